@@ -1,5 +1,5 @@
 # One image per target. Only what npm installs for a service and the sources of it and of ours below it get into one;
-# they run as they are, there is no build step; what Node compiles of them at each start is kept with them.
+# they run as they are, and nothing but the console is built; what Node compiles of them at each start is kept with them.
 
 FROM node:26.10.0-bookworm-slim AS base
 ENV NODE_ENV=production
@@ -65,6 +65,13 @@ COPY . .
 RUN scripts/images/gather.sh sandbox-daemon /automation && scripts/images/daemon.sh /automation
 COPY --from=pty /pty /automation/bin/pty
 
+# What browsers get of the console.
+FROM packages AS console-files
+RUN --mount=type=cache,target=/root/.npm \
+  npm ci --include=dev --workspace @automation/console --workspace @automation/service
+COPY . .
+RUN node apps/embedded/src/console/build.ts && chmod -R a+rX apps/console/dist
+
 # What all services run on: node without npm and headers.
 FROM base AS node-alone
 RUN mkdir -p /alone/bin /alone/lib && cp /usr/local/bin/node /alone/bin/ \
@@ -80,6 +87,7 @@ ENTRYPOINT ["node", "--import", "/app/libs/service/src/early-stop.ts"]
 
 FROM service AS gateway
 COPY --from=gateway-files /app .
+COPY --from=console-files /source/apps/console/dist apps/console/dist
 CMD ["apps/gateway/src/main.ts"]
 
 # Python finds faults of syntax in the sources that are saved.

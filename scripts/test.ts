@@ -11,7 +11,8 @@ The tests that need no outside server: each workspace's own, then the whole syst
 only the tests under them, of \`npm run test:e2e\` its own, of --only outside those for these servers. \`npm run test:all\` adds those for the real servers that the
 environment names.
 
-  --only NAME,NAME    unit, e2e, isolation, outside; isolation is attacks on isolation and limits, and sandboxes
+  --only NAME,NAME    unit, e2e, console, isolation, outside; console is the console in a browser,
+                      isolation is attacks on isolation and limits, and sandboxes
   --shape SHAPE       what the e2e suite starts: embedded (default) or services
   --all               also against the outside servers that DATABASE_URL, KAFKA_BROKERS, S3_* and KUBECONFIG name
   --again             a few files that failed run once more; what passes then is named, and has passed

@@ -13,6 +13,10 @@ export interface StreamEvent {
     timestamp?: string
     id?: string
     returnValue?: string
+    type?: string
+    change?: string
+    processId?: string
+    language?: string
   }
 }
 

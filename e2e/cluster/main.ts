@@ -198,7 +198,8 @@ async function upgradeUnderLoad(release: Release, ratePerS: number): Promise<str
   await load.stop()
   const verdict = await load.verdict(120_000)
   const words = judged(verdict, /^(2\d\d|50[34]|50[34] when looked at)$/)
-  if (verdict.ends['FINISHED'] !== verdict.accepted) throw new Error(`runs did not finish; ${words}`)
+  if (verdict.ends['FINISHED'] !== verdict.accepted)
+    throw new Error(`runs did not finish; ${words}; ${verdict.unfinished.slice(0, 10).join('\n')}`)
   return `helm took ${(tookMs / 1000).toFixed(1)} s; ${words}`
 }
 

@@ -18,6 +18,8 @@ export interface Verdict {
   troubles: Record<string, { count: number; firstS: number; lastS: number }>
   accepted: number
   ends: Record<string, number>
+  /** Of runs that did not finish: their timeline in words. */
+  unfinished: string[]
   /** Accepted runs that are not there, do not end, began twice, or ended without having begun. */
   broken: string[]
 }
@@ -62,23 +64,25 @@ export class SteadyLoad {
   async verdict(withinMs: number): Promise<Verdict> {
     const broken: string[] = []
     const ends: Record<string, number> = {}
-    const unfinished = async () => {
+    const unfinished: string[] = []
+    const isOver = async () => {
       const open = ['CREATED', 'QUEUED', 'DEQUEUED', 'RUNNING'].map((status) => this.#count(status))
       return (await Promise.all(open)).every((total) => total === 0)
     }
-    await waitUntil('all runs to end', unfinished, { timeoutMs: withinMs, everyMs: 500 }).catch((error: Error) =>
+    await waitUntil('all runs to end', isOver, { timeoutMs: withinMs, everyMs: 500 }).catch((error: Error) =>
       broken.push(error.message),
     )
     const ids = [...this.#accepted]
     const look = async () => {
       for (let id = ids.pop(); id !== undefined; id = ids.pop()) {
-        const { status, fault } = await this.#examine(id)
+        const { status, fault, story } = await this.#examine(id)
         ends[status] = (ends[status] ?? 0) + 1
         if (fault !== undefined) broken.push(`${id}: ${fault}`)
+        if (status !== 'FINISHED' && story !== undefined) unfinished.push(`${id}: ${story}`)
       }
     }
     await Promise.all(Array.from({ length: 8 }, look))
-    return { answers: this.#answers, troubles: this.#troubles, accepted: this.#accepted.size, ends, broken }
+    return { answers: this.#answers, troubles: this.#troubles, accepted: this.#accepted.size, ends, unfinished, broken }
   }
 
   async #goOn(): Promise<void> {
@@ -113,7 +117,7 @@ export class SteadyLoad {
     }
   }
 
-  async #examine(id: string): Promise<{ status: string; fault?: string }> {
+  async #examine(id: string): Promise<{ status: string; fault?: string; story?: string }> {
     const found = await this.#read<Execution>(`/executions/${id}`)
     if (found.status !== 200)
       return { status: `answer ${found.status}`, fault: `accepted, but answers ${found.status}` }
@@ -125,7 +129,8 @@ export class SteadyLoad {
     const began = logs.body.data.filter(({ message }) => message.trim() === 'began').length
     if (began > 1) return { status, fault: `began ${began} times` }
     if (status === 'FINISHED' && began !== 1) return { status, fault: `FINISHED, but began ${began} times` }
-    return { status }
+    const story = timeline.events.map((event) => `${event.timestamp} ${event.status} ${event.explanation ?? ''}`)
+    return { status, story: story.join('; ') }
   }
 
   /** Again while a service is away, for half a minute; then its answer counts. */

@@ -84,6 +84,7 @@ export class Belongings {
     idempotencyKey: () => this.#of('idempotencyKey', (key) => [key]),
     sandbox: () => this.#of('sandbox', ({ id }) => [id]),
     sandboxFile: () => this.#of('sandboxFile', (path) => [path]),
+    sandboxCommand: () => this.#of('sandboxCommand', (id) => [id]),
     sandboxName: () => this.#of('sandbox', ({ name }) => [name]),
     object: async () => [await this.#workshop.thing('object'), await this.#workshop.thing('formFile')],
     upload: () => this.#of('upload', (id) => [id]),

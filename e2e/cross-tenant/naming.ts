@@ -45,6 +45,7 @@ const rows: readonly Row[] = [
   [/\/service-accounts\//, 'path id', existing('serviceAccount')],
   [/./, 'path sandboxId', existing('sandbox')],
   [/^(GET|DELETE) .*\/files\//, 'path path', existing('sandboxFile')],
+  [/\/commands\//, 'path commandId', existing('sandboxCommand')],
   [/\/storage\//, 'path filename', existing('object')],
   [/\/storage\/uploads\//, 'path id', existing('upload')],
   [/./, 'path language', filter('language')],
@@ -200,6 +201,7 @@ const plain: ReadonlySet<string> = new Set([
   'body /webhook/password',
   'body /webhook/username',
   'body /zoneId',
+  'body /allowedAddresses/[]',
 ])
 
 /** Texts of one operation only, under a name that elsewhere is one of a thing. */

@@ -29,7 +29,7 @@ const needed: readonly [operations: RegExp, inputs: readonly string[]][] = [
   [/^PUT \/rest\/dependencies/, ['body /dependencies']],
   [/^POST \/rest\/sandboxes$/, ['body /imageId']],
   [/^POST \/rest\/sandboxes\/\{sandboxId\}$/, ['body /timeout']],
-  [/\/commands$/, ['body /command']],
+  [/^POST .*\/commands$/, ['body /command']],
   [/^POST \/rest\/storage\/objects$/, ['query filename']],
   [/^POST \/rest\/storage\/uploads$/, ['body /name']],
   [/^POST .*\/signed-urls$/, ['body /path']],

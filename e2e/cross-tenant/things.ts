@@ -24,6 +24,7 @@ export interface Things {
   install: string
   sandbox: Sandbox
   sandboxFile: string
+  sandboxCommand: string
   object: string
   formFile: string
   link: URL
@@ -173,6 +174,11 @@ export class Workshop {
       made(await this.client.call('PUT', address, { body: this.secret }), address)
       return path
     },
+    sandboxCommand: async () => {
+      const address = `/sandboxes/${(await this.thing('sandbox')).id}/commands`
+      const fields = { command: 'sh', args: ['-c', `echo ${this.secret}`], detached: true }
+      return (await this.#post<{ commandId: string }>(address, fields)).commandId
+    },
     object: async () => {
       const filename = `${newWord('folder')}/file`
       await this.client.call('POST', '/storage/objects', { query: { filename }, body: this.secret })
@@ -236,6 +242,7 @@ export class Workshop {
 }
 
 function made<T>(answer: Answer<T>, path: string): T {
-  if (answer.status !== 201) throw new Error(`POST ${path} answered ${answer.status}: ${answer.text}`)
+  if (answer.status !== 201 && answer.status !== 202)
+    throw new Error(`POST ${path} answered ${answer.status}: ${answer.text}`)
   return answer.body
 }

@@ -1239,6 +1239,10 @@ export interface components {
              */
             timeout: number;
         };
+        DetachedCommandStart: {
+            /** Format: uuid */
+            commandId: string;
+        };
         RunCommandInput: {
             /** @description The program, found by PATH */
             command: string;
@@ -1256,6 +1260,18 @@ export interface components {
              * @description Ended after so long; absent: with the sandbox
              */
             timeoutMs?: number | null;
+            /** @description true: it goes on without its caller, who is answered with its id */
+            detached?: boolean | null;
+        };
+        DetachedCommand: {
+            /** Format: uuid */
+            commandId: string;
+            /** @description The program and its arguments */
+            command: string[];
+            /** Format: date-time */
+            startedAt: string;
+            /** @description How it ended; absent while it runs */
+            exit?: components["schemas"]["CommandExit"];
         };
         SandboxFileEntry: {
             name: string;
@@ -1387,6 +1403,8 @@ export interface components {
             zoneId: string;
             parentTeamSlugs: string[];
             paramsSchemaValidationEnabled: boolean;
+            /** @description Addresses and CIDRs that tokens of the team may be used from; none: from anywhere */
+            allowedAddresses: string[];
             /** @description The process that runs after each execution that ends in ERROR */
             errorHandlerConfig?: components["schemas"]["ErrorHandlerConfig"];
             /** Format: date-time */
@@ -1402,6 +1420,14 @@ export interface components {
             paramsSchemaValidationEnabled?: boolean | null;
             /** @description Teams that modules and variables are inherited from; at most 5, each granted */
             parentTeamSlugs?: string[] | null;
+            /**
+             * @description Addresses and CIDRs of IPv4 and IPv6 that tokens of the team may be used from, at most 100; others get 403 as if the token were of another team. They must hold that of this call. Empty or null: from anywhere
+             * @example [
+             *       "203.0.113.0/24",
+             *       "2001:db8::/32"
+             *     ]
+             */
+            allowedAddresses?: string[] | null;
             /** @description The process that runs after each execution that ends in ERROR; null: none */
             errorHandlerConfig?: components["schemas"]["ErrorHandlerConfigInput"] | null;
         };
@@ -1884,6 +1910,16 @@ export interface components {
             dependencies: {
                 [key: string]: string;
             };
+        };
+        CommandExit: {
+            /**
+             * Format: int32
+             * @description 0 to 255; -1 where a signal ended it
+             */
+            code: number;
+            signal?: string;
+            /** @enum {boolean} */
+            timedOut?: true;
         };
         ErrorHandlerConfig: {
             processSlug: string;

@@ -54,6 +54,7 @@ FIELDS = {
         "cwd": [None],
         "env": [None],
         "timeoutMs": [10_000],
+        "detached": [None, True],
     },
     f"POST {REST}/auth/service-accounts": {"scopes": [["read"], None], "expiresAt": [None]},
     f"POST {REST}/storage/signed-urls": {"path": OBJECTS},

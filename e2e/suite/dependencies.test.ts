@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Client } from '../client/client.ts'
+import { EventStream } from '../client/event-stream.ts'
 import {
   terminalStatuses,
   type Execution,
@@ -74,6 +75,7 @@ describe.skipIf(!shared.owned)('dependencies', { concurrent: false }, () => {
     'of %s are there for runs once they are installed, and not before',
     async ([language, wanted, source, value]) => {
       const process = await make(source, { programmingLanguage: language })
+      const stream = await EventStream.at(client, '/events?types=install')
       const staged = await stage(language, wanted)
       expect(staged.status, staged.text).toBe(200)
       expect(staged.body).toEqual({
@@ -87,6 +89,13 @@ describe.skipIf(!shared.owned)('dependencies', { concurrent: false }, () => {
       expect((await install(language)).status).toBe(200)
       expect(await installed(language)).toEqual({ id: language, programmingLanguage: language, dependencies: wanted })
       expect(await valueOf(process)).toBe(value)
+      await waitUntil('two events', async () => stream.events.length === 2, { timeoutMs: 5000 })
+      const told = stream.events.map(({ data }) => [data.type, data.change, data.status, data.language])
+      expect(told).toEqual([
+        ['install', 'created', 'INSTALLING', language],
+        ['install', 'updated', 'INSTALLED', language],
+      ])
+      stream.leave()
     },
   )
 

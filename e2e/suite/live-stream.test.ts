@@ -5,7 +5,8 @@ import { startSystem } from '../system/system.ts'
 import type { System } from '../system/system.ts'
 import { waitUntil } from '../system/wait-until.ts'
 import { clientOf } from './client-of.ts'
-import { execute, executionOf, logsOf, makeGate, makeProcess, runCode } from './runs.ts'
+import { execute, executionOf, logsOf, makeGate, makeProcess, publish, runCode } from './runs.ts'
+import { makeSchedule, yearly } from './scheduling.ts'
 import { client, hasOther, other, shared } from './shared-system.ts'
 
 /** Tells of steps until it is told to end by its own clock. */
@@ -122,6 +123,40 @@ describe('the live stream of a team', () => {
     await waitUntil('the same end', hasEnded(again), { timeoutMs: 30_000 })
     expect(again.events.map(({ data }) => data.status)).toEqual(statuses.slice(1))
     expect(stranger?.events.filter(({ data }) => data.id === id) ?? []).toEqual([])
+    for (const one of [stream, again, stranger]) one?.leave()
+  })
+
+  test('tells of processes, schedules and sandboxes that are made, edited and deleted, and goes on behind an event', async () => {
+    const process = await makeProcess({ sourceCode: 'return 1' })
+    const stream = await EventStream.at(client, '/events')
+    const stranger = hasOther ? await EventStream.at(other, '/events?types=process,schedule,sandbox') : undefined
+    const schedule = await makeSchedule(process, { cron: yearly })
+    const { body: sandbox } = await client.post<{ id: string }>('/sandboxes', { imageId: 'base', timeout: 60_000 })
+    await publish(process, { tag: 'v1' })
+    await client.delete(`/schedules/${schedule.id}`)
+    await client.post(`/sandboxes/${sandbox.id}/kill`)
+    await client.delete(`/processes/${process.id}`)
+    const of = (one: EventStream, id: string) =>
+      one.events
+        .filter(({ data }) => data.id === id)
+        .map(({ event, data }) => `${event} ${data.change} ${data.status ?? ''}`.trimEnd())
+    const changes = ['process updated', 'process deleted']
+    const isTold = (one: EventStream) => () =>
+      Promise.resolve(
+        of(one, process.id).at(-1) === changes[1] && of(one, sandbox.id).some((told) => told.endsWith('KILLED')),
+      )
+    await waitUntil('all changes', isTold(stream), { timeoutMs: 30_000 })
+    expect(of(stream, process.id)).toEqual(changes)
+    expect(of(stream, schedule.id)).toEqual(['schedule created', 'schedule deleted'])
+    expect(of(stream, sandbox.id)[0]).toBe('sandbox created PENDING')
+    const known = stream.events.find(({ data }) => data.id === schedule.id)
+    expect(known?.data).toMatchObject({ type: 'schedule', processId: process.id })
+    const again = await EventStream.at(client, `/events?types=schedule,process&processId=${process.id}`, known?.id)
+    await waitUntil('the last again', () => Promise.resolve(of(again, process.id).length === 2), { timeoutMs: 30_000 })
+    expect(of(again, schedule.id)).toEqual(['schedule deleted'])
+    expect([...again.events, ...stream.events].filter(({ event }) => event === 'gap')).toEqual([])
+    const ours = [process.id, schedule.id, sandbox.id]
+    expect(stranger?.events.filter(({ data }) => ours.includes(data.id ?? '')) ?? []).toEqual([])
     for (const one of [stream, again, stranger]) one?.leave()
   })
 })

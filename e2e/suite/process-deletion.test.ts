@@ -20,8 +20,18 @@ const crashes = [
   'kill-after-commit',
 ]
 
-/** Marks by which executions and schedules are refused for good, the records of who did what, and the figures of the team's use. */
-const kept = ['execution.deleted_processes', 'scheduler.processes', 'catalog.audit_records', 'execution.run_counts']
+/**
+ * Marks by which executions and schedules are refused for good, the records of who did what, the figures of the team's use,
+ * and the last changes of the team, for who comes back to its stream.
+ */
+const kept = [
+  'execution.deleted_processes',
+  'scheduler.processes',
+  'catalog.audit_records',
+  'execution.run_counts',
+  'catalog.team_changes',
+  'scheduler.team_changes',
+]
 
 /** Runs forever where it is told to, else gives what its own package says. */
 const source = `console.log('said')

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import type { Team } from '../client/records.ts'
+import { expectProblem } from './problem.ts'
 import { makeProcess } from './runs.ts'
 import { makeSchedule, scheduleOf } from './scheduling.ts'
 import { client, hasOther, other, shared } from './shared-system.ts'
@@ -38,6 +39,15 @@ describe.skipIf(!hasOther)('updating the team', { concurrent: false }, () => {
     const moved = await patch({ zoneId: 'Europe/Berlin' })
     expect(moved.body).toEqual({ ...asBefore(before), name: 'Another name', zoneId: 'Europe/Berlin' })
     expect((await other.get<Team>('/team')).body).toEqual(asBefore(moved.body))
+  })
+
+  test('addresses that tokens may be used from hold that of the caller, else nothing changes', async () => {
+    expectProblem(await patch({ allowedAddresses: ['192.0.2.0/24'] }), 400, { path: '/allowedAddresses' })
+    expectProblem(await patch({ allowedAddresses: ['0.0.0.0/0', '10.0.0.0/33'] }), 400, { path: '/allowedAddresses/1' })
+    const everywhere = ['0.0.0.0/0', '::/0']
+    expect((await patch({ allowedAddresses: everywhere })).body.allowedAddresses).toEqual(everywhere)
+    expect((await other.get('/executions')).status).toBe(200)
+    expect((await patch({ allowedAddresses: null })).body.allowedAddresses).toEqual([])
   })
 
   test('null for the parents and an empty list change nothing for a team without parents', async () => {

@@ -133,7 +133,7 @@ async function makeFolder(): Promise<string> {
 
 /** What a system on this machine needs to be told: free ports, its folder, its first team. */
 export async function systemSettings(dataDir: string, team: string): Promise<Record<string, string>> {
-  const [gateway, sandboxPublic, sandboxGrpc, health, ...ports] = await freePorts(16)
+  const [gateway, sandboxPublic, sandboxGrpc, consolePort, health, ...ports] = await freePorts(17)
   const names = ['catalog', 'execution', 'storage', 'sandbox', 'scheduler']
   const healthNames = [...names, 'gateway', 'runner'].map((name) => `${name}Health`)
   return {
@@ -143,6 +143,8 @@ export async function systemSettings(dataDir: string, team: string): Promise<Rec
     PUBLIC_URL: `http://127.0.0.1:${gateway}`,
     SANDBOX_PUBLIC_PORT: `${sandboxPublic}`,
     SANDBOX_GRPC_PORT: `${sandboxGrpc}`,
+    CONSOLE_PORT: `${consolePort}`,
+    CONSOLE_URL: `http://127.0.0.1:${consolePort}`,
     HEALTH_PORT: `${health}`,
     SERVICE_PORTS: [...names, ...healthNames].map((name, index) => `${name}=${ports[index]}`).join(),
     ...objectStore(),

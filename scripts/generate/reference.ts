@@ -102,6 +102,7 @@ const commands: Record<string, string[]> = {
     'check',
     'test',
     'generate',
+    'screenshots',
     'bench',
     'chaos',
     'sim',

@@ -15,6 +15,15 @@ export const groups: SettingGroup[] = [
       PORT: 'where the gateway listens',
       HOST: { default: 'every address', text: 'the address that the gateway listens on' },
       PUBLIC_URL: { default: '`http://localhost:PORT`', text: 'the address in links and Location headers' },
+      CONSOLE_PORT: {
+        default: '`PORT` + 3',
+        text: 'where the gateway listens for the [console](../guides/console.md); with `PORT` 0 a free one',
+      },
+      CONSOLE_URL: {
+        default: '`http://localhost:CONSOLE_PORT`',
+        text: 'the origin at which browsers reach the console: another one than that of `PUBLIC_URL`',
+      },
+      CONSOLE_ENABLED: 'whether there is a console',
       INTERNAL_HOST:
         'the address that is for other services and for operators alone: gRPC between services, health and metrics',
       HEALTH_PORT:
@@ -47,6 +56,8 @@ export const groups: SettingGroup[] = [
       OIDC_ISSUER: 'an issuer whose tokens are accepted too; their `groups` name the teams',
       OIDC_AUDIENCE: 'the audience that these tokens must have',
       OIDC_JWKS_URL: 'where the keys of the issuer are',
+      OIDC_CLIENT_ID: 'as what the [console](../guides/console.md) signs people in at the issuer; absent: it does not',
+      OIDC_CLIENT_SECRET: 'the secret of that client',
       OIDC_SCOPES:
         'what claims of these tokens mean: `claim:value=scopes` or, for one team, `claim:value=scopes@team`, with commas between, such as `scope:reports=read,groups:demo-ops=executor admin@demo`; a rule without a team holds in every team that the token names; without it only the scope `executor` counts',
     },

@@ -27,6 +27,13 @@ const unit: Suite = { name: 'unit', config: 'vitest.config.ts', files: [], env: 
 
 const isolation: Suite = { name: 'isolation', config: 'vitest.isolation.config.ts', files: [], env: embeddedDatabase }
 
+const consolePages: Suite = {
+  name: 'console',
+  config: 'e2e/console/vitest.config.ts',
+  files: [],
+  env: embeddedDatabase,
+}
+
 const e2e = (shape: string): Suite => ({
   name: `e2e ${shape}`,
   config: 'e2e/vitest.config.ts',
@@ -79,7 +86,7 @@ const outside: OutsideServer[] = [
 ]
 
 export interface TestRequest {
-  /** Names of suites: unit, e2e, isolation, outside. Isolation only where it is named, or with all. */
+  /** Names of suites: unit, e2e, console, isolation, outside. Console and isolation only where they are named, or with all. */
   only: string[] | undefined
   /** Paths of tests; with any, only the unit suite runs, or where it alone is named the one over REST, or those for outside servers. */
   files: string[]
@@ -97,15 +104,18 @@ export function suitesFor(
     const named = new Map([
       ['e2e', e2e(request.shape)],
       ['isolation', isolation],
+      ['console', consolePages],
     ])
     const suite = named.get(request.only?.join() ?? '') ?? suiteOf(request.files, environment)
     return { suites: [{ ...suite, files: request.files }], leftOut: [] }
   }
   const wanted = (name: string) => request.only === undefined || request.only.includes(name)
+  const hasBrowser = request.only?.includes('console') ?? request.all
   const attacks = request.only?.includes('isolation') ?? request.all
   const suites = [
     ...(wanted('unit') ? [unit] : []),
     ...(wanted('e2e') ? [e2e(request.shape)] : []),
+    ...(hasBrowser ? [consolePages] : []),
     ...(attacks ? [isolation] : []),
   ]
   if (!request.all && request.only?.includes('outside') !== true) return { suites, leftOut: [] }

@@ -83,7 +83,7 @@ describe.runIf(isThere('helm'))('who reaches what', () => {
     ])
   })
 
-  test('an ingress and a route lead to the gateway, and to the public ports of sandboxes by their own hosts', async () => {
+  test('an ingress and a route lead to the gateway, to the public ports of sandboxes and to the console by their own hosts', async () => {
     const manifests = await render(full)
     const gateway = 'release-process-automation-gateway'
     const { rules } = manifests.find(({ kind }) => kind === 'Ingress')!['spec'] as {
@@ -93,6 +93,7 @@ describe.runIf(isThere('helm'))('who reaches what', () => {
       ['automation.example.com', { name: gateway, port: { name: 'http' } }],
       ['*.webhooks.example.com', { name: gateway, port: { name: 'http' } }],
       ['*.sandboxes.example.com', { name: gateway, port: { name: 'sandbox-http' } }],
+      ['console.example.com', { name: gateway, port: { name: 'console' } }],
     ])
     const routes = manifests.filter(({ kind }) => kind === 'HTTPRoute').map((each) => each['spec']) as {
       hostnames: string[]
@@ -100,6 +101,7 @@ describe.runIf(isThere('helm'))('who reaches what', () => {
     }[]
     expect(routes.map((route) => [route.hostnames, route.rules.flatMap(({ backendRefs }) => backendRefs)])).toEqual([
       [['automation.example.com', '*.webhooks.example.com'], [{ name: gateway, port: 8080 }]],
+      [['console.example.com'], [{ name: gateway, port: 8083 }]],
       [['*.sandboxes.example.com'], [{ name: gateway, port: 8081 }]],
     ])
   })
@@ -140,6 +142,7 @@ describe.runIf(isThere('helm'))('who reaches what', () => {
       'automation-grpc: all of it in /run/secrets/grpc-tls',
       'automation-keys: ENCRYPTION_KEY is ENCRYPTION_KEY',
       'automation-keys: INTERNAL_KEY is INTERNAL_KEY',
+      'automation-oidc: OIDC_CLIENT_SECRET is OIDC_CLIENT_SECRET',
       'automation-runner-key: RUNNER_KEY is RUNNER_KEY',
       'automation-token: token is BOOTSTRAP_API_TOKEN',
       'kafka: all of it in /run/secrets/kafka',

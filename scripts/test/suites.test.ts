@@ -21,9 +21,10 @@ test('test:all runs against the servers that are named and says which it left ou
   expect(suitesFor({ ...plain, all: true }, {}).leftOut[0]).toBe('PostgreSQL: DATABASE_URL not set')
 })
 
-test('the attacks on isolation run where they are asked for, and with all', () => {
+test('the attacks on isolation and the console in a browser run where they are asked for, and with all', () => {
   expect(names({ ...plain, only: ['isolation'] })).toEqual(['isolation'])
-  expect(names({ ...plain, all: true })).toEqual(['unit', 'e2e embedded', 'isolation'])
+  expect(names({ ...plain, only: ['console'] })).toEqual(['console'])
+  expect(names({ ...plain, all: true })).toEqual(['unit', 'e2e embedded', 'console', 'isolation'])
 })
 
 test('paths and names choose what runs', () => {

@@ -4,9 +4,12 @@ import { ProcessService } from '@automation/contract/catalog/v1/process'
 import { Failure } from '@automation/errors'
 import { asService, ownContext, type Neighbours } from '@automation/rpc'
 import type { Bootstrap } from './bootstrap.ts'
+import { consoleLink } from './console/console-link.ts'
 
 export interface BannerFacts extends Bootstrap {
   address: string
+  /** Signs somebody in at the console; absent where there is none. */
+  consoleLink?: string
   /** Where `/readyz` with details and `/metrics` are. */
   healthUrl: string
   /** What the runner says of its isolation. */
@@ -19,10 +22,11 @@ const hi = { name: 'hi', sourceCode: 'return `Hi ${svc.context.parameters.name}`
 
 /** What people see once the system is up, on one screen: where it is, how to get in, and three commands to paste. */
 export function banner(facts: BannerFacts): string {
-  const { address, team, healthUrl, tokenFile, freshToken, isolation } = facts
+  const { address, team, healthUrl, tokenFile, freshToken, isolation, consoleLink: link } = facts
   return [
     '',
     `  address    ${address}   (team ${team})`,
+    ...(link === undefined ? [] : [`  console    ${link}`, '             signs you in once, within 10 minutes']),
     `  documents  ${address}/docs   (OpenAPI: ${address}/openapi.json)`,
     `  sign-in    ${tokenLine(facts)}`,
     ...(freshToken === undefined ? [] : [`             this API token is shown once, and kept in ${tokenFile}`]),
@@ -69,16 +73,21 @@ function shown(path: string): string {
   return /^[\w/.@+-]+$/.test(word) ? word : `'${word.replaceAll("'", String.raw`'\''`)}'`
 }
 
-interface System extends Omit<BannerFacts, 'hiExists' | 'isolation'> {
+interface System extends Omit<BannerFacts, 'hiExists' | 'isolation' | 'consoleLink'> {
+  consoleUrl: string | undefined
   /** What the parts say of themselves. */
   checks: Check[]
 }
 
 /** Prints where the system is and how to use it. */
-export async function welcome(neighbours: Pick<Neighbours, 'client'>, { checks, ...system }: System): Promise<void> {
+export async function welcome(
+  neighbours: Pick<Neighbours, 'client'>,
+  { checks, consoleUrl, ...system }: System,
+): Promise<void> {
   const isolation = checks.find(({ name }) => name === 'isolation')
   const hiExists = await exists(neighbours, system.team, 'hi')
-  process.stdout.write(banner({ ...system, isolation, hiExists }))
+  const link = consoleUrl === undefined ? undefined : await consoleLink(neighbours, consoleUrl, { team: system.team })
+  process.stdout.write(banner({ ...system, isolation, hiExists, ...(link !== undefined && { consoleLink: link }) }))
 }
 
 async function exists(neighbours: Pick<Neighbours, 'client'>, team: string, slug: string): Promise<boolean> {

@@ -19,6 +19,7 @@ import { environmentToCome, gives, withKeys, type EnvironmentValues } from './ke
 import { createParts, readConfigs } from './parts.ts'
 import { type SystemSettings, readSystemSettings } from './settings.ts'
 import { welcome } from './banner.ts'
+import { buildConsole } from './console/console-build.ts'
 
 /** Runs the whole system in this process until it is told to stop. */
 export function runEmbedded(values: EnvironmentValues): Promise<void> {
@@ -77,7 +78,12 @@ async function startAll(
   order.add('admin socket', () => admin.close())
   dataDir.tell(settings.publicUrl)
   const healthUrl = `http://${settings.health.host}:${operations.port}`
-  await welcome(network, { ...first, address: settings.publicUrl, healthUrl, checks: await health.checks() })
+  const { publicUrl: address, consoleUrl } = settings
+  if (consoleUrl !== undefined) {
+    const build = buildConsole(logger)
+    order.add('console build', () => build.stop())
+  }
+  await welcome(network, { ...first, address, consoleUrl, healthUrl, checks: await health.checks() })
 }
 
 /** A port that nobody named is no reason not to start: where another system has it, a free one is taken, and said. */

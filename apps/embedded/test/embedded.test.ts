@@ -119,7 +119,7 @@ test('the admin command tells that all secrets have the first key, whoever keeps
   expect(code).toBe(0)
   const { secrets, ...answer } = JSON.parse(stdout) as { secrets: { kind: string; onOlderKeys: number }[] }
   expect(answer).toEqual({ keyId: expect.stringMatching(/^[0-9a-f]{8}$/), olderKeysCanBeRemoved: true })
-  expect(secrets.map(({ kind }) => kind)).toEqual(['variables', 'signing keys', 'sandboxes'])
+  expect(secrets.map(({ kind }) => kind)).toEqual(['variables', 'signing keys', 'console sessions', 'sandboxes'])
 })
 
 test('admin commands that fail say why on stderr, with exit code 1', async () => {

@@ -36,7 +36,7 @@ test('the runner is given its key and its settings, and nothing that user code c
     RUNNER_KEY: 'runner-secret',
     SERVICE_PORTS: 'catalogHealth=9301',
     HEALTH_PORT: '9203',
-    RUNNER_CLOSED_PORTS: '8080,8081,8082,9101,9102,9104,9105,9106,9200,9301,9202,9203,9204,9205,9206,5433',
+    RUNNER_CLOSED_PORTS: '8080,8081,8082,8083,9101,9102,9104,9105,9106,9200,9301,9202,9203,9204,9205,9206,5433',
   })
 })
 

@@ -45,6 +45,7 @@ export async function ownEnvironment(): Promise<{ values: Values; remove(): Prom
     ISOLATION_MANY_TEAMS: 'true',
     SANDBOX_PUBLIC_PORT: '0',
     SANDBOX_GRPC_PORT: '0',
+    CONSOLE_PORT: '0',
     PORT: String(port),
     HEALTH_PORT: String(healthPort),
     SERVICE_PORTS: names.map((name, index) => `${name}=${ports[index]}`).join(),

@@ -49,7 +49,8 @@ export async function stopEngine(
   watches.close()
   teamEvents.close()
   const end = performance.now() + graceMs
-  await atMost(writesMs, Promise.all([claims.stop(), starts.idle()]))
+  // A run that is RUNNING already can only be handed over; what that waits for is away at most as long as it is patient.
+  await atMost(Math.max(writesMs, graceMs), Promise.all([claims.stop(), starts.idle()]))
   while (runners.activeIds.length > 0 && performance.now() < end)
     await new Promise((resolve) => setTimeout(resolve, 20))
   if (runners.activeIds.length > 0 && (exclusive || peers.alone))

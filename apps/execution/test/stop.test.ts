@@ -1,9 +1,12 @@
 import { Status } from '@automation/contract/execution/v1/execution'
+import { Failure, unavailable } from '@automation/errors'
 import { until, userContext } from '@automation/testing'
 import { expect, test } from 'vitest'
 import { brokenInvariants } from './invariants.ts'
 import { value } from './scripted-runner.ts'
 import { System } from './system.ts'
+
+const tookTooLong = new Failure('deadline_exceeded', 'deadline_exceeded', 'The operation took too long')
 
 test('a stop takes nothing new, lets runs finish within the grace time, answers their callers and ends', async () => {
   const system = await System.start()
@@ -104,6 +107,28 @@ test('a stop in the midst of starts and claims loses none: what was accepted end
   expect(await brokenInvariants(system)).toEqual([])
   await system.stop()
 })
+
+test.each([unavailable('The catalog is away'), tookTooLong])(
+  'a run that was claimed while the catalog is away is handed over when it is back, though its replica stops: $code',
+  async (failure) => {
+    const system = await System.start()
+    const id = await system.start()
+    system.catalog.failure = failure
+    const asked = system.catalog.asked
+    const runner = await system.runner({ runs: () => value(1) })
+    await until(() => system.catalog.asked > asked)
+    const stopped = system.replicas[0]!.part.stop(60_000)
+    const first = system.catalog.asked
+    await until(() => system.catalog.asked > first + 1)
+    system.catalog.failure = undefined
+    await stopped
+    expect(runner.started.map(({ executionId }) => executionId)).toEqual([id])
+    system.replicas.shift()
+    await system.addReplica()
+    expect((await system.get(id)).status).toBe(Status.FINISHED)
+    await system.stop()
+  },
+)
 
 test('readiness tells of the database, partitions and runners; metrics of batches, runs and queue', async () => {
   const system = await System.start()

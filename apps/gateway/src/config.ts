@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { createSecureContext } from 'node:tls'
+import { fileURLToPath } from 'node:url'
 import { isTeamSlug } from '@automation/contract/forms'
 import { isScope, type Scope } from '@automation/contract/scopes'
 import { readTeamLimits, type Environment } from '@automation/service'
@@ -14,6 +15,14 @@ export interface ExternalIssuer {
   jwksUrl: string
   /** What its claims mean here; absent: only the scope `executor` means something. */
   scopes?: ClaimRule[]
+  /** As what the console signs people in there; absent: it does not. */
+  client?: { id: string; secret: string }
+}
+
+/** The console as a client of an issuer. */
+export interface ConsoleClient extends Pick<ExternalIssuer, 'issuer' | 'scopes'> {
+  id: string
+  secret: string
 }
 
 /** A token whose claim has the value has the scopes: in the team, or in all that it names. */
@@ -56,7 +65,18 @@ export interface GatewayConfig {
   /** Each team's webhooks are also at a host of its own below, in lower case and without a port. */
   webhookDomain: string | undefined
   external: ExternalIssuer | undefined
+  /** Undefined: there is no console. */
+  console: ConsoleListener | undefined
   sandboxes: SandboxListeners
+}
+
+/** Where the gateway listens for the console. */
+export interface ConsoleListener {
+  port: number
+  /** The origin at which it is reached; undefined: this machine, without TLS. */
+  url: string | undefined
+  /** What its build has made. */
+  folder: string
 }
 
 /** Where the gateway listens for sandboxes. */
@@ -101,6 +121,7 @@ export function readGatewayConfig(env: Environment): GatewayConfig {
     corsOrigins: readCorsOrigins(env),
     trustedProxies: readTrustedProxies(env),
     external: readExternalIssuer(env),
+    console: readConsoleListener(env, port, publicUrl),
     sandboxes: readSandboxListeners(env, port),
   }
 }
@@ -114,6 +135,19 @@ function readWebhookDomain(env: Environment, publicUrl: string): string | undefi
   else if (URL.canParse(publicUrl) && new URL(publicUrl).hostname.endsWith(`.${domain}`))
     env.fault('WEBHOOK_DOMAIN', "must not be one that the host of PUBLIC_URL is below: that host would be a team's")
   return domain
+}
+
+const consoleBuild = fileURLToPath(new URL('../../console/dist/', import.meta.url))
+
+/** An origin of its own: what process code answers at the gateway's own is no matter of the console's pages. */
+function readConsoleListener(env: Environment, port: number, publicUrl: string): ConsoleListener | undefined {
+  const isEnabled = env.boolean('CONSOLE_ENABLED', true)
+  const consolePort = env.integer('CONSOLE_PORT', { default: nextPort(port, 3), min: 0, max: 65_535 })
+  const given = env.text('CONSOLE_URL')
+  const url = given === undefined ? undefined : originOf(env, 'CONSOLE_URL', given)
+  if (url !== undefined && URL.canParse(publicUrl) && new URL(publicUrl).origin === url)
+    env.fault('CONSOLE_URL', 'must be another origin than that of PUBLIC_URL, where process code answers')
+  return isEnabled ? { port: consolePort, url, folder: consoleBuild } : undefined
 }
 
 /** Beside the gateway's port: those that follow it, or free ones as that one is. */
@@ -152,10 +186,7 @@ function originOf(env: Environment, name: string, text: string): string | undefi
   const url = URL.canParse(text) ? new URL(text) : undefined
   const isHttp = url?.protocol === 'http:' || url?.protocol === 'https:'
   if (url !== undefined && isHttp && url.href === `${url.origin}/`) return url.origin
-  env.fault(
-    name,
-    'must be http:// or https:// with a host and, if need be, a port, such as https://sandboxes.example.com',
-  )
+  env.fault(name, 'must be http:// or https:// with a host and, if need be, a port, such as https://host.example.com')
   return undefined
 }
 
@@ -194,11 +225,22 @@ function readExternalIssuer(env: Environment): ExternalIssuer | undefined {
   const audience = env.text('OIDC_AUDIENCE')
   const jwksUrl = env.url('OIDC_JWKS_URL')
   const scopes = readClaimRules(env)
-  if ([issuer, audience, jwksUrl, scopes].every((one) => one === undefined)) return undefined
+  const clientId = env.text('OIDC_CLIENT_ID')
+  const clientSecret = env.secret('OIDC_CLIENT_SECRET')
+  const all = [issuer, audience, jwksUrl, scopes, clientId, clientSecret]
+  if (all.every((one) => one === undefined)) return undefined
+  if (clientId !== undefined && clientSecret === undefined)
+    env.fault('OIDC_CLIENT_SECRET', 'is missing beside OIDC_CLIENT_ID')
+  if (clientId === undefined && clientSecret !== undefined)
+    env.fault('OIDC_CLIENT_ID', 'is missing beside OIDC_CLIENT_SECRET')
+  if (clientId !== undefined && issuer !== undefined && !URL.canParse(issuer))
+    env.fault('OIDC_ISSUER', 'must be a URL beside OIDC_CLIENT_ID')
   if (issuer === undefined) env.fault('OIDC_ISSUER', 'is missing beside the other OIDC settings')
   if (audience === undefined) env.fault('OIDC_AUDIENCE', 'is missing beside the other OIDC settings')
   if (jwksUrl === undefined) env.fault('OIDC_JWKS_URL', 'is missing beside the other OIDC settings')
-  return { issuer: issuer ?? '', audience: audience ?? '', jwksUrl: jwksUrl ?? '', scopes }
+  const client =
+    clientId !== undefined && clientSecret !== undefined ? { id: clientId, secret: clientSecret } : undefined
+  return { issuer: issuer ?? '', audience: audience ?? '', jwksUrl: jwksUrl ?? '', scopes, ...(client && { client }) }
 }
 
 /** Such as `scope:reports=read,groups:operators=executor admin@demo`. */

@@ -1,34 +1,37 @@
 import { isTeamSlug } from '@automation/contract/forms'
-import { asFailure, type Failure } from '@automation/errors'
-import { getRequestListener, RequestError } from '@hono/node-server'
+import type { Failure } from '@automation/errors'
 import type { GatewayConfig } from './config.ts'
-import { inadmissible, send, type Exchange } from './http/exchange.ts'
+import { decodedPath, inadmissible, send, type Exchange } from './http/exchange.ts'
 import { cors } from './http/cors.ts'
 import { problemAnswer } from './http/problem.ts'
-import { malformedRequest, noSuchRoute } from './http/refusals.ts'
+import { noSuchRoute } from './http/refusals.ts'
+import { dropSessionCookie } from './http/session-cookie.ts'
 import type { Observer } from './observe.ts'
-import type { RestApi } from './rest/rest-api.ts'
+import { failureOf, type RestEntry } from './rest-entry.ts'
 import type { WebhookTarget } from './webhooks/webhook-call.ts'
 import type { WebhookEntry } from './webhooks/webhook-entry.ts'
 
 export interface ListenerDependencies {
   config: GatewayConfig
-  app: RestApi['app']
+  rest: RestEntry
   webhooks: WebhookEntry
   observer: Observer
+  /** Where people are at home; undefined where there is no console. */
+  consoleUrl: () => string | undefined
 }
 
 /** What happens to each request: webhooks go straight to their entry, all else through the Hono app. */
-export function listener({ config, app, webhooks, observer }: ListenerDependencies): (exchange: Exchange) => void {
+export function listener({
+  config,
+  rest,
+  webhooks,
+  observer,
+  consoleUrl,
+}: ListenerDependencies): (exchange: Exchange) => void {
   const { webhookDomain } = config
   const executionIdHeader = `${config.headerPrefix}Execution-ID`
   const exposed = [executionIdHeader, 'X-Request-Id', 'Location', 'Idempotency-Replayed', 'Retry-After', 'ETag']
   const crossOrigin = config.corsOrigins.length === 0 ? undefined : cors(config.corsOrigins, exposed)
-  const exchanges = new WeakMap<object, Exchange>()
-  const rest = getRequestListener(
-    (request, { incoming }) => app.fetch(request, { exchange: exchanges.get(incoming) }),
-    { hostname: 'localhost', autoCleanupIncoming: false, errorHandler: rethrow },
-  )
 
   const refuse = (failure: Failure, exchange: Exchange): void => {
     observer.failed(failure, exchange)
@@ -36,40 +39,36 @@ export function listener({ config, app, webhooks, observer }: ListenerDependenci
     send(exchange.outgoing, problemAnswer(failure, { requestId, path, executionIdHeader }))
   }
 
-  const toRest = (exchange: Exchange): Promise<void> => {
-    exchanges.set(exchange.incoming, exchange)
-    const { outgoing, path } = exchange
-    outgoing.setHeader('X-Request-Id', exchange.requestId)
-    outgoing.setHeader('X-Content-Type-Options', 'nosniff')
-    // What a team keeps is in no cache on the way, but where an answer says so itself: contents are asked for by their ETag.
-    if (path.startsWith('/api/') || path.startsWith('/run')) outgoing.setHeader('Cache-Control', 'no-store')
-    return rest(exchange.incoming, exchange.outgoing)
-  }
-
-  const failureOf = (error: unknown): Failure =>
-    error instanceof RequestError ? malformedRequest('The address is malformed', error) : asFailure(error)
-
   return (exchange) => {
     observer.began?.(exchange)
     const failure = inadmissible(exchange)
     if (failure !== undefined) return refuse(failure, exchange)
+    dropSessionCookie(exchange.incoming)
     const webhook = webhookTarget(exchange.path)
     if (webhookDomain !== undefined) {
       const isServed = isServedAt(exchange.incoming.headers.host, webhook, webhookDomain)
       if (isServed === false) return refuse(noSuchRoute(), exchange)
       exchange.isTeamHost = isServed === true
     }
+    const home = exchange.path === '/' && asksForPage(exchange) ? reached(consoleUrl(), exchange) : undefined
+    if (home !== undefined) return send(exchange.outgoing, { status: 302, headers: toHome(home), body: '' })
     const preflight = crossOrigin?.preflight(exchange)
     if (preflight !== undefined) return send(exchange.outgoing, preflight)
     const headers = crossOrigin?.headersFor(exchange)
     if (headers !== undefined) for (const name in headers) exchange.outgoing.setHeader(name, headers[name] as string)
-    const answered = webhook === undefined ? toRest(exchange) : webhooks.handle(exchange, webhook)
+    const answered = webhook === undefined ? rest(exchange) : webhooks.handle(exchange, webhook)
     answered.catch((error: unknown) => refuse(failureOf(error), exchange))
   }
 }
 
-function rethrow(error: unknown): never {
-  throw error
+/** Whether a browser asks, for a page to look at. */
+function asksForPage({ incoming }: Exchange): boolean {
+  const { method, headers } = incoming
+  return (method === 'GET' || method === 'HEAD') && /\btext\/html\b/i.test(headers.accept ?? '')
+}
+
+function toHome(url: string): Record<string, string> {
+  return { Location: `${url}/`, 'Cache-Control': 'no-store', Vary: 'Accept' }
 }
 
 const IDENTIFIER = /^[A-Za-z0-9._~-]{1,255}$/
@@ -82,20 +81,10 @@ export function webhookTarget(path: string): WebhookTarget | 'nothing' | undefin
   if (!path.startsWith('/api/')) return undefined
   const teamEnd = path.indexOf('/', 5)
   if (!path.startsWith('/webhooks/', teamEnd)) return undefined
-  const team = decoded(path.slice(5, teamEnd))
-  const identifier = decoded(path.slice(teamEnd + '/webhooks/'.length))
+  const team = decodedPath(path.slice(5, teamEnd))
+  const identifier = decodedPath(path.slice(teamEnd + '/webhooks/'.length))
   if (team === undefined || identifier === undefined) return 'nothing'
   return isTeamSlug(team) && IDENTIFIER.test(identifier) ? { team, identifier } : 'nothing'
-}
-
-function decoded(segment: string): string | undefined {
-  if (!segment.includes('%')) return segment
-  try {
-    return decodeURIComponent(segment)
-  } catch (error) {
-    if (error instanceof URIError) return undefined
-    throw error
-  }
 }
 
 /**
@@ -111,3 +100,11 @@ function isServedAt(
   if (!name.endsWith(`.${domain}`)) return undefined
   return typeof target === 'object' && target.team === name.slice(0, -domain.length - 1)
 }
+
+/** The console's address for a browser; undefined where it is on the machine of the service and the browser may be elsewhere. */
+function reached(consoleUrl: string | undefined, { incoming }: Exchange): string | undefined {
+  if (consoleUrl === undefined || !isLoopback(new URL(consoleUrl).hostname)) return consoleUrl
+  return isLoopback((incoming.headers.host ?? '').replace(/:\d*$/, '')) ? consoleUrl : undefined
+}
+
+const isLoopback = (host: string): boolean => /^(?:localhost|127(?:\.\d+){3}|\[::1\])$/i.test(host)

@@ -11,6 +11,7 @@ import type { SandboxAddresses } from './sandbox-ports/addresses.ts'
 import { LiveStreams } from './streams/live-streams.ts'
 import type { UserCalls } from './sandbox-ports/user-calls.ts'
 import type { OpenStreams } from './streams/open-streams.ts'
+import type { TeamChanges } from './streams/team-changes.ts'
 import { aliasRoutes } from './resources/aliases/routes.ts'
 import { auditEventRoutes } from './resources/audit/routes.ts'
 import { codeRoutes } from './resources/code/routes.ts'
@@ -29,6 +30,7 @@ import { processSummaryRoutes } from './resources/processes/summary-routes.ts'
 import { RestApi, type RestDependencies } from './rest/rest-api.ts'
 import { runRoutes } from './resources/executions/start-routes.ts'
 import { sandboxCommandRoutes } from './resources/sandboxes/command-routes.ts'
+import { detachedCommandRoutes } from './resources/sandboxes/detached-routes.ts'
 import { sandboxFileRoutes } from './resources/sandboxes/file-routes.ts'
 import { sandboxRoutes } from './resources/sandboxes/routes.ts'
 import { firingRoutes } from './resources/schedules/firing-routes.ts'
@@ -49,6 +51,7 @@ import type { WebhookEntry } from './webhooks/webhook-entry.ts'
 
 export interface RestAppDependencies extends RestDependencies, Omit<PageSources, 'document' | 'config'> {
   streams: OpenStreams
+  teamChanges: TeamChanges
   webhooks: WebhookEntry
   callsPerSecond: CallsPerSecond
   /** How many gateways there are. */
@@ -84,7 +87,7 @@ export function restApp(dependencies: RestAppDependencies): RestApi['app'] {
   scheduleRoutes(api, neighbours)
   logRoutes(api, dependencies)
   liveStreamRoutes(api, neighbours, streams)
-  eventRoutes(api, neighbours, streams)
+  eventRoutes(api, neighbours, streams, dependencies.teamChanges)
   variableRoutes(api, neighbours)
   dependencyRoutes(api, neighbours)
   installRoutes(api, neighbours)
@@ -92,6 +95,7 @@ export function restApp(dependencies: RestAppDependencies): RestApi['app'] {
   limitRoutes(api, dependencies)
   sandboxRoutes(api, neighbours, dependencies.sandboxAddresses)
   sandboxCommandRoutes(api, dependencies)
+  detachedCommandRoutes(api, dependencies)
   sandboxFileRoutes(api, dependencies)
   storageRoutes(api, dependencies)
   uploadRoutes(api, dependencies)

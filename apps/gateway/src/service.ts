@@ -5,8 +5,10 @@ import { asService, ownContext } from '@automation/rpc'
 import { TeamLimitRows, type Check, type Part, type PartContext } from '@automation/service'
 import { CallLimits } from './auth/call-limits.ts'
 import { SigningKeys } from './auth/signing-keys.ts'
+import { TeamAddresses } from './auth/team-addresses.ts'
 import { TokenVerifier } from './auth/token-verifier.ts'
 import type { GatewayConfig } from './config.ts'
+import { ConsolePort } from './console/console-port.ts'
 import { BodyBudget } from './http/body-budget.ts'
 import { clientAddress, proxies } from './http/caller.ts'
 import { ConnectionLimits } from './http/connection-limits.ts'
@@ -16,9 +18,11 @@ import { observer, showHeld } from './observe.ts'
 import { sandboxFileMaxBytes } from './resources/sandboxes/file-routes.ts'
 import { uploadMaxBytesOf } from './resources/storage/upload-body.ts'
 import { restApp } from './rest-app.ts'
+import { restEntry } from './rest-entry.ts'
 import { SandboxPorts } from './sandbox-ports/sandbox-ports.ts'
 import { UserCalls } from './sandbox-ports/user-calls.ts'
 import { OpenStreams } from './streams/open-streams.ts'
+import { TeamChanges } from './streams/team-changes.ts'
 import { isTerminal, TerminalEntry } from './terminals/terminal-entry.ts'
 import { WebhookEntry } from './webhooks/webhook-entry.ts'
 
@@ -34,6 +38,10 @@ export interface GatewayPart extends Part {
   port(): number
   /** The ports that it listens on for sandboxes, once started. */
   sandboxPorts(): { publicPort: number; grpcPort: number }
+  /** Where people are at home, once started; undefined where there is no console. */
+  consoleUrl(): string | undefined
+  /** The port that it listens on for the console, once started. */
+  consolePort(): number
 }
 
 /**
@@ -51,6 +59,7 @@ export function createGateway(config: GatewayConfig, context: PartContext): Gate
   const ready = async (): Promise<Check[]> => [
     { name: 'gateway', ok: state === 'listening', detail: state },
     { name: 'signing-keys', ok: keys.loaded },
+    { name: 'team-limits', ok: limitRows.isKnown },
   ]
   const readiness = async () => (state === 'stopping' || !context.readiness ? ready() : context.readiness())
 
@@ -68,10 +77,12 @@ export function createGateway(config: GatewayConfig, context: PartContext): Gate
   })
   const callsPerSecond = (team: string) => limitRows.find(team, 'callsPerSecond')
   const calls = new CallLimits(callsPerSecond, () => gateways)
-  const shared = { config, neighbours, logger, report, clientAddress: addresses, budget, calls }
+  const teamAddresses = new TeamAddresses(limitRows)
+  const shared = { config, neighbours, logger, report, clientAddress: addresses, budget, calls, teamAddresses }
   const webhooks = new WebhookEntry(shared)
   const verifier = new TokenVerifier(config.publicUrl, keys.find, config.external)
   const streams = new OpenStreams(config, metrics)
+  const teamChanges = new TeamChanges(neighbours, config.callTimeoutMs, logger)
   const sandboxPorts = new SandboxPorts({ ...shared, observer: observed, metrics })
   const sandboxAddresses = () => sandboxPorts.addresses()
   const userCalls = new UserCalls(neighbours, config.callTimeoutMs)
@@ -83,12 +94,13 @@ export function createGateway(config: GatewayConfig, context: PartContext): Gate
     sandboxAddresses,
     userCalls,
     streams,
+    teamChanges,
     verifier,
     keys,
     readiness,
   })
   const terminals = new TerminalEntry({ ...shared, verifier, streams, userCalls })
-  const handle = listener({ config, app, webhooks, observer: observed })
+  const rest = restEntry(app)
   const idleTimeoutMs = config.syncWaitMaxMs + IDLE_MARGIN_MS
   const bodyMaxBytes = (target: string) =>
     uploadMaxBytesOf(target, config) ?? sandboxFileMaxBytes(target) ?? config.bodyMaxBytes
@@ -99,16 +111,23 @@ export function createGateway(config: GatewayConfig, context: PartContext): Gate
     isProxy: proxies(config.trustedProxies),
   })
   showHeld(metrics, { bodyBytes: () => budget.heldBytes, connections: () => connections.open })
-  const server = new HttpServer({
+  const listening = {
     bodyMaxBytes,
     budget,
     connections,
     requestTimeoutMs: 0,
     idleTimeoutMs,
-    handle,
     upgrades: isTerminal,
-    upgrade: (exchange, socket, head) => void terminals.upgrade(exchange, socket, head),
     ended,
+  }
+  const consolePort =
+    config.console &&
+    new ConsolePort({ ...shared, listener: config.console, rest, terminals, observer: observed, server: listening })
+  const consoleUrl = () => consolePort?.url
+  const server = new HttpServer({
+    ...listening,
+    handle: listener({ config, rest, webhooks, observer: observed, consoleUrl }),
+    upgrade: (exchange, socket, head) => void terminals.upgrade(exchange, socket, head),
   })
 
   return {
@@ -117,22 +136,29 @@ export function createGateway(config: GatewayConfig, context: PartContext): Gate
     async start() {
       keys.start()
       limitRows.start()
+      teamChanges.start()
       // Where all are taken, as by a second start, the first is told.
-      ;[port] = await Promise.all([server.listen(config.port, config.host), sandboxPorts.listen()])
+      ;[port] = await Promise.all([
+        server.listen(config.port, config.host),
+        sandboxPorts.listen(),
+        consolePort?.listen(config.host),
+      ])
       state = 'listening'
       const { publicPort, grpcPort } = sandboxPorts.ports
-      logger.info({ port, url: config.publicUrl, publicPort, grpcPort }, 'gateway listens')
+      logger.info({ port, url: config.publicUrl, console: consoleUrl(), publicPort, grpcPort }, 'gateway listens')
     },
     async stop(graceMs) {
       state = 'stopping'
       streams.close()
-      await Promise.all([server.stop(graceMs), sandboxPorts.stop(graceMs)])
+      await Promise.all([server.stop(graceMs), sandboxPorts.stop(graceMs), consolePort?.stop(graceMs)])
       userCalls.close()
       keys.stop()
-      await limitRows.stop()
+      await Promise.all([limitRows.stop(), teamChanges.stop()])
     },
     ready,
     port: () => port,
     sandboxPorts: () => sandboxPorts.ports,
+    consoleUrl,
+    consolePort: () => consolePort?.port ?? 0,
   }
 }

@@ -4,7 +4,9 @@ import { AuditService } from '@automation/contract/audit/v1/audit'
 import { AliasService } from '@automation/contract/catalog/v1/alias'
 import { CodeService } from '@automation/contract/catalog/v1/code'
 import { ProcessService } from '@automation/contract/catalog/v1/process'
+import { SessionService } from '@automation/contract/catalog/v1/session'
 import { SourceService } from '@automation/contract/catalog/v1/source'
+import { TeamLimitService } from '@automation/contract/catalog/v1/team_limit'
 import { TeamService } from '@automation/contract/catalog/v1/team'
 import { TokenService } from '@automation/contract/catalog/v1/token'
 import { VariableService } from '@automation/contract/catalog/v1/variable'
@@ -19,6 +21,10 @@ import {
   type StartExecutionRequest,
 } from '@automation/contract/execution/v1/execution'
 import { TeamEventService } from '@automation/contract/execution/v1/team_event'
+import { TeamChangeService as CatalogChanges } from '@automation/contract/catalog/v1/team_change'
+import type { ListTeamChangesRequest } from '@automation/contract/common/v1/change'
+import { TeamChangeService as SandboxChanges } from '@automation/contract/sandbox/v1/team_change'
+import { TeamChangeService as ScheduleChanges } from '@automation/contract/schedule/v1/team_change'
 import { ClockNote, ScheduleService } from '@automation/contract/schedule/v1/schedule'
 import { SandboxRouteService, SandboxService, SandboxStatus } from '@automation/contract/sandbox/v1/sandbox'
 import { Failure, notFound } from '@automation/errors'
@@ -44,6 +50,9 @@ import {
 } from './contract-records.ts'
 
 export { EXECUTION_ID, PROCESS_ID, SANDBOX_ID, SCHEDULE_ID } from './contract-records.ts'
+
+/** The one session that there is. */
+export const SESSION_ID = Buffer.alloc(32, 7).toString('base64url')
 
 export const ISSUER = 'http://gateway.test'
 
@@ -165,7 +174,9 @@ export class ContractServers {
       countTeams: () => ({ count: 1 }),
       grantParent: refuse,
       revokeParent: refuse,
+      clearAllowedAddresses: refuse,
     })
+    this.#add(TeamLimitService, { setTeamLimit: refuse, listTeamLimits: () => ({ gateways: 1 }) })
     this.#add(AuditService, {
       appendAuditRecords: refuse,
       listAuditRecords: () => ({ records: [auditRecord], page: { total: 1 } }),
@@ -183,6 +194,27 @@ export class ContractServers {
       createServiceAccount: () => ({ record: account, clientSecret: 's', apiToken: 'sk-c2E6cw==' }),
       listServiceAccounts: () => ({ accounts: [account], page: { total: 1 } }),
       deleteServiceAccount: () => ({}),
+    })
+    const session = {
+      name: 'Ada',
+      grants: [{ team: 'demo', scopes: ['executor'], teamName: 'Demo' }],
+      endsAt: at,
+    }
+    this.#add(SessionService, {
+      createSignInCode: refuse,
+      openSession: ({ credentials: { value } }) => {
+        if (value !== 'right') throw new Failure('unauthenticated', 'invalid_credentials', 'Nothing is opened by this')
+        return { sessionId: SESSION_ID, session }
+      },
+      readSession: async ({ sessionId, team }) => {
+        if (sessionId !== SESSION_ID) throw new Failure('unauthenticated', 'session_ended', 'The session has ended')
+        if (team !== '' && team !== 'demo') throw new Failure('permission_denied', 'forbidden', 'Not yours')
+        const accessToken = team === '' ? '' : await this.token({ client_id: 'console', name: 'Ada' })
+        return { session, accessToken }
+      },
+      renewSession: () => ({}),
+      closeSession: () => ({}),
+      endSessions: () => ({}),
     })
     this.#add(ExecutionService, {
       startExecution: () => ({ executionId: EXECUTION_ID, status: Status.CREATED }),
@@ -225,6 +257,10 @@ export class ContractServers {
         yield {}
       },
     })
+    const listTeamChanges = ({ teams }: ListTeamChangesRequest) => ({
+      teams: teams.map(({ team: of }) => ({ team: of })),
+    })
+    for (const changes of [CatalogChanges, ScheduleChanges, SandboxChanges]) this.#add(changes, { listTeamChanges })
     this.#add(ScheduleService, {
       createSchedule: () => schedule,
       getSchedule: () => schedule,
@@ -270,13 +306,16 @@ export class ContractServers {
     const noting: Record<string, unknown> = {}
     for (const [method, handler] of Object.entries(handlers as Record<string, (...args: unknown[]) => unknown>)) {
       noting[method] = (request: unknown, context: CallContext) => {
-        this.received.push({ method, request, context })
+        // Those that the gateway makes by itself, at any time, are nobody's.
+        if (!ofItsOwn.has(method)) this.received.push({ method, request, context })
         return (this.answers.get(method) ?? handler)(request as never, context)
       }
     }
     this.network.add([served(service, noting as Handlers<S>)])
   }
 }
+
+const ofItsOwn: ReadonlySet<string> = new Set(['listTeamLimits', 'listTeamChanges'])
 
 function refuse(): never {
   throw new Failure('permission_denied', 'permission_denied', 'This call is not allowed')

@@ -9,6 +9,8 @@ export interface GatewayForTests {
   servers: ContractServers
   gateway: GatewayPart
   base: string
+  /** The origin of the console. */
+  console: string
   /** What it tells on its health port. */
   metrics(): Promise<string>
   /** A request to a path; with a token of the team `demo` unless `authorization` is given. */
@@ -26,8 +28,10 @@ export interface RequestOptions {
 export async function startGateway(
   settings: Record<string, string> = {},
   fixed: Partial<GatewayConfig> = {},
+  prepare: (servers: ContractServers) => void = () => undefined,
 ): Promise<GatewayForTests> {
   const servers = await ContractServers.create()
+  prepare(servers)
   const env = new Environment({ PORT: '0', HOST: '127.0.0.1', PUBLIC_URL: ISSUER, ...settings })
   const config = readGatewayConfig(env)
   env.check()
@@ -49,7 +53,8 @@ export async function startGateway(
       body: typeof body === 'string' ? body : JSON.stringify(body),
     })
   const metrics = () => context.metrics.metrics()
-  return { servers, gateway, base, metrics, request, rest, stop: () => gateway.stop(1000) }
+  const console = gateway.consoleUrl() ?? ''
+  return { servers, gateway, base, console, metrics, request, rest, stop: () => gateway.stop(1000) }
 }
 
 export interface ProblemBody {

@@ -178,3 +178,49 @@ test('a sandbox that ends while a command runs is told in the last line, and one
   expect([gone.status, (await problemOf(gone)).code]).toEqual([502, 'sandbox_unreachable'])
   await own.stop()
 })
+
+describe('a detached command', () => {
+  const of = (id: string) => `${system.one}/commands/${id}`
+  const detach = async (script: string, more: object = {}) => {
+    const response = await sh(script, { detached: true, ...more })
+    expect(response.status).toBe(202)
+    return ((await response.json()) as { commandId: string }).commandId
+  }
+  const list = async () =>
+    (await (await system.rest('GET', `${system.one}/commands`)).json()) as { commandId: string; exit?: object }[]
+
+  test('is answered with its id, goes on, is listed, is attached to from its beginning, and is ended', async () => {
+    const id = await detach('cat; while [ ! -e go ]; do sleep 0.05; done; echo more; exit 4', { stdin: 'given ' })
+    expect(await list()).toEqual([
+      { commandId: id, command: expect.arrayContaining(['sh', '-c']), startedAt: expect.stringMatching(/Z$/) },
+    ])
+    const attached = await system.rest('GET', of(id))
+    expect([attached.status, attached.headers.get('content-type')]).toEqual([
+      200,
+      'application/x-ndjson; charset=utf-8',
+    ])
+    await system.daemon.sandbox.files.write('go', '')
+    for (const lines of [await linesOf(attached), await linesOf(await system.rest('GET', of(id)))]) {
+      expect(textOf(lines, 'stdout')).toBe('given more\n')
+      expect(lines.at(-1)).toEqual({ type: 'exit', code: 4 })
+    }
+    expect((await list()).map(({ exit }) => exit)).toEqual([{ code: 4 }])
+    await system.daemon.sandbox.files.remove('go')
+    const endless = await detach('sleep 1000')
+    for (const one of [id, endless]) expect((await system.rest('DELETE', of(one))).status).toBe(204)
+    expect([await list(), await system.daemon.sandbox.list()]).toEqual([[], []])
+    for (const method of ['GET', 'DELETE']) {
+      const gone = await system.rest(method, of(id))
+      expect([gone.status, (await problemOf(gone)).code]).toEqual([404, 'command_not_found'])
+    }
+  })
+
+  test('that can not be started says why, and what is not kept of its output is a line', async () => {
+    const none = await start({ command: 'no-such-program', detached: true })
+    expect([none.status, (await problemOf(none)).code]).toEqual([400, 'program_not_found'])
+    const id = await detach('head -c 2000000 /dev/zero')
+    const lost = async () => (await linesOf(await system.rest('GET', of(id)))).find(({ type }) => type === 'lost')
+    await until(async () => (await lost()) !== undefined, { what: 'output to be lost' })
+    await system.rest('DELETE', of(id))
+  })
+})

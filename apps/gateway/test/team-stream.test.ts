@@ -1,4 +1,5 @@
 import { invalid, unavailable } from '@automation/errors'
+import type { ListTeamChangesRequest } from '@automation/contract/common/v1/change'
 import { until } from '@automation/testing'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { at, execution, EXECUTION_ID, PROCESS_ID } from './contract-records.ts'
@@ -33,7 +34,7 @@ test('the stream of a team has executions as lists show them, and gaps', async (
     { position: 'a.1', time: at, event: { case: 'execution', value: { ...execution, parameters } } },
     { position: '', time: at, event: { case: 'gap', value: { missed: 3, since: at } } },
   ])
-  const response = await open()
+  const response = await open('?types=execution')
   expect([response.status, response.headers.get('content-type')]).toEqual([200, 'text/event-stream'])
   const { events, comments, retryMs, text } = await new StreamReader().read(response)
   const list = await (await gateway.rest('GET', '/executions')).json()
@@ -59,7 +60,7 @@ test('the stream of a team has executions as lists show them, and gaps', async (
 
 test('what is asked for reaches execution, which judges the id of the last event', async () => {
   tells([])
-  await (await open(`?processId=${PROCESS_ID.toUpperCase()}`, { 'last-event-id': 'a.7' })).text()
+  await (await open(`?types=execution&processId=${PROCESS_ID.toUpperCase()}`, { 'last-event-id': 'a.7' })).text()
   expect(gateway.servers.last('watchTeam')).toMatchObject({ after: 'a.7', processId: PROCESS_ID })
   gateway.servers.answers.set('watchTeam', () => {
     throw invalid('/after', 'is not a position', 'invalid_position')
@@ -73,18 +74,64 @@ test('what is asked for reaches execution, which judges the id of the last event
   await allClosed()
 })
 
-test('types that are not sent are named, and refused where nothing else is asked for', async () => {
-  tells([])
-  const { comments } = await new StreamReader().read(await open('?types=execution,sandbox&types=process'))
-  expect(comments).toEqual(['events of sandbox, process are not sent yet'])
+test('types that are not there are refused', async () => {
   for (const [query, path] of [
-    ['?types=schedule', '/types'],
     ['?types=nonsense', '/types'],
     ['?processId=x', '/processId'],
   ] as const) {
     const response = await open(query)
     expect([response.status, (await problemOf(response)).errors?.[0]?.path]).toEqual([400, path])
   }
+  await allClosed()
+})
+
+test('what changes at other services is told with what came from execution, and the id of an event says where each is', async () => {
+  tells([{ position: 'a.1', time: at, event: { case: 'execution', value: execution } }], false)
+  const change = { at, type: 'process', change: 'updated', id: PROCESS_ID, processId: PROCESS_ID }
+  // The catalog alone has anything: its requests come from readers that know where it is.
+  const changes = [
+    { ...change, number: 5n },
+    { ...change, number: 6n, type: 'install', processId: '' },
+    { ...change, number: 9n },
+  ]
+  gateway.servers.answers.set('listTeamChanges', (({ teams }: ListTeamChangesRequest) => ({
+    teams: teams.map(({ team, after }) =>
+      after === undefined || after < 4n
+        ? { team, last: 0n }
+        : { team, last: 9n, changes: changes.filter(({ number }) => number > after) },
+    ),
+  })) as never)
+  const read = async (lastId: string, count: number, query = '') => {
+    const reader = new StreamReader()
+    await reader.read(await open(query, { 'last-event-id': lastId }), () => reader.events.length >= count)
+    return reader.events.map(({ data, ...event }) => ({ ...event, data: JSON.parse(data) as Record<string, unknown> }))
+  }
+  const reader = new StreamReader()
+  await reader.read(await open('', { 'last-event-id': '~4~~~0' }), () => reader.events.length >= 5)
+  const told = reader.events.map(
+    ({ event, data }) => `${event} ${(JSON.parse(data) as { missed?: number }).missed ?? ''}`,
+  )
+  // 7 and 8 are not kept any more.
+  expect(told.filter((one) => !one.startsWith('execution'))).toEqual(['process ', 'install ', 'gap 2', 'process '])
+  expect(reader.events.at(-1)!.id).toMatch(/^a\.1~9~0~0~[0-9a-z]+$/)
+  expect(JSON.parse(reader.events.find(({ event }) => event === 'install')!.data)).toEqual({
+    id: PROCESS_ID,
+    type: 'install',
+    at: '2026-01-02T03:04:05.678Z',
+    change: 'updated',
+  })
+  // Executions were followed and told nothing: some may be missing. What is not of this process is left out.
+  expect(
+    (await read('-~8~0~0~k', 2, `?types=execution,install,process&processId=${PROCESS_ID}`)).map(({ event }) => event),
+  ).toContain('gap')
+  const [first] = await read('~4~~~0', 1, '?types=install')
+  expect([first?.event, first?.id.split('~').slice(0, 2)]).toEqual(['install', ['', '6']])
+  for (const wrong of ['~x~~~0', 'a~1', '~99999999999999999999~~~0'])
+    expect((await problemOf(await open('', { 'last-event-id': wrong }))).errors?.[0]?.path).toBe('/Last-Event-ID')
+  gateway.servers.answers.set('listTeamChanges', () => {
+    throw unavailable('away')
+  })
+  expect((await open()).status).toBe(503)
   await allClosed()
 })
 

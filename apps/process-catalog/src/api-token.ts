@@ -29,6 +29,11 @@ export function isClientIdOf(team: string, clientId: string): boolean {
   return clientId.startsWith(`sa-${team}-`) && /^[a-z0-9]{8}$/.test(clientId.slice(team.length + 4))
 }
 
+/** Whether a text has the form of a client id, of whatever team. */
+export function isClientId(text: string): boolean {
+  return /^sa-[a-z0-9-]{1,63}-[a-z0-9]{8}$/.test(text)
+}
+
 /** Credentials in the form in which clients hold them. */
 export function apiTokenOf({ clientId, clientSecret }: Credentials): string {
   return prefix + Buffer.from(`${clientId}:${clientSecret}`).toString('base64')

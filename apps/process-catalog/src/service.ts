@@ -6,6 +6,8 @@ import { ModuleService } from '@automation/contract/catalog/v1/module'
 import { ProcessService } from '@automation/contract/catalog/v1/process'
 import { ReferenceService, ResolveService } from '@automation/contract/catalog/v1/resolve'
 import { SealingService } from '@automation/contract/catalog/v1/sealing'
+import { SessionService } from '@automation/contract/catalog/v1/session'
+import { TeamChangeService } from '@automation/contract/catalog/v1/team_change'
 import { SourceService } from '@automation/contract/catalog/v1/source'
 import { TeamService } from '@automation/contract/catalog/v1/team'
 import { TeamLimitService } from '@automation/contract/catalog/v1/team_limit'
@@ -16,7 +18,7 @@ import { ExecutionService } from '@automation/contract/execution/v1/execution'
 import { InstallService } from '@automation/contract/execution/v1/install'
 import { PackageSetService } from '@automation/contract/storage/v1/package_set'
 import { ScheduleEffectService, ScheduleUseService } from '@automation/contract/schedule/v1/schedule'
-import { SecretBox } from '@automation/database'
+import { SecretBox, teamChangeHandlers } from '@automation/database'
 import { served } from '@automation/rpc'
 import { Periodic, type Part, type PartContext } from '@automation/service'
 import { AuditTrail } from './audit-trail.ts'
@@ -37,6 +39,7 @@ import { dependencyHandlers } from './rpc/dependencies.ts'
 import { moduleHandlers } from './rpc/modules.ts'
 import { processHandlers } from './rpc/processes.ts'
 import { referenceHandlers, resolveHandlers } from './rpc/resolve.ts'
+import { sessionHandlers } from './rpc/sessions.ts'
 import { sourceHandlers } from './rpc/sources.ts'
 import { teamLimitHandlers } from './rpc/team-limits.ts'
 import { teamHandlers } from './rpc/teams.ts'
@@ -47,6 +50,7 @@ import { SigningKeys } from './signing-keys.ts'
 import { revisionsOf } from './store/run-spec.ts'
 import { catalogResealing } from './store/sealed-tables.ts'
 import { describeRecords } from './store/described.ts'
+import { removeEndedSessions } from './store/sessions.ts'
 import { Store } from './store/store.ts'
 import { readImports } from './store/unread-imports.ts'
 
@@ -106,6 +110,7 @@ export function createCatalog(config: CatalogConfig, { neighbours, logger, metri
     new Periodic('reading imports', keysEveryMs, logger, () => readImports(store, checks)),
     describing,
     new Periodic('forgetting deleted versions', keysEveryMs, logger, () => forgetVersions(store, executions)),
+    new Periodic('forgetting sessions', keysEveryMs, logger, () => removeEndedSessions(store)),
     new Periodic('rotating keys', keysEveryMs, logger, () => keys.upkeep(config.signingKeyRotationDays)),
   ]
   const calls = new Calls()
@@ -125,9 +130,14 @@ export function createCatalog(config: CatalogConfig, { neighbours, logger, metri
       served(TeamService, teamHandlers(catalog)),
       served(TeamLimitService, teamLimitHandlers(catalog)),
       served(TokenService, tokenHandlers(catalog)),
+      served(SessionService, sessionHandlers(catalog)),
       served(ResolveService, resolveHandlers(catalog)),
       served(ReferenceService, referenceHandlers(catalog)),
       served(AuditService, auditHandlers(catalog)),
+      served(
+        TeamChangeService,
+        teamChangeHandlers((statement) => store.statement(statement)),
+      ),
       served(SealingService, resealing.handlers),
     ].map((service) => calls.counted(service)),
     async start() {

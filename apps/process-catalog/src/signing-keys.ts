@@ -78,18 +78,21 @@ interface AccessTokenClaims {
   clientId: string
   /** What `createdBy` shows. */
   name: string
-  team: string
+  /** Those that it is for. */
+  teams: string[]
   /** Words with spaces between. */
   scope: string
   issuedAtS: number
   ttlS: number
   id: string
+  /** When what its bearer may do ends, where an issuer outside has given it. */
+  accessEndsAtS?: number
 }
 
-/** Signs an access token: a JWT whose `groups` names the one team that it is for. */
+/** Signs an access token: a JWT whose `groups` names the teams that it is for. */
 export function signAccessToken(claims: AccessTokenClaims, kid: string, key: CryptoKey): Promise<string> {
-  const { issuer, clientId, name, team, scope, issuedAtS, ttlS, id } = claims
-  return new SignJWT({ client_id: clientId, name, groups: [team], scope })
+  const { issuer, clientId, name, teams, scope, issuedAtS, ttlS, id, accessEndsAtS } = claims
+  return new SignJWT({ client_id: clientId, name, groups: teams, scope, access_ends: accessEndsAtS })
     .setProtectedHeader({ alg: signingAlgorithm, kid, typ: 'JWT' })
     .setIssuer(issuer)
     .setSubject(clientId)

@@ -2,6 +2,7 @@ import type { Team } from '@automation/contract/catalog/v1/team'
 import { invalid } from '@automation/errors'
 import type { FieldMask } from '@bufbuild/protobuf/wkt'
 import { isUuid } from '@automation/contract/forms'
+import { addressRanges } from './address-ranges.ts'
 import { absentProcess, absentVersionOrAlias } from './absent.ts'
 import { limits } from './limits.ts'
 import { isSlug, isTag } from './names.ts'
@@ -14,6 +15,8 @@ export interface TeamChange {
   paramsSchemaValidationEnabled?: boolean
   /** Sorted, each once. Whether the team may name them is not checked yet. */
   parentTeamSlugs?: string[]
+  /** Whether the caller's own address is among them is not checked yet. */
+  allowedAddresses?: string[]
   /** Null: there is none. Whether it is there is not checked yet. */
   errorHandlerSlug?: string | null
   errorHandlerTag?: string | null
@@ -25,6 +28,10 @@ const readers = new Map<string, (values: Team) => TeamChange>([
   ['name', ({ name }) => ({ name: requiredText('/name', name, limits.nameCharacters) })],
   ['zone_id', ({ zoneId }) => ({ zoneId: zone('/zoneId', zoneId) })],
   ['parent_team_slugs', ({ parentTeamSlugs }) => ({ parentTeamSlugs: parents(parentTeamSlugs) })],
+  [
+    'allowed_addresses',
+    ({ allowedAddresses }) => ({ allowedAddresses: addressRanges('/allowedAddresses', allowedAddresses) }),
+  ],
   ['params_schema_validation_enabled', ({ paramsSchemaValidationEnabled }) => ({ paramsSchemaValidationEnabled })],
   ['error_handler_config', (values) => ({ ...handlerSlug(values), ...handlerTag(values) })],
   ['error_handler_config.process_slug', handlerSlug],

@@ -66,7 +66,7 @@ test('after a new key was put first, old values read on, are sealed anew, and ne
   const both = await started(url, [newKey, encryptionKey])
   expect(await values(both)).toEqual({ V0: 'value 0', V1: 'value 1', V2: 'value 2' })
   await reseal(both, 100)
-  expect((await reseal(both, 0)).left).toEqual({ variables: 0, 'signing keys': 0 })
+  expect((await reseal(both, 0)).left).toEqual({ variables: 0, 'signing keys': 0, 'console sessions': 0 })
   await both.part.stop(1000)
   const alone = await started(url, [newKey])
   expect(await values(alone)).toEqual({ V0: 'value 0', V1: 'value 1', V2: 'value 2' })
@@ -86,7 +86,7 @@ test('killed in the middle of sealing anew it has lost nothing, and goes on wher
   const next = await started(url, [newKey, encryptionKey])
   const before = await values(next)
   await reseal(next, 10_000)
-  expect((await reseal(next, 0)).left).toEqual({ variables: 0, 'signing keys': 0 })
+  expect((await reseal(next, 0)).left).toEqual({ variables: 0, 'signing keys': 0, 'console sessions': 0 })
   const all = Object.fromEntries(Array.from({ length: 900 }, (_, index) => [`V${index}`, `value ${index}`]))
   expect(before).toEqual(all)
   expect(await values(next)).toEqual(all)
@@ -104,6 +104,7 @@ test('a secret that is damaged holds up no other, and is told', async () => {
   expect(secrets).toMatchObject([
     { kind: 'variables', total: 3n, onOlderKeys: 1n, damaged: 1n },
     { kind: 'signing keys', onOlderKeys: 0n, damaged: 0n },
+    { kind: 'console sessions', total: 0n, damaged: 0n },
   ])
 })
 

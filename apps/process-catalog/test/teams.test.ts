@@ -215,6 +215,35 @@ test("a team's calls are for its members: not for callers without a team, runs o
   }
 })
 
+describe('addresses that the tokens of a team may be used from', () => {
+  const list = (knownRevision = 0n) =>
+    catalog.client(TeamLimitService).listTeamLimits({ knownRevision }, serviceContext('gateway'))
+  const allow = (ip: string | undefined, ...allowedAddresses: string[]) =>
+    catalog.teams.updateTeam(
+      { values: { allowedAddresses }, mask: { paths: ['allowed_addresses'] } },
+      userContext('guarded', { ip }),
+    )
+
+  test('are told to gateways, lock nobody out who sets them, and are cleared by the operator', async () => {
+    await catalog.team('guarded')
+    const ranges = ['192.0.2.0/24', '2001:db8::1']
+    expect(await refused(allow('198.51.100.1', ...ranges))).toBe('/allowedAddresses')
+    expect(await refused(allow(undefined, ...ranges))).toBe('/allowedAddresses')
+    expect(await refused(allow('192.0.2.1', '192.0.2.0/33'))).toBe('/allowedAddresses/0')
+    const before = await list()
+    expect((await allow('192.0.2.1', ...ranges)).allowedAddresses).toEqual(ranges)
+    const first = await list(before.revision)
+    expect(first.addresses).toMatchObject([{ team: 'guarded', ranges }])
+    expect(first.limits.filter(({ name }) => name === 'allowedAddresses')).toEqual([])
+    const clear = (team: string, by: CallContext) => catalog.teams.clearAllowedAddresses({ team }, by)
+    expect(await refused(clear('guarded', userContext('guarded')))).toBe('permission_denied')
+    expect(await refused(clear('nobody', operatorContext()))).toBe('team_not_found')
+    await clear('guarded', operatorContext())
+    expect(await list(first.revision)).toMatchObject({ addresses: [] })
+    expect((await catalog.teams.getTeam({}, userContext('guarded'))).allowedAddresses).toEqual([])
+  })
+})
+
 describe('limits of a team', () => {
   const limits = () => catalog.client(TeamLimitService)
   const set = (team: string, name: string, value?: bigint) =>

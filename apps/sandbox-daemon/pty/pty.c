@@ -100,7 +100,8 @@ static int relay(int master, pid_t child, int wake) {
       {shown.length > 0 ? OUTPUT : -1, POLLOUT, 0},
       {stands && of_master != 0 ? master : -1, of_master, 0},
     };
-    /* After its end nothing more comes than what is there. */
+    /* After its end nothing more comes than what is there, once it is looked for after that end. */
+    int is_last = ended && (of_master & POLLIN) != 0;
     if (poll(ready, 5, ended && shown.length == 0 ? 0 : -1) < 0) continue;
     if (ready[0].revents != 0) {
       unsigned char drained[64];
@@ -124,7 +125,7 @@ static int relay(int master, pid_t child, int wake) {
     /* Nobody reads any more: else this would be told again and again. */
     if ((ready[4].revents & (POLLHUP | POLLERR)) != 0) typed.length = 0;
     if ((ready[4].revents & (POLLIN | POLLHUP | POLLERR)) != 0 && shown.length == 0 && fill(master, &shown) < 0) stands = 0;
-    if (ended && ready[4].revents == 0 && shown.length == 0) stands = 0;
+    if (is_last && ready[4].revents == 0) stands = 0;
   }
   return status;
 }

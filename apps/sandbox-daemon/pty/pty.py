@@ -93,7 +93,8 @@ def relay(master, child, wake):
         if shown and typed and stands:
             # Asked in turns, as a terminal that has hung up would not let this wait.
             poller.register(master, select.POLLOUT)
-        # After its end nothing more comes than what is there.
+        # After its end nothing more comes than what is there, once it is looked for after that end.
+        is_last = status is not None and not shown and stands
         ready = dict(poller.poll(None if status is None or shown else 0))
         if wake in ready:
             drain(wake)
@@ -123,7 +124,7 @@ def relay(master, child, wake):
             piece = read(master)
             stands = piece != b""
             shown = piece or b""
-        if status is not None and master not in ready and not shown:
+        if is_last and master not in ready:
             stands = False
     return status
 

@@ -226,3 +226,62 @@ test('the daemon has no descriptors left of commands that have ended', async () 
   for (let i = 0; i < 20; i++) await daemon.sandbox.run(['true'])
   await until(() => descriptors() <= before)
 })
+
+describe('a detached command', () => {
+  const attached = async (id: string) => {
+    const told = { stdout: '', stderr: '', lost: 0, exitCode: undefined as number | undefined }
+    for await (const one of daemon.sandbox.attach(id)) {
+      if ('data' in one) told[one.stream] += Buffer.from(one.data).toString('latin1')
+      else if ('lost' in one) told.lost += one.lost
+      else told.exitCode = one.ended.exitCode
+    }
+    return told
+  }
+
+  test('goes on without its caller, and tells each who attaches all that it wrote and writes, and its end', async () => {
+    const other = daemon.connect()
+    const id = await other.detach(
+      sh('cat; echo problem >&2; while [ ! -e on ]; do sleep 0.05; done; echo end; exit 3'),
+      {
+        input: 'from outside ',
+      },
+    )
+    other.close()
+    const early = attached(id)
+    expect((await daemon.sandbox.list()).find((one) => one.id === id)).toMatchObject({
+      command: expect.arrayContaining(['sh']),
+    })
+    await daemon.sandbox.files.write('on', '')
+    const all = { stdout: 'from outside end\n', stderr: 'problem\n', lost: 0, exitCode: 3 }
+    expect([await early, await attached(id)]).toEqual([all, all])
+    await daemon.sandbox.remove(id)
+    await expect(attached(id)).rejects.toMatchObject({ code: 'command_not_found' })
+  })
+
+  test('waits for no reader: its last output is kept, and what is lost is told', async () => {
+    const id = await daemon.sandbox.detach(
+      sh('head -c 3000000 /dev/zero | tr "\\0" a; for n in 1 2 3; do echo $n; done'),
+    )
+    const { stdout, lost, exitCode } = await attached(id)
+    await until(async () => (await attached(id)).lost > 0, { what: 'only the last to be kept' })
+    const kept = await attached(id)
+    expect([stdout.length + lost, kept.stdout.length + kept.lost, exitCode]).toEqual([3_000_006, 3_000_006, 0])
+    expect(kept.stdout.length).toBeLessThanOrEqual(512 * 1024)
+    expect(kept.stdout.endsWith('a1\n2\n3\n')).toBe(true)
+  })
+
+  test('is one of at most 32: the oldest that has ended makes room, and where all run one more is refused', async () => {
+    const first = await daemon.sandbox.detach(sh('true'))
+    await attached(first)
+    for (const { id } of await daemon.sandbox.list())
+      if (id !== undefined && id !== first) await daemon.sandbox.remove(id)
+    const ids = await Promise.all(Array.from({ length: 31 }, () => daemon.sandbox.detach(sh('sleep 1000'))))
+    ids.push(await daemon.sandbox.detach(sh('sleep 1000')))
+    await expect(attached(first)).rejects.toMatchObject({ code: 'command_not_found' })
+    await expect(daemon.sandbox.detach(sh('true'))).rejects.toMatchObject({ code: 'too_many_commands' })
+    const pids = (await daemon.sandbox.list()).map(({ pid }) => pid)
+    await Promise.all(ids.map((id) => daemon.sandbox.remove(id)))
+    await until(() => pids.every((pid) => !runs(pid)), { what: 'all to be ended' })
+    expect(await daemon.sandbox.list()).toEqual([])
+  })
+})

@@ -2,7 +2,8 @@ import { AuditRelay } from '@automation/audit'
 import { TeamLimitService } from '@automation/contract/catalog/v1/team_limit'
 import { SandboxRouteService, SandboxService } from '@automation/contract/sandbox/v1/sandbox'
 import { SealingService } from '@automation/contract/sandbox/v1/sealing'
-import { SecretBox } from '@automation/database'
+import { TeamChangeService } from '@automation/contract/sandbox/v1/team_change'
+import { SecretBox, teamChangeHandlers } from '@automation/database'
 import { asService, ownContext, served } from '@automation/rpc'
 import { Periodic, TeamLimitRows, type Part, type PartContext } from '@automation/service'
 import type { SandboxConfig } from './config.ts'
@@ -73,6 +74,7 @@ export function createSandboxesOn(driver: Driver, config: SandboxConfig, context
     serves: [
       served(SandboxService, sandboxService({ sandboxes, store, box, config, maxOf })),
       served(SandboxRouteService, routeService(new Routes(routed, box))),
+      served(TeamChangeService, teamChangeHandlers(query)),
       served(SealingService, resealing.handlers),
     ],
     async start() {

@@ -2,6 +2,8 @@ import { AuditRelay } from '@automation/audit'
 import { ReferenceService } from '@automation/contract/catalog/v1/resolve'
 import { FiringService } from '@automation/contract/execution/v1/firing'
 import { ScheduleEffectService, ScheduleService, ScheduleUseService } from '@automation/contract/schedule/v1/schedule'
+import { TeamChangeService } from '@automation/contract/schedule/v1/team_change'
+import { teamChangeHandlers } from '@automation/database'
 import { served } from '@automation/rpc'
 import { Periodic, type Part, type PartContext } from '@automation/service'
 import type { SchedulerConfig } from './config.ts'
@@ -59,6 +61,7 @@ export function createScheduler(config: SchedulerConfig, context: PartContext): 
       served(ScheduleService, scheduleService({ schedules, references, firings, byHand })),
       served(ScheduleEffectService, effectService(store)),
       served(ScheduleUseService, useService(store)),
+      served(TeamChangeService, teamChangeHandlers(query)),
     ],
     async start() {
       await store.open(stopping.signal)

@@ -54,7 +54,7 @@ export interface Ours extends Team {
 }
 
 // Free ones: others may use the usual ones.
-const sandboxPorts = { SANDBOX_PUBLIC_PORT: '0', SANDBOX_GRPC_PORT: '0' }
+const otherPorts = { SANDBOX_PUBLIC_PORT: '0', SANDBOX_GRPC_PORT: '0', CONSOLE_PORT: '0' }
 
 /** Starts it on an empty folder, or on a given one, with further settings. */
 export async function openOurs(lab: Lab, settings: Record<string, string> = {}, folder?: string): Promise<Ours> {
@@ -90,7 +90,7 @@ async function open(
     cwd: root,
     env: {
       PORT: String(port),
-      ...sandboxPorts,
+      ...otherPorts,
       PUBLIC_URL: url,
       DATA_DIR: dataDir,
       ISOLATION_MANY_TEAMS: 'true',

@@ -48,6 +48,8 @@ app.kubernetes.io/component: {{ index . 1 }}
 {name: {{ $values.keys.existingRunnerSecret | default (printf "%s-runner" $full) }}, key: RUNNER_KEY}
 {{- else if eq $setting "BOOTSTRAP_API_TOKEN" -}}
 {name: {{ $values.bootstrap.existingSecret | default (printf "%s-bootstrap" $full) }}, key: token}
+{{- else if eq $setting "OIDC_CLIENT_SECRET" -}}
+{name: {{ $values.gateway.oidc.existingSecret }}, key: {{ $setting }}}
 {{- else if hasPrefix "S3_" $setting -}}
 {name: {{ $values.objectStore.existingSecret | default (printf "%s-objects" $full) }}, key: {{ $setting }}}
 {{- else -}}

@@ -73,6 +73,14 @@ EGRESS_ALLOW: {{ join "," . | quote }}
 {{- end -}}
 {{- end }}
 
+{{/* Where browsers reach the console; empty where only a forwarded port leads there. */}}
+{{- define "automation.consoleUrl" -}}
+{{- if .Values.consoleUrl -}}{{ .Values.consoleUrl }}
+{{- else if and .Values.ingress.enabled .Values.ingress.consoleHost -}}{{ if .Values.ingress.tls }}https{{ else }}http{{ end }}://{{ .Values.ingress.consoleHost }}
+{{- else if and .Values.httpRoute.enabled .Values.httpRoute.consoleHostnames -}}https://{{ first .Values.httpRoute.consoleHostnames }}
+{{- end -}}
+{{- end }}
+
 {{/* A map of settings as environment variables: each name once. */}}
 {{- define "automation.mapEnv" -}}
 {{- range $name, $value := . }}

@@ -52,3 +52,5 @@ export type AuditEvent =
   | 'uploaded'
   | 'signed'
   | 'revoked'
+  | 'session_opened'
+  | 'session_closed'

@@ -112,7 +112,7 @@ export class Resealing {
     const counts = await Promise.all(
       tables.map(async (sealed) => {
         const [row] = await query<{ total: string; older: string }>({
-          text: `SELECT count(*) AS total, count(*) FILTER (WHERE key_id = ANY($1)) AS older FROM ${sealed.table}`,
+          text: `SELECT count(key_id) AS total, count(*) FILTER (WHERE key_id = ANY($1)) AS older FROM ${sealed.table}`,
           values: [box.olderKeyIds],
         })
         const onOlderKeys = Number(row?.older ?? 0)

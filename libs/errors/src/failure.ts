@@ -119,6 +119,12 @@ export function stopping(): Failure {
 /** The code of `stopping` failures. */
 export const stoppingCode = 'stopping'
 
+/** Whether it may go well when it is tried again: what was asked is away, or did not answer in time. */
+export function isPassing(thrown: unknown): boolean {
+  const { kind } = asFailure(thrown)
+  return kind === 'unavailable' || kind === 'deadline_exceeded'
+}
+
 /** Any thrown value as a Failure; what is none becomes `internal` with the value as its cause. */
 export function asFailure(thrown: unknown): Failure {
   if (thrown instanceof Failure) return thrown

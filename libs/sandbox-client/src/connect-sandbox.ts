@@ -1,5 +1,6 @@
 import { CommandService, FileService } from '@automation/contract/sandbox/v1/daemon'
 import { keyedChannel } from '@automation/rpc/keyed'
+import { type AttachedOutput, attachedOutput, detachCommand, type DetachOptions } from './detached-command.ts'
 import { Files } from './files.ts'
 import {
   startCommand,
@@ -13,6 +14,7 @@ import { Calls } from './calls.ts'
 
 export { Failure } from '@automation/errors'
 export type { CommandEnd, CommandOptions, Output, RunningCommand } from './running-command.ts'
+export type { AttachedOutput, DetachOptions } from './detached-command.ts'
 export type { CommandResult, RunOptions } from './running-command.ts'
 export type { FileChange, FileInfo, Files } from './files.ts'
 
@@ -46,8 +48,20 @@ export interface Sandbox {
    * console.log(await server.ended)
    */
   start(command: string[], options?: CommandOptions): Promise<RunningCommand>
-  /** The commands that run, the oldest first. */
-  list(): Promise<{ pid: number; command: string[] }[]>
+  /**
+   * Starts a command that goes on when this connection is closed, until it ends or its sandbox does; gives its id.
+   *
+   * @example
+   * const id = await sandbox.detach(['python3', '-m', 'http.server', '3000'])
+   * for await (const output of sandbox.attach(id)) if ('data' in output) process[output.stream].write(output.data)
+   */
+  detach(command: string[], options?: DetachOptions): Promise<string>
+  /** What a detached command has written, as far as it is kept, then what it writes, and at last how it ended. */
+  attach(id: string): AsyncIterable<AttachedOutput>
+  /** Ends a detached command and all that it started, and forgets it. */
+  remove(id: string): Promise<void>
+  /** The commands that run, and detached ones, which have an id, the oldest first. */
+  list(): Promise<{ pid: number; command: string[]; id?: string }[]>
   /** Ends a command and all that it started. */
   kill(pid: number): Promise<void>
   files: Files
@@ -83,7 +97,13 @@ export function connectSandbox(
     start,
     run: async (command, options = {}) => collected(await start(command, options), options),
     list: async () =>
-      (await commands.listCommands({}, calls.short())).commands.map(({ pid, command }) => ({ pid, command })),
+      (await commands.listCommands({}, calls.short())).commands.map(({ pid, command, id }) => ({
+        ...{ pid, command },
+        ...(id !== '' && { id }),
+      })),
+    detach: (command, options = {}) => detachCommand(commands, calls, command, options),
+    attach: (id) => attachedOutput(commands, calls, id),
+    remove: async (id) => void (await commands.killCommand({ id }, calls.short())),
     kill: async (pid) => void (await commands.killCommand({ pid }, calls.short())),
     files: new Files(channel.client(FileService), calls),
     health: (timeoutMs = 5000) => channel.isServing(timeoutMs),

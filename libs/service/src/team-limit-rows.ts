@@ -1,10 +1,12 @@
 import type { Logger } from 'pino'
+import { AddressList } from './address-list.ts'
 import { Periodic } from './periodic.ts'
 
 /** What the catalog answers: all limits of single teams, or none where the known revision is that of now. */
 export interface TeamLimitAnswer {
   revision: bigint
   limits: readonly { team: string; name: string; value: bigint }[]
+  addresses?: readonly { team: string; ranges: readonly string[] }[]
 }
 
 const everyMs = 2000
@@ -14,13 +16,17 @@ export class TeamLimitRows {
   readonly #reading: Periodic
   #revision = 0n
   #values = new Map<string, number>()
+  #addresses = new Map<string, AddressList>()
+  #known = false
 
   /** `read` asks the catalog. While that is away, what is known stays. */
   constructor(logger: Logger, read: (knownRevision: bigint) => Promise<TeamLimitAnswer>) {
     this.#reading = new Periodic('reading limits of teams', everyMs, logger, async () => {
-      const { revision, limits } = await read(this.#revision)
+      const { revision, limits, addresses = [] } = await read(this.#revision)
+      this.#known = true
       if (revision === this.#revision) return
       this.#values = new Map(limits.map(({ team, name, value }) => [`${name} ${team}`, Number(value)]))
+      this.#addresses = new Map(addresses.map(({ team, ranges }) => [team, new AddressList(ranges)]))
       this.#revision = revision
     })
   }
@@ -32,6 +38,16 @@ export class TeamLimitRows {
 
   stop(): Promise<void> {
     return this.#reading.stop()
+  }
+
+  /** Whether they were read at all. */
+  get isKnown(): boolean {
+    return this.#known
+  }
+
+  /** Where the tokens of this team may be used from; undefined: from anywhere. */
+  addressesOf(team: string): AddressList | undefined {
+    return this.#addresses.get(team)
   }
 
   /** That of this team; undefined where it has what all have. */

@@ -4,6 +4,7 @@ import { buffer } from 'node:stream/consumers'
 import { join, relative } from 'node:path'
 import { fromBinary, toBinary, type DescMethod } from '@bufbuild/protobuf'
 import { SealingService as CatalogSealing } from '@automation/contract/catalog/v1/sealing'
+import { SessionService } from '@automation/contract/catalog/v1/session'
 import { TeamService } from '@automation/contract/catalog/v1/team'
 import { TeamLimitService } from '@automation/contract/catalog/v1/team_limit'
 import { TokenService } from '@automation/contract/catalog/v1/token'
@@ -14,7 +15,14 @@ import type { Logger } from '@automation/service'
 import { operatorContext } from './operator-context.ts'
 
 /** The services that an operator may call through the data folder. */
-export const operatorServices = [TeamService, TeamLimitService, TokenService, CatalogSealing, SandboxSealing] as const
+export const operatorServices = [
+  TeamService,
+  TeamLimitService,
+  TokenService,
+  SessionService,
+  CatalogSealing,
+  SandboxSealing,
+] as const
 
 export const socketName = 'admin.sock'
 

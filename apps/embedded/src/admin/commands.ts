@@ -1,9 +1,13 @@
 import { Command } from 'commander'
 import { timestampDate, type Timestamp } from '@bufbuild/protobuf/wkt'
+import { SessionService } from '@automation/contract/catalog/v1/session'
 import { TeamService } from '@automation/contract/catalog/v1/team'
 import { TeamLimitService } from '@automation/contract/catalog/v1/team_limit'
 import { invalid } from '@automation/errors'
 import { TokenService } from '@automation/contract/catalog/v1/token'
+import { Environment } from '@automation/service'
+import { consoleLink } from '../console/console-link.ts'
+import { readSystemSettings } from '../settings.ts'
 import { operatorContext } from './operator-context.ts'
 import type { Answer } from './answer.ts'
 import { encryptionStatus, leftIn, rotateEncryptionKey } from './rotate-encryption-key.ts'
@@ -22,6 +26,7 @@ export function adminProgram(perform: Perform): Command {
     .showHelpAfterError()
   addTeams(program, perform)
   addTokens(program, perform)
+  addConsole(program, perform)
   addKeys(program, perform)
   addEncryptionKey(program, perform)
   return program
@@ -57,6 +62,18 @@ function addTeams(program: Command, perform: Perform): void {
     })
   })
   addTeamLimit(teams, perform)
+  leaf(teams, 'allow-all-addresses <team>', 'let the tokens of a team be used from anywhere again').action(function (
+    this: Command,
+    team: string,
+  ) {
+    return perform(this, async (target) => {
+      await target.client(TeamService).clearAllowedAddresses({ team }, operatorContext())
+      return {
+        json: { team, allowedAddresses: [] },
+        text: `Tokens of team ${team} are taken from anywhere, within 5 seconds.`,
+      }
+    })
+  })
   leaf(teams, 'grant-parent <child> <parent>', 'let a team name another as its parent').action(function (
     this: Command,
     child: string,
@@ -158,6 +175,39 @@ function addTokens(program: Command, perform: Perform): void {
       return { json: { clientId, revoked: true }, text: `API token ${clientId} is revoked.` }
     })
   })
+}
+
+function addConsole(program: Command, perform: Perform): void {
+  const console = group(program, 'console', 'the console, where people look at a system')
+  leaf(
+    console,
+    'link [team]',
+    'an address that signs somebody in, once, within 10 minutes; for the first team where none is named',
+  )
+    .option('--name <name>', 'what createdBy shows for them')
+    .option('--scopes <words>', 'what they may do, with commas between: executor,admin where it is not said', '')
+    .action(function (this: Command, named: string | undefined, { name, scopes }: { name?: string; scopes: string }) {
+      return perform(this, async (target) => {
+        const { consoleUrl, bootstrapTeam } = readSystemSettings(new Environment(process.env))
+        const team = named ?? bootstrapTeam
+        if (consoleUrl === undefined) throw invalid('/CONSOLE_ENABLED', 'is false: there is no console')
+        const url = await consoleLink(target, consoleUrl, { team, name, scopes: scopes.split(',').filter(Boolean) })
+        return { json: { url, team }, text: url }
+      })
+    })
+  leaf(
+    console,
+    'end [team]',
+    'end the sessions that reach a team within 10 s, and take back the addresses that sign in',
+  )
+    .option('--all', 'those of all teams')
+    .action(function (this: Command, named: string | undefined, { all }: { all?: boolean }) {
+      return perform(this, async (target) => {
+        if ((named === undefined) !== (all === true)) throw invalid('/team', 'name a team, or --all')
+        const { ended } = await target.client(SessionService).endSessions({ team: named ?? '' }, operatorContext())
+        return { json: { ended }, text: `${ended} ${ended === 1 ? 'session has' : 'sessions have'} ended.` }
+      })
+    })
 }
 
 function addKeys(program: Command, perform: Perform): void {

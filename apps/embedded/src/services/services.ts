@@ -19,6 +19,7 @@ import { takeDataDir } from '../data-dir.ts'
 import { systemDatabase } from '../database.ts'
 import { readConfigs } from '../parts.ts'
 import { welcome } from '../banner.ts'
+import { buildConsole } from '../console/console-build.ts'
 import { planServices, type ServiceName, type ServicePlan } from './plan.ts'
 import { readServicesSettings, type ServicesSettings } from './settings.ts'
 import { supervise, type Supervised } from './supervised.ts'
@@ -94,10 +95,17 @@ class Services implements Running {
       dataDir.tell(settings.publicUrl, addresses)
       const { healthUrl } = plans.gateway
       const checks = await checksAt(plans.runner.healthUrl)
-      await welcome(target, { ...first, address: settings.publicUrl, healthUrl, checks })
+      const { publicUrl: address, consoleUrl } = settings
+      if (consoleUrl !== undefined) this.#buildConsole()
+      await welcome(target, { ...first, address, consoleUrl, healthUrl, checks })
     } finally {
       await target.close()
     }
+  }
+
+  #buildConsole(): void {
+    const build = buildConsole(this.#logger)
+    this.#order.add('console build', () => build.stop())
   }
 
   stop(graceMs: number): Promise<void> {

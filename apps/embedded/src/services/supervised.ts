@@ -27,7 +27,7 @@ const calmMs = 30_000
 const pauseMinMs = 200
 const pauseMaxMs = 5000
 
-const lifeline = new URL('end-with-parent.ts', import.meta.url).href
+const lifeline = new URL('../end-with-parent.ts', import.meta.url).href
 
 /** Starts a service and keeps it running until it is told to stop. */
 export function supervise(plan: ServicePlan, { logger, changed }: Hooks): Supervised {

@@ -1,5 +1,5 @@
 import { isConnectionFailure } from '@automation/database'
-import { Failure } from '@automation/errors'
+import { Failure, isPassing } from '@automation/errors'
 import { failPoint, type Logger } from '@automation/service'
 import type { Backlog } from './backlog.ts'
 import { allLanguages, type Languages } from './languages.ts'
@@ -239,8 +239,8 @@ export class Claims {
       try {
         return await ask()
       } catch (error) {
-        const away = isConnectionFailure(error) || (error instanceof Failure && error.kind === 'unavailable')
-        if (!away || this.#stopped || performance.now() > end) throw error
+        const passes = isConnectionFailure(error) || isPassing(error)
+        if (!passes || performance.now() > end) throw error
         await new Promise((resolve) => setTimeout(resolve, 200))
       }
     }

@@ -1,7 +1,7 @@
 import { TeamService, type ErrorHandler } from '@automation/contract/catalog/v1/team'
 import type { ExecutionEvent } from '@automation/contract/events/v1/execution_event'
 import { LogLevel, Origin, Status } from '@automation/contract/execution/v1/execution'
-import { asFailure, Failure } from '@automation/errors'
+import { asFailure, Failure, isPassing } from '@automation/errors'
 import { installsProcessId } from '@automation/contract/installs'
 import { asService, ownContext, type Client, type Neighbours } from '@automation/rpc'
 import type { Logger } from '@automation/service'
@@ -135,12 +135,6 @@ function nameOf(handler: ErrorHandler | undefined): string {
   if (handler === undefined) return 'The error handler of the team'
   const { processSlug, tag } = handler
   return `The error handler ${tag === '' ? processSlug : `${processSlug} (${tag})`}`
-}
-
-/** Whether it may go well when it is tried again. */
-function isPassing(error: unknown): boolean {
-  const { kind } = asFailure(error)
-  return kind === 'unavailable' || kind === 'deadline_exceeded'
 }
 
 /** Known by its key for as long as the failed run is kept, so that it comes once however often it is told of. */

@@ -122,6 +122,8 @@ export interface Identity {
   inTeams?: readonly Pick<ClaimRule, 'team' | 'scopes'>[]
   /** Unix time in ms at which the token ends. */
   endsMs: number
+  /** Of one of ours: Unix time in ms at which what an external issuer has given its bearer ends. */
+  accessEndsMs?: number
   /** It is one of ours, no external issuer's. */
   isOwn: boolean
 }
@@ -135,12 +137,13 @@ function identityOf(claims: JWTPayload, isOwn: boolean): Identity {
     groups: Array.isArray(claims['groups']) ? claims['groups'].filter((group) => typeof group === 'string') : [],
     scope: scopesIn(valuesOf(claims, 'scope').join(' ')).join(' '),
     endsMs: Math.min((claims.exp ?? 0) * 1000, LAST_MS),
+    ...(isOwn && typeof claims['access_ends'] === 'number' && { accessEndsMs: claims['access_ends'] * 1000 }),
     isOwn,
   }
 }
 
-/** An external issuer's own words `read` or `admin` mean nothing here, unless a rule says what. */
-function outsideIdentity(claims: JWTPayload, rules: readonly ClaimRule[] = [EXECUTOR_ALONE]): Identity {
+/** Whom claims of an external issuer name. Its own words `read` or `admin` mean nothing here, unless a rule says what. */
+export function outsideIdentity(claims: JWTPayload, rules: readonly ClaimRule[] = [EXECUTOR_ALONE]): Identity {
   const given = rules.filter(({ claim, value }) => valuesOf(claims, claim).includes(value))
   const everywhere = given.filter(({ team }) => team === undefined)
   const scope = [...new Set(everywhere.flatMap(({ scopes }) => scopes))].join(' ')
@@ -194,6 +197,11 @@ function exchangeHint(team: string): string {
   return `POST /api/${named}/rest/auth/token exchanges an API token, in the header x-api-token, for an access token`
 }
 
+/** What a stranger gets. */
+export function notOfTheTeam(): Failure {
+  return new Failure('permission_denied', 'forbidden', 'The access token does not allow this')
+}
+
 /** The scope that an identity has in a team. */
 export function scopeIn({ scope, inTeams = [] }: Identity, wanted: string): string {
   const own = inTeams.filter(({ team }) => team === wanted).flatMap(({ scopes }) => scopes)
@@ -205,8 +213,7 @@ export function scopeIn({ scope, inTeams = [] }: Identity, wanted: string): stri
  * and what is no team's name at all.
  */
 export function principalFor(identity: Identity, team: string, initiatedBy: string | undefined, ip: string): Principal {
-  if (!identity.groups.includes(team) || !isTeamSlug(team))
-    throw new Failure('permission_denied', 'forbidden', 'The access token does not allow this')
+  if (!identity.groups.includes(team) || !isTeamSlug(team)) throw notOfTheTeam()
   return {
     role: 'user',
     team,

@@ -70,6 +70,23 @@ export class Exchange {
   }
 }
 
+/** Calls back when the answer is over, or its client gone; at once where it is already. */
+export function whenOver({ outgoing }: Exchange, done: () => void): void {
+  if (outgoing.destroyed) done()
+  else outgoing.once('close', done)
+}
+
+/** Percent-encoded text as it reads; undefined where it is malformed. */
+export function decodedPath(text: string): string | undefined {
+  if (!text.includes('%')) return text
+  try {
+    return decodeURIComponent(text)
+  } catch (error) {
+    if (error instanceof URIError) return undefined
+    throw error
+  }
+}
+
 /** `http://host/path` as a request target (absolute form) means the same as `/path`. */
 function originForm(target: string): string {
   if (target.startsWith('/')) return target

@@ -116,6 +116,7 @@ function wordsOf({ path, message }: FieldFault): string {
 function challengeOf({ code, requiredScope }: Failure, { realm = 'service', metadataUrl }: Occasion): string {
   if (code === 'webhook_credentials' || code === 'sandbox_credentials') return basicChallenge(realm)
   if (code === 'invalid_client') return basicChallenge('token')
+  if (code === 'session_ended' || code === 'invalid_credentials') return 'Cookie realm="console"'
   const parameters = {
     realm: 'rest',
     ...(code !== 'token_missing' && { error: requiredScope === undefined ? 'invalid_token' : 'insufficient_scope' }),

@@ -70,14 +70,17 @@ function successes(success: Success, idHeader: string): Record<string, object> {
     alsoAs = {},
   } = success
   const content = schema === undefined ? {} : { content: { [mediaType]: { schema }, ...contentOf(alsoAs) } }
-  const more = Object.entries(others).map(([other, { text, isEmpty, headers: own, schema: ofOwn }]) => [
-    other,
-    {
-      description: text,
-      headers: responseHeaders({ ...headers, ...own }, idHeader),
-      ...(isEmpty !== true && (ofOwn === undefined ? content : { content: { [mediaType]: { schema: ofOwn } } })),
-    },
-  ])
+  const more = Object.entries(others).map(
+    ([other, { text, isEmpty, headers: own, schema: ofOwn, mediaType: type }]) => [
+      other,
+      {
+        description: text,
+        headers: responseHeaders(type === undefined ? { ...headers, ...own } : (own ?? {}), idHeader),
+        ...(isEmpty !== true &&
+          (ofOwn === undefined ? content : { content: { [type ?? mediaType]: { schema: ofOwn } } })),
+      },
+    ],
+  )
   return {
     [status]: { description, headers: responseHeaders(headers, idHeader), ...content },
     ...Object.fromEntries(more),

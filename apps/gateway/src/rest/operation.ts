@@ -58,9 +58,19 @@ export interface Success<S extends z.ZodType = z.ZodType> {
   /** Further media types that a client may ask for by Accept, for the document. */
   alsoAs?: Record<string, z.ZodType>
   /** Other statuses of success, with what they say and the headers that they have beside these, for the document. */
-  others?: Record<number, { text: string; headers?: Record<string, string>; isEmpty?: boolean; schema?: z.ZodType }>
+  others?: Record<number, OtherSuccess>
   /** Response headers and what they say, for the document. */
   headers?: Record<string, string>
+}
+
+interface OtherSuccess {
+  text: string
+  headers?: Record<string, string>
+  isEmpty?: boolean
+  /** Of its own. */
+  schema?: z.ZodType
+  /** Of its own, beside which the headers of the others are not there. */
+  mediaType?: string
 }
 
 /** One call of an operation: everything validated, and who asks. */
@@ -68,9 +78,7 @@ export interface Call<Q, B> {
   exchange: Exchange
   team: string
   principal: Principal
-  /** The teams that the access token names; none for operations that need none. */
-  tokenTeams: string[]
-  /** Those of them that it may read. */
+  /** The teams that the access token names and may read, from where it comes; none for operations that need none. */
   readableTeams: string[]
   /** Unix time in ms at which the access token ends; never, for operations that need none. */
   tokenEndsMs: number
@@ -120,4 +128,10 @@ export type Handler<Q, B, R> = (call: Call<Q, B>) => Promise<Reply<R>>
 export async function emptyReply(done: Promise<unknown>): Promise<Reply> {
   await done
   return {}
+}
+
+/** The context of a call that takes as long as its content needs; it ends with the exchange. */
+export function unhurried({ context, exchange }: Call<unknown, unknown>): CallContext {
+  const { principal, requestId, traceparent } = context
+  return { principal, requestId, traceparent, signal: exchange.signal }
 }

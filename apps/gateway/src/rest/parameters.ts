@@ -2,6 +2,7 @@ import { invalid, notFound } from '@automation/errors'
 import { z } from '@hono/zod-openapi'
 import { isUuid } from '@automation/contract/forms'
 import type { PageInfo } from '@automation/contract/common/v1/page'
+import { decodedPath } from '../http/exchange.ts'
 import { int32, languageName } from './fields.ts'
 import type { RefusalCodes } from './operation.ts'
 
@@ -79,12 +80,9 @@ export const sandboxPath: PathParameter = {
 }
 
 function decoded(text: string, pointer: string): string {
-  try {
-    return decodeURIComponent(text)
-  } catch (error) {
-    if (error instanceof URIError) throw invalid(pointer, 'must be percent-encoded UTF-8')
-    throw error
-  }
+  const plain = decodedPath(text)
+  if (plain === undefined) throw invalid(pointer, 'must be percent-encoded UTF-8')
+  return plain
 }
 
 export const processIdentifier = idOrNameOf('process', 'Process id or slug; the id wins where both match')
@@ -95,6 +93,7 @@ export const executionId = idOf('execution')
 export const scheduleId = idOf('schedule')
 export const variableId = idOf('variable')
 export const sandboxId = idOf('sandbox')
+export const commandId = idOf('command')
 export const serviceAccountId = idOf('service_account')
 export const installId = idOf('install')
 

@@ -6,6 +6,7 @@ import { type Context, Hono } from 'hono'
 import type { Neighbours } from '@automation/rpc'
 import { apiTokenIdentity } from '../auth/api-token-caller.ts'
 import type { CallLimits } from '../auth/call-limits.ts'
+import type { TeamAddresses } from '../auth/team-addresses.ts'
 import { requireScope } from '../auth/scopes.ts'
 import { bearerToken, principalFor, scopeIn, type Identity, type TokenVerifier } from '../auth/token-verifier.ts'
 import type { GatewayConfig } from '../config.ts'
@@ -27,6 +28,7 @@ export interface RestDependencies {
   config: GatewayConfig
   verifier: TokenVerifier
   calls: CallLimits
+  teamAddresses: TeamAddresses
   neighbours: Neighbours
   clientAddress: ClientAddress
   budget: BodyBudget
@@ -138,10 +140,8 @@ export class RestApi {
     operation: Operation,
     exchange: Exchange,
     team: string,
-  ): Promise<
-    Pick<Call<unknown, unknown>, 'principal' | 'tokenTeams' | 'readableTeams' | 'tokenEndsMs' | 'endsByItselfAtMs'>
-  > {
-    const { clientAddress } = this.#dependencies
+  ): Promise<Pick<Call<unknown, unknown>, 'principal' | 'readableTeams' | 'tokenEndsMs' | 'endsByItselfAtMs'>> {
+    const { clientAddress, teamAddresses } = this.#dependencies
     const ip = addressOf(exchange, clientAddress)
     if (operation.open === true && operation.atRoot !== true) {
       const principal = { role: 'user' as const, team, subject: '', name: '', ip }
@@ -155,11 +155,13 @@ export class RestApi {
     const initiatedBy = headerText(exchange, this.#initiatedByHeader)
     const own = operation.atRoot === true ? (identity.groups[0] ?? '') : team
     const principal = principalFor(identity, own, initiatedBy, ip)
+    teamAddresses.check(own, ip)
     this.#dependencies.calls.count(own, performance.now())
     for (const scope of [operation.scope, operation.alsoScope]) if (scope !== undefined) requireScope(principal, scope)
-    const { groups: tokenTeams, endsMs: tokenEndsMs, isOwn } = identity
-    const readableTeams = tokenTeams.filter((one) => allows(scopeIn(identity, one), 'read'))
-    return { principal, tokenTeams, readableTeams, tokenEndsMs, endsByItselfAtMs: isOwn ? undefined : tokenEndsMs }
+    const { groups, endsMs: tokenEndsMs, accessEndsMs, isOwn } = identity
+    const mayRead = (one: string) => allows(scopeIn(identity, one), 'read') && teamAddresses.allow(one, ip)
+    const readableTeams = groups.filter(mayRead)
+    return { principal, readableTeams, tokenEndsMs, endsByItselfAtMs: isOwn ? accessEndsMs : tokenEndsMs }
   }
 
   #identity({ atRoot }: Operation, exchange: Exchange, team: string): Promise<Identity> {
@@ -171,7 +173,7 @@ export class RestApi {
   }
 }
 
-const OF_NO_TOKEN = { tokenTeams: [], readableTeams: [], tokenEndsMs: Infinity, endsByItselfAtMs: undefined }
+const OF_NO_TOKEN = { readableTeams: [], tokenEndsMs: Infinity, endsByItselfAtMs: undefined }
 
 /** Whether the team alone is a parameter of a route. */
 function isFixed(route: string): boolean {

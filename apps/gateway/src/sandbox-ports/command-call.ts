@@ -1,5 +1,6 @@
 import {
   CommandService,
+  type CommandStarted,
   type RunCommandRequestSchema,
   type RunCommandResponse,
 } from '@automation/contract/sandbox/v1/daemon'
@@ -7,10 +8,8 @@ import { asFailure, Failure } from '@automation/errors'
 import type { CallContext } from '@automation/rpc'
 import type { KeyedChannel } from '@automation/rpc/keyed'
 import type { MessageInitShape } from '@bufbuild/protobuf'
+import { atTokenEnd } from '../auth/token-end.ts'
 import { daemonRefusal } from './user-calls.ts'
-
-// A longer delay would fire at once.
-const LONGEST_DELAY_MS = 2_147_483_647
 
 const known = {
   program_not_found: 'invalid_argument',
@@ -20,6 +19,8 @@ const known = {
   terminal_unavailable: 'failed_precondition',
   invalid_input: 'invalid_argument',
   too_many_processes: 'resource_exhausted',
+  too_many_commands: 'resource_exhausted',
+  command_not_found: 'not_found',
 } as const
 
 /** Where the caller has written what a daemon finds fault with. */
@@ -41,30 +42,52 @@ export interface CommandCallOptions {
   timeoutMs: number
 }
 
+/** A command that has started, and what follows. */
+export interface CommandCall {
+  started: CommandStarted
+  responses: AsyncIterator<RunCommandResponse>
+}
+
 /**
- * Runs a command in a sandbox; resolves when it runs, with what follows. Failures: why it does not, with the field's
- * pointer; sandbox_unreachable, deadline_exceeded.
+ * Runs a command in a sandbox; resolves when it runs. Failures: why it does not, with the field's pointer;
+ * sandbox_unreachable, deadline_exceeded.
  */
-export async function commandCall(
+export function commandCall(
   channel: KeyedChannel,
   requests: AsyncIterable<CommandRequest>,
+  options: CommandCallOptions,
+): Promise<CommandCall> {
+  return called((context) => channel.client(CommandService).runCommand(requests, context), options)
+}
+
+/** Attaches to a detached command. Failures: command_not_found, sandbox_unreachable, deadline_exceeded. */
+export function attachCall(channel: KeyedChannel, id: string, options: CommandCallOptions): Promise<CommandCall> {
+  return called((context) => channel.client(CommandService).attachCommand({ id }, context), options)
+}
+
+async function called(
+  call: (context: CallContext) => AsyncIterable<RunCommandResponse>,
   { context, ending, timeoutMs }: CommandCallOptions,
-): Promise<AsyncIterator<RunCommandResponse>> {
+): Promise<CommandCall> {
   const { principal, requestId, traceparent } = context
-  const own = { principal, requestId, traceparent, signal: ending.signal }
-  const responses = channel.client(CommandService).runCommand(requests, own)[Symbol.asyncIterator]()
+  const responses = call({ principal, requestId, traceparent, signal: ending.signal })[Symbol.asyncIterator]()
   const late = new Failure('deadline_exceeded', 'deadline_exceeded', 'The operation took too long')
   const timer = setTimeout(() => ending.abort(late), timeoutMs)
   try {
     const { value } = (await responses.next()) as IteratorResult<RunCommandResponse, undefined>
     if (value?.message.case !== 'started') throw new Error('The sandbox did not say that the command has started')
-    return responses
+    return { started: value.message.value, responses }
   } catch (error) {
     ending.abort(asFailure(error))
     throw daemonRefusal(error, known, pointers)
   } finally {
     clearTimeout(timer)
   }
+}
+
+/** Why a call about detached commands failed. */
+export function commandRefusal(error: unknown): Failure {
+  return daemonRefusal(error, known)
 }
 
 /** Why a command ended that had started, and did not end by itself. */
@@ -74,9 +97,8 @@ export function commandEndedBy(error: unknown): Failure {
 
 /** Ends with the access token; call what it gives when the command is over. `endsMs`: Unix time in ms. */
 export function endWithToken(ending: AbortController, endsMs: number): () => void {
-  const leftMs = Math.min(Math.max(endsMs - Date.now(), 0), LONGEST_DELAY_MS)
   const expired = new Failure('unauthenticated', 'token_expired', 'The access token has expired')
-  const timer = setTimeout(() => ending.abort(expired), leftMs)
+  const timer = atTokenEnd(endsMs, () => ending.abort(expired))
   return () => {
     clearTimeout(timer)
     ending.abort(new Failure('unavailable', 'client_gone', 'The client has gone'))

@@ -1,3 +1,4 @@
+import { isSessionCookie } from '../http/session-cookie.ts'
 import { readSetCookie, setCookieText } from '../http/set-cookie.ts'
 
 /**
@@ -38,7 +39,11 @@ export class OwnCookies {
   }
 }
 
-/** A Set-Cookie header for its host alone: a domain would have all sandboxes below it get it. */
+/**
+ * A Set-Cookie header for its host alone: a domain would have all sandboxes below it get it. Empty for a cookie by the
+ * service's own name.
+ */
 export function hostCookie(header: string): string {
-  return setCookieText(readSetCookie(header))
+  const cookie = readSetCookie(header)
+  return isSessionCookie(cookie.name) ? '' : setCookieText(cookie)
 }

@@ -1,4 +1,5 @@
 import type { IncomingMessage } from 'node:http'
+import { withoutSessionCookie } from '../http/session-cookie.ts'
 import { isOriginWide } from '../http/origin-wide-headers.ts'
 import { hostCookie, type OwnCookies } from './own-cookies.ts'
 
@@ -36,7 +37,7 @@ export function requestHeaders(incoming: IncomingMessage, about: Forwarded): str
   const kept = endToEnd(
     incoming,
     (name) => forwarded.test(name) || (about.withoutAuthorization && name === 'authorization'),
-    (name, value) => (name === 'cookie' && about.cookies !== undefined ? about.cookies.received(value) : value),
+    (name, value) => (name === 'cookie' ? receivedCookies(value, about) : value),
   )
   const { host = 'localhost', upgrade } = incoming.headers
   if (incoming.headers.host === undefined) kept.push('Host', host)
@@ -47,6 +48,10 @@ export function requestHeaders(incoming: IncomingMessage, about: Forwarded): str
   // A body without a length goes on in chunks, whatever the method.
   if (incoming.headers['transfer-encoding'] !== undefined) kept.push('Transfer-Encoding', 'chunked')
   return kept
+}
+
+function receivedCookies(header: string, { cookies }: Forwarded): string {
+  return cookies === undefined ? withoutSessionCookie(header) : cookies.received(header)
 }
 
 /** The headers of an answer as they are passed back. What would act on the origin is left out where others share it. */

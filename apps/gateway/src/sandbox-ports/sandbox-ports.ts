@@ -1,7 +1,7 @@
 import { asService, type Client, type Neighbours, ownContext } from '@automation/rpc'
 import type { Logger, Registry } from '@automation/service'
 import { TeamService } from '@automation/contract/catalog/v1/team'
-import { asFailure } from '@automation/errors'
+import { isPassing } from '@automation/errors'
 import type { GatewayConfig } from '../config.ts'
 import type { ClientAddress } from '../http/caller.ts'
 import type { Observer } from '../observe.ts'
@@ -107,8 +107,7 @@ class SharedOriginWarning {
       const { count } = await this.#teams.countTeams({}, ownContext(self, this.#callTimeoutMs))
       if (count > 1) this.#warn(count)
     } catch (error) {
-      const { kind } = asFailure(error)
-      if (kind !== 'unavailable' && kind !== 'deadline_exceeded')
+      if (!isPassing(error))
         this.#logger.warn({ err: error }, 'it is not known whether several teams share the origin of sandboxes')
       else if (!this.#stopped) this.#timer = setTimeout(() => void this.start(), againMs).unref()
     }

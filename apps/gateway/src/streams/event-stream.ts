@@ -1,3 +1,5 @@
+import { atTokenEnd } from '../auth/token-end.ts'
+
 /** What a stream of server-sent events does beside its events. */
 export interface EventStreamOptions {
   /** A comment so often, so that nobody on the way takes the connection for dead. */
@@ -16,9 +18,6 @@ export interface EventStreamOptions {
 /** How long a reader may take nothing; and after the stop of the gateway. */
 const STALL_MS = 60_000
 const STOP_MS = 250
-
-// A longer delay would fire at once.
-const LONGEST_DELAY_MS = 2_147_483_647
 
 const utf8 = new TextEncoder()
 const COMMENT = utf8.encode(':\n\n')
@@ -50,8 +49,7 @@ export class EventStream implements UnderlyingDefaultSource<Uint8Array> {
       this.#commentDue = true
       this.#wake?.()
     }, commentEveryMs)
-    const leftMs = Math.min(Math.max(endsAtMs - Date.now(), 0), LONGEST_DELAY_MS)
-    this.#expiry = setTimeout(() => this.end(endsBecause), leftMs)
+    this.#expiry = atTokenEnd(endsAtMs, () => this.end(endsBecause))
   }
 
   body(): ReadableStream<Uint8Array> {

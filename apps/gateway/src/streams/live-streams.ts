@@ -31,8 +31,6 @@ export interface LiveSource<M> {
   open(context: CallContext): Promise<AsyncIterator<M>>
   /** Server-sent events, or nothing. */
   present(message: M): Uint8Array
-  /** A comment at its beginning, of one line. */
-  remark?: string
 }
 
 /** Answers with live streams: server-sent events that end with their source, with the access token and with the gateway. */
@@ -141,9 +139,9 @@ export function writtenOnce<M extends object>(textOf: (message: M) => string): (
 
 async function* events<M>(
   messages: AsyncIterator<M>,
-  { present, remark }: LiveSource<M>,
+  { present }: LiveSource<M>,
 ): AsyncGenerator<Uint8Array, void, undefined> {
-  yield utf8.encode(`${remark === undefined ? '' : `: ${remark}\n`}retry: ${RETRY_MS}\n\n`)
+  yield utf8.encode(`retry: ${RETRY_MS}\n\n`)
   for (let next = await messages.next(); next.done !== true; next = await messages.next()) {
     const bytes = present(next.value)
     if (bytes.length > 0) yield bytes

@@ -1,10 +1,8 @@
 import type { ServerResponse } from 'node:http'
+import { atTokenEnd } from '../auth/token-end.ts'
 
 /** How long a reader may take nothing. */
 const STALL_MS = 60_000
-
-// A longer delay would fire at once.
-const LONGEST_DELAY_MS = 2_147_483_647
 
 /** Cuts an answer whose reader takes nothing for long, and at the end of the access token. */
 export class ReaderWatch {
@@ -15,8 +13,7 @@ export class ReaderWatch {
   /** `endsAtMs`: Unix time in ms. */
   constructor(outgoing: Pick<ServerResponse, 'destroy'>, endsAtMs: number) {
     this.#outgoing = outgoing
-    const leftMs = Math.min(Math.max(endsAtMs - Date.now(), 0), LONGEST_DELAY_MS)
-    this.#expiry = setTimeout(() => this.cut(), leftMs)
+    this.#expiry = atTokenEnd(endsAtMs, () => this.cut())
     this.#stall = setTimeout(() => this.cut(), STALL_MS)
   }
 

@@ -6,6 +6,7 @@ import { MessageQueue } from '@automation/rpc/message-queue'
 import { z } from '@hono/zod-openapi'
 import { WebSocketServer } from 'ws'
 import type { CallLimits } from '../auth/call-limits.ts'
+import type { TeamAddresses } from '../auth/team-addresses.ts'
 import { requireScope } from '../auth/scopes.ts'
 import { bearerToken, principalFor, type TokenVerifier } from '../auth/token-verifier.ts'
 import type { GatewayConfig } from '../config.ts'
@@ -32,6 +33,7 @@ export interface TerminalDependencies {
   config: GatewayConfig
   verifier: TokenVerifier
   calls: CallLimits
+  teamAddresses: TeamAddresses
   clientAddress: ClientAddress
   streams: OpenStreams
   userCalls: UserCalls
@@ -108,7 +110,7 @@ export class TerminalEntry {
       const requests = new MessageQueue<CommandRequest>(waitingBytes)
       requests.push({ message: { case: 'start', value: { command: shell, pty: { columns, rows } } } })
       const context = callContext(exchange, principal, config.callTimeoutMs)
-      const responses = await commandCall(opened.channel, requests, {
+      const { responses } = await commandCall(opened.channel, requests, {
         context,
         ending,
         timeoutMs: config.callTimeoutMs,
@@ -121,11 +123,13 @@ export class TerminalEntry {
   }
 
   async #caller(exchange: Exchange, team: string): Promise<{ principal: Principal; endsMs: number }> {
-    const { verifier, calls, clientAddress } = this.#dependencies
+    const { verifier, calls, teamAddresses, clientAddress } = this.#dependencies
     const { headers } = exchange.incoming
     const authorization = headers.authorization ?? offeredToken(headers['sec-websocket-protocol'])
     const identity = await verifier.verify(bearerToken(authorization, team))
-    const principal = principalFor(identity, team, undefined, addressOf(exchange, clientAddress))
+    const ip = addressOf(exchange, clientAddress)
+    const principal = principalFor(identity, team, undefined, ip)
+    teamAddresses.check(team, ip)
     calls.count(team, performance.now())
     requireScope(principal, 'build')
     return { principal, endsMs: identity.endsMs }

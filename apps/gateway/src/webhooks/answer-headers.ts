@@ -2,6 +2,7 @@ import { validateHeaderName, validateHeaderValue } from 'node:http'
 import type { AnswerHeaders, Exchange } from '../http/exchange.ts'
 import { basicChallenge } from '../http/problem.ts'
 import { isOriginWide } from '../http/origin-wide-headers.ts'
+import { isSessionCookie } from '../http/session-cookie.ts'
 import { readSetCookie, setCookieText } from '../http/set-cookie.ts'
 import { isObject } from '../http/json.ts'
 import type { WebhookTarget } from './webhook-call.ts'
@@ -100,6 +101,8 @@ function keepCookies(cookies: string[], rules: HeaderRules, headers: AnswerHeade
       warnings.push(`A returned cookie for the domain ${domain} was dropped`)
     else if (/^__host-/i.test(name))
       warnings.push(`The returned cookie ${name} was dropped: such a name is for cookies of the whole host`)
+    else if (isSessionCookie(name))
+      warnings.push(`The returned cookie ${name} was dropped: such a name is the service's own`)
     else kept.push(setCookieText({ ...cookie, path: rules.path }))
   }
   if (kept.length > 0) headers['set-cookie'] = kept

@@ -121,3 +121,13 @@ export type ApiToken = Prisma.ApiTokenModel
  * 
  */
 export type SigningKey = Prisma.SigningKeyModel
+/**
+ * Model ConsoleSession
+ * A session of a person at the console.
+ */
+export type ConsoleSession = Prisma.ConsoleSessionModel
+/**
+ * Model SignInCode
+ * 
+ */
+export type SignInCode = Prisma.SignInCodeModel

@@ -5,7 +5,16 @@ import { create } from '@bufbuild/protobuf'
 import { isTeamSlug } from '@automation/contract/forms'
 import type { Catalog } from '../catalog.ts'
 import { teamChange } from '../team-change.ts'
-import { countTeams, createTeam, getTeam, grantParent, listTeams, revokeParent, updateTeam } from '../store/teams.ts'
+import {
+  clearAllowedAddresses,
+  countTeams,
+  createTeam,
+  getTeam,
+  grantParent,
+  listTeams,
+  revokeParent,
+  updateTeam,
+} from '../store/teams.ts'
 import { quotasInUse } from '../store/quota.ts'
 import { newTeamSlug } from '../names.ts'
 
@@ -55,6 +64,13 @@ export function teamHandlers({ store, effects }: Catalog): Handlers<typeof TeamS
       const operator = principalIn(context, 'operator')
       checkPair(child, parent)
       await revokeParent(store, { ...operator, team: child }, parent)
+      return {}
+    },
+
+    async clearAllowedAddresses({ team }, context) {
+      const operator = principalIn(context, 'operator')
+      if (!isTeamSlug(team)) throw notFound('team')
+      await clearAllowedAddresses(store, { ...operator, team })
       return {}
     },
   }

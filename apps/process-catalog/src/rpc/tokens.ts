@@ -40,7 +40,7 @@ export function tokenHandlers(catalog: Catalog): Handlers<typeof TokenService> {
         issuer: config.publicUrl,
         clientId,
         name: found.name ?? clientId,
-        team,
+        teams: [team],
         scope,
         issuedAtS: Math.floor(Date.now() / 1000),
         ttlS,
@@ -100,7 +100,8 @@ function givenCredentials(team: string, apiToken: string): Credentials {
   return credentials
 }
 
-function knownScope(word: string): Scope {
+/** Failure: invalid `/scopes`. */
+export function knownScope(word: string): Scope {
   if (!isScope(word)) throw invalid('/scopes', `must be of ${Object.keys(allScopes).join(', ')}`)
   return word
 }

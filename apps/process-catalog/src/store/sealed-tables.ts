@@ -1,5 +1,6 @@
 import { Resealing, type SealedTable, type SecretBox } from '@automation/database'
 import type { PartContext } from '@automation/service'
+import { sessionContext } from '../sessions.ts'
 import { signingKeyContext } from '../signing-keys.ts'
 import { variableContext } from '../variable-rules.ts'
 import type { Store } from './store.ts'
@@ -18,6 +19,15 @@ const tables: SealedTable[] = [
     id: 'kid',
     idType: 'text',
     secrets: [{ column: 'ciphertext', context: signingKeyContext }],
+  },
+  {
+    kind: 'console sessions',
+    table: 'console_sessions',
+    id: 'id',
+    idType: 'uuid',
+    secrets: [{ column: 'ciphertext', context: sessionContext }],
+    // One that no key opens ends.
+    needed: 'false',
   },
 ]
 

@@ -3,6 +3,7 @@ import { countedUpTo, pageInfo, type Window } from '@automation/database'
 import { Failure, invalid, notFound } from '@automation/errors'
 import type { Credentials } from '../api-token.ts'
 import { limits } from '../limits.ts'
+import { codeSubject } from '../sessions.ts'
 import { addApiToken, apiTokenMessage, type ApiTokenMessage, type NewApiToken } from './api-tokens.ts'
 import { audit } from './audit.ts'
 import type { Author } from './processes.ts'
@@ -41,6 +42,8 @@ async function takeTurn(rows: Rows, team: string): Promise<void> {
 
 async function endOf(rows: Rows, team: string, maker: Maker): Promise<Date | undefined> {
   if ('endsAt' in maker) return maker.endsAt
+  // An operator has let them in, whose API tokens do not end by themselves either.
+  if (maker.clientId === codeSubject) return undefined
   const row = await rows.apiToken.findFirst({ where: { team, clientId: maker.clientId, revokedAt: null } })
   if (row === null)
     throw new Failure('permission_denied', 'forbidden', 'The service account that this access token is of was deleted')

@@ -4,24 +4,33 @@ import { notFound } from '@automation/errors'
 import type { MessageInitShape } from '@bufbuild/protobuf'
 import { audit } from './audit.ts'
 import type { Author } from './processes.ts'
-import type { Store } from './store.ts'
+import type { Rows, Store } from './store.ts'
 
 /** Sets a limit of the author's team, or takes it back. Failure team_not_found. */
 export function setTeamLimit(store: Store, author: Author, name: string, value: bigint | null): Promise<void> {
   const { team } = author
   return store.write(async (rows) => {
     if ((await rows.team.count({ where: { slug: team } })) === 0) throw notFound('team')
-    // One after the other, so that numbers are committed in their order.
-    await rows.$executeRaw`LOCK TABLE team_limits IN SHARE ROW EXCLUSIVE MODE`
-    await rows.$executeRaw`
-      INSERT INTO team_limits (team, name, value, changed)
-      SELECT ${team}, ${name}, ${value}::bigint, coalesce(max(changed), 0) + 1 FROM team_limits
-      ON CONFLICT (team, name) DO UPDATE SET value = excluded.value, changed = excluded.changed`
+    await noteLimit(rows, team, name, value)
     await audit(rows, author, { type: AuditType.TEAM, event: 'updated', entityId: team })
   })
 }
 
-/** All limits of single teams, where they are others than those of this revision. */
+/** Where the tokens of a team may be used from has changed: who keeps to it reads it anew. */
+export function noteAddresses(rows: Rows, team: string): Promise<void> {
+  return noteLimit(rows, team, 'allowedAddresses', null)
+}
+
+async function noteLimit(rows: Rows, team: string, name: string, value: bigint | null): Promise<void> {
+  // One after the other, so that numbers are committed in their order.
+  await rows.$executeRaw`LOCK TABLE team_limits IN SHARE ROW EXCLUSIVE MODE`
+  await rows.$executeRaw`
+    INSERT INTO team_limits (team, name, value, changed)
+    SELECT ${team}, ${name}, ${value}::bigint, coalesce(max(changed), 0) + 1 FROM team_limits
+    ON CONFLICT (team, name) DO UPDATE SET value = excluded.value, changed = excluded.changed`
+}
+
+/** All limits of single teams, and where their tokens may be used from, where they are others than those of this revision. */
 export function listTeamLimits(
   store: Store,
   knownRevision: bigint,
@@ -33,7 +42,9 @@ export function listTeamLimits(
     if (revision === knownRevision) return { revision }
     const limits = await rows.$queryRaw<{ team: string; name: string; value: bigint }[]>`
       SELECT team, name, value FROM team_limits WHERE value IS NOT NULL ORDER BY team, name`
-    return { revision, limits }
+    const addresses = await rows.$queryRaw<{ team: string; ranges: string[] }[]>`
+      SELECT slug AS team, allowed_addresses AS ranges FROM teams WHERE cardinality(allowed_addresses) > 0 ORDER BY slug`
+    return { revision, limits, addresses }
   })
 }
 

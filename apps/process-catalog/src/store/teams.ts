@@ -5,6 +5,7 @@ import { Failure, invalid, notFound } from '@automation/errors'
 import type { MessageInitShape } from '@bufbuild/protobuf'
 import { timestampFromDate } from '@bufbuild/protobuf/wkt'
 import { isUuid } from '@automation/contract/forms'
+import { AddressList } from '@automation/service'
 import type { Team } from '../../prisma/generated/client.ts'
 import { absentProcess, absentVersionOrAlias } from '../absent.ts'
 import type { TeamChange } from '../team-change.ts'
@@ -13,6 +14,7 @@ import { noteEffect } from './effects.ts'
 import type { Author } from './processes.ts'
 import { changeParents, changeTeam } from './revisions.ts'
 import type { Rows, Store } from './store.ts'
+import { noteAddresses } from './team-limits.ts'
 
 type TeamMessage = MessageInitShape<typeof TeamSchema>
 
@@ -62,7 +64,8 @@ export function updateTeam(
 ): Promise<TeamMessage> {
   const slug = author.team
   const changing = parentTeamSlugs === undefined ? changeTeam : changeParents
-  const { zoneId, errorHandlerSlug, errorHandlerTag } = columns
+  const { zoneId, errorHandlerSlug, errorHandlerTag, allowedAddresses } = columns
+  if (allowedAddresses !== undefined) requireOwnAddress(author, allowedAddresses)
   return changing(store, slug, async (rows, revision) => {
     await requireSame(rows, slug, ifMatch)
     if (zoneId !== undefined && (await rows.team.count({ where: { slug, zoneId } })) === 0)
@@ -73,6 +76,7 @@ export function updateTeam(
     })
     if (errorHandlerSlug !== undefined || errorHandlerTag !== undefined) await requireErrorHandler(rows, changed)
     if (parentTeamSlugs !== undefined) await nameParents(rows, slug, parentTeamSlugs, tokenTeams)
+    if (allowedAddresses !== undefined) await noteAddresses(rows, slug)
     await audit(rows, author, { type: AuditType.TEAM, event: 'updated', entityId: slug })
     return (await withParents(rows, { slug }))[0]!
   })
@@ -97,6 +101,25 @@ export function revokeParent(store: Store, author: Author, parent: string): Prom
     await rows.teamParent.updateMany({ where: { child, parent }, data: { byToken: false } })
     if (count > 0) await audit(rows, author, { type: AuditType.TEAM, event: 'updated', entityId: child })
   })
+}
+
+/** Lets the tokens of the author's team be used from anywhere again. Failure team_not_found. */
+export function clearAllowedAddresses(store: Store, author: Author): Promise<void> {
+  const slug = author.team
+  return changeTeam(store, slug, async (rows) => {
+    await rows.team.update({
+      where: { slug },
+      data: { allowedAddresses: [], updatedBy: author.name, updatedAt: new Date() },
+    })
+    await noteAddresses(rows, slug)
+    await audit(rows, author, { type: AuditType.TEAM, event: 'updated', entityId: slug })
+  })
+}
+
+/** Nobody locks themselves out. Failure invalid `/allowedAddresses`. */
+function requireOwnAddress({ ip = '' }: Author, allowed: string[]): void {
+  if (allowed.length === 0 || new AddressList(allowed).has(ip)) return
+  throw invalid('/allowedAddresses', `must hold the address that this call comes from, ${ip || 'which is not known'}`)
 }
 
 /** Fails with changed_meanwhile where a caller asks for some state of the team and it has another one. */

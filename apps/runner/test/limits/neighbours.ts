@@ -60,6 +60,7 @@ async function start() {
     PORT: String(port),
     SANDBOX_PUBLIC_PORT: String(publicPort),
     SANDBOX_GRPC_PORT: String(grpcPort),
+    CONSOLE_PORT: '0',
     DATA_DIR: folder,
     // As the machine may give runs no network of their own.
     ISOLATION_MANY_TEAMS: 'true',

@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto'
 import type { CommandStart } from '@automation/contract/sandbox/v1/daemon'
 import { notFound } from '@automation/errors'
 import { Command } from './command.ts'
+import { type Detached, DetachedCommands } from './detached.ts'
 import { killMarked } from './processes.ts'
 import { spawned } from './spawned.ts'
 
@@ -12,6 +13,7 @@ export class Commands {
   readonly #mark = randomBytes(9).toString('hex')
   #started = 0
   readonly #running = new Map<number, Command>()
+  readonly detached = new DetachedCommands()
 
   /** `environment` is that of the sandbox. */
   constructor(environment: () => Record<string, string>) {
@@ -24,6 +26,15 @@ export class Commands {
     this.#running.set(command.pid, command)
     void command.ended.then(() => this.#running.delete(command.pid))
     return command
+  }
+
+  /** One that goes on without its caller. Failure too_many_commands, and those of a start. */
+  startDetached(start: CommandStart): Promise<Detached> {
+    return this.detached.add(async () => {
+      const command = await this.start(start)
+      void command.feed(start.input).then(() => command.endInput())
+      return command
+    })
   }
 
   /** The oldest first. */

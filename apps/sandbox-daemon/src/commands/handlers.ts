@@ -1,5 +1,5 @@
 import type { MessageInitShape } from '@bufbuild/protobuf'
-import { timestampFromDate } from '@bufbuild/protobuf/wkt'
+import { timestampFromDate, timestampMs } from '@bufbuild/protobuf/wkt'
 import type {
   CommandService,
   RunCommandRequest,
@@ -9,6 +9,7 @@ import { asFailure, invalid } from '@automation/errors'
 import type { CallContext, Handlers } from '@automation/rpc'
 import type { Command } from './command.ts'
 import type { Commands } from './commands.ts'
+import type { Detached } from './detached.ts'
 
 type Response = MessageInitShape<typeof RunCommandResponseSchema>
 
@@ -16,18 +17,41 @@ type Response = MessageInitShape<typeof RunCommandResponseSchema>
 export function commandHandlers(commands: Commands): Handlers<typeof CommandService> {
   return {
     runCommand: (requests, context) => runCommand(commands, requests, context),
-    listCommands: () => ({
-      commands: commands.list().map(({ pid, command, startedAt }) => ({
-        pid,
-        command,
-        startedAt: timestampFromDate(startedAt),
-      })),
-    }),
-    killCommand: ({ pid }) => {
-      commands.kill(pid)
+    attachCommand: ({ id }, { signal }) => attached(commands.detached.get(id), signal),
+    listCommands: () => {
+      const detached = commands.detached.list()
+      const others = commands.list().filter((command) => !detached.some((one) => one.command === command))
+      const all = [...detached.map(detachedMessage), ...others.map((command) => commandMessage(command))]
+      return { commands: all.toSorted((a, b) => timestampMs(a.startedAt) - timestampMs(b.startedAt)) }
+    },
+    killCommand: ({ pid, id }) => {
+      if (id === '') commands.kill(pid)
+      else commands.detached.remove(id)
       return {}
     },
   }
+}
+
+// A list of many has room in one message.
+const mostShownCharacters = 64 * 1024
+
+function commandMessage({ pid, command, startedAt }: Command) {
+  let left = mostShownCharacters
+  const shown = command.flatMap((word) => {
+    const piece = word.slice(0, Math.max(left, 0))
+    left -= word.length
+    return left + word.length > 0 ? [piece] : []
+  })
+  return { pid, command: shown, startedAt: timestampFromDate(startedAt) }
+}
+
+function detachedMessage({ id, command, output }: Detached) {
+  return { ...commandMessage(command), id, ended: output.end }
+}
+
+async function* attached({ id, command, output }: Detached, signal: AbortSignal): AsyncGenerator<Response> {
+  yield { message: { case: 'started', value: { pid: command.pid, id } } }
+  for await (const message of output.read(signal)) yield { message }
 }
 
 async function* runCommand(
@@ -38,6 +62,10 @@ async function* runCommand(
   const incoming = requests[Symbol.asyncIterator]()
   const { value: first } = (await incoming.next()) as IteratorResult<RunCommandRequest, undefined>
   if (first?.message.case !== 'start') throw invalid('/start', 'must come first')
+  if (first.message.value.detached) {
+    const { id, command } = await commands.startDetached(first.message.value)
+    return yield { message: { case: 'started', value: { pid: command.pid, id } } }
+  }
   const command = await commands.start(first.message.value)
   let over = false
   const kill = () => {

@@ -1,5 +1,5 @@
 import { ControlService } from '@automation/contract/sandbox/v1/daemon'
-import { Failure } from '@automation/errors'
+import { Failure, isPassing } from '@automation/errors'
 import { asService, ownContext } from '@automation/rpc'
 import type { SandboxOrder } from './driver.ts'
 
@@ -52,8 +52,7 @@ async function untilHeard(ask: () => Promise<unknown>, signal: AbortSignal): Pro
     } catch (error) {
       if (signal.aborted)
         throw new Failure('deadline_exceeded', 'daemon_silent', 'The daemon does not answer', { cause: error })
-      const { kind } = error as Failure
-      if (kind !== 'unavailable' && kind !== 'deadline_exceeded') throw error
+      if (!isPassing(error)) throw error
     }
     await new Promise((resolve) => setTimeout(resolve, pauseMs))
   }

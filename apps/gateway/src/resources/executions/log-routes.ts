@@ -3,6 +3,7 @@ import type { Neighbours } from '@automation/rpc'
 import { z } from '@hono/zod-openapi'
 import type { GatewayConfig } from '../../config.ts'
 import { callContext, headerText } from '../../http/caller.ts'
+import { whenOver } from '../../http/exchange.ts'
 import type { Call, Reply } from '../../rest/operation.ts'
 import { executionId, onePage, pagingFields, presentPage } from '../../rest/parameters.ts'
 import type { RestApi } from '../../rest/rest-api.ts'
@@ -83,8 +84,7 @@ export function logRoutes(api: RestApi, { neighbours, config, streams }: LogDepe
       watch.close()
       slot.release()
     }
-    if (exchange.outgoing.destroyed) over()
-    else exchange.outgoing.once('close', over)
+    whenOver(exchange, over)
     const headers = { 'Content-Type': `${type}; charset=utf-8`, 'Cache-Control': 'no-store' }
     return { source: pieces(call, write, watch), headers }
   }

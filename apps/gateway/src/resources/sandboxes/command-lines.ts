@@ -5,6 +5,7 @@ import type { Failure } from '@automation/errors'
 type Line =
   | { type: 'stdout' | 'stderr'; data: string }
   | { type: 'exit'; code: number; signal: string | undefined; timedOut?: true }
+  | { type: 'lost'; bytes: number }
   | { type: 'error'; code: string; message: string }
 
 /** The same for the document. */
@@ -39,6 +40,7 @@ export async function* commandLines(
       if (kind === 'silence') yield lineOf({ type: 'stdout', data: '' })
       else if (kind === 'standardOutput') yield* output('stdout', texts.stdout, value)
       else if (kind === 'standardError') yield* output('stderr', texts.stderr, value)
+      else if (kind === 'lost') yield lineOf({ type: 'lost', bytes: Number(value) })
       else if (kind === 'ended') {
         yield* output('stdout', texts.stdout)
         yield* output('stderr', texts.stderr)

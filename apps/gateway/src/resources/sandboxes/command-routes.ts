@@ -1,14 +1,14 @@
 import { Failure, invalid } from '@automation/errors'
 import { z } from '@hono/zod-openapi'
-import type { GatewayConfig } from '../../config.ts'
-import type { Exchange } from '../../http/exchange.ts'
-import { requiredText, text, textMap } from '../../rest/fields.ts'
+import { whenOver } from '../../http/exchange.ts'
+import { requiredText, text, textMap, uuid } from '../../rest/fields.ts'
+import type { Call, Reply } from '../../rest/operation.ts'
 import { sandboxId } from '../../rest/parameters.ts'
 import type { RestApi } from '../../rest/rest-api.ts'
-import { commandCall, commandEndedBy, type CommandRequest, endWithToken } from '../../sandbox-ports/command-call.ts'
-import { callRefusals, type UserCalls } from '../../sandbox-ports/user-calls.ts'
-import type { OpenStreams } from '../../streams/open-streams.ts'
-import { commandLines, commandLinesText } from './command-lines.ts'
+import { samples } from '../../rest/samples.ts'
+import { commandCall, commandRefusal, type CommandRequest } from '../../sandbox-ports/command-call.ts'
+import { callRefusals } from '../../sandbox-ports/user-calls.ts'
+import { type CommandDependencies, enter, linesReply, linesSuccess } from './command-answer.ts'
 
 const MAX_WORDS = 4096
 const MAX_START_BYTES = 1024 * 1024
@@ -32,23 +32,21 @@ const runCommandInput = z
       .max(86_400_000)
       .nullish()
       .openapi({ format: 'int64', description: 'Ended after so long; absent: with the sandbox' }),
+    detached: z
+      .boolean()
+      .nullish()
+      .openapi({ description: 'true: it goes on without its caller, who is answered with its id' }),
   })
   .openapi('RunCommandInput', { example: { command: 'sh', args: ['-c', 'echo Hello'], timeoutMs: 10_000 } })
 
 type Input = z.output<typeof runCommandInput>
 
-const NDJSON = 'application/x-ndjson'
-
-export interface CommandDependencies {
-  config: GatewayConfig
-  streams: OpenStreams
-  userCalls: UserCalls
-  /** Is told of failures after the beginning of an answer. */
-  report: (failure: Failure, exchange: Exchange) => void
-}
+const startedRecord = z
+  .object({ commandId: uuid() })
+  .openapi('DetachedCommandStart', { example: { commandId: samples.executionId } })
 
 /** Commands in a sandbox: run one, and read what it writes while it runs. */
-export function sandboxCommandRoutes(api: RestApi, { config, streams, userCalls, report }: CommandDependencies): void {
+export function sandboxCommandRoutes(api: RestApi, dependencies: CommandDependencies): void {
   api.add(
     {
       method: 'post',
@@ -56,14 +54,13 @@ export function sandboxCommandRoutes(api: RestApi, { config, streams, userCalls,
       path: '/sandboxes/{sandboxId}/commands',
       tag: 'Sandboxes',
       parameters: { sandboxId },
-      summary: 'Run a command in a sandbox; it ends when its caller goes',
+      summary: 'Run a command in a sandbox; it ends when its caller goes, or goes on where it is detached',
       body: runCommandInput,
       success: {
-        status: 200,
-        description: commandLinesText,
-        schema: z.string().openapi({ example: '{"type":"stdout","data":"Hello\\n"}\n{"type":"exit","code":0}\n' }),
-        mediaType: NDJSON,
-        headers: { 'X-Accel-Buffering': 'no' },
+        ...linesSuccess,
+        others: {
+          202: { text: 'A detached command runs', schema: startedRecord, mediaType: 'application/json' },
+        },
       },
       refusals: {
         ...callRefusals,
@@ -74,53 +71,55 @@ export function sandboxCommandRoutes(api: RestApi, { config, streams, userCalls,
           'program_failed',
           'working_directory_not_found',
         ],
-        429: ['too_many_streams', 'too_many_processes'],
+        429: ['too_many_streams', 'too_many_processes', 'too_many_commands'],
       },
     },
     async (call) => {
+      if (call.body.detached === true) return detach(call, dependencies)
       const requests = requestsOf(call.body)
-      const { exchange } = call
-      const slot = streams.take(call.team)
-      whenOver(exchange, slot.release)
-      const ending = new AbortController()
-      slot.onStop(() => ending.abort(new Failure('unavailable', 'stopping', 'The service is stopping')))
-      const { channel, release } = await userCalls.open(call.params['sandboxId'] ?? '', call.context)
-      whenOver(exchange, release)
-      whenOver(exchange, endWithToken(ending, call.tokenEndsMs))
+      const { channel, ending } = await enter(call, dependencies)
       const { context } = call
-      const responses = await commandCall(channel, requests, { context, ending, timeoutMs: config.callTimeoutMs })
-      const failed = (error: unknown) => {
-        const failure = commandEndedBy(error)
-        if (!exchange.isOver) report(failure, exchange)
-        return failure
-      }
-      return {
-        source: commandLines(responses, { silenceMs: config.streamCommentMs, failed }),
-        headers: { 'Content-Type': `${NDJSON}; charset=utf-8`, 'Cache-Control': 'no-store', 'X-Accel-Buffering': 'no' },
-      }
+      const { callTimeoutMs: timeoutMs } = dependencies.config
+      const { responses } = await commandCall(channel, requests, { context, ending, timeoutMs })
+      return linesReply(responses, call.exchange, dependencies)
     },
   )
 }
 
-/** The messages of a call: the start, the input, its end. Failure: invalid_input. */
-function requestsOf(input: Input): AsyncIterable<CommandRequest> {
-  const { command, args, cwd, env, stdin, timeoutMs } = input
+/** Starts a command that goes on: its call ends when it runs. */
+async function detach(call: Call<unknown, Input>, { userCalls, config }: CommandDependencies): Promise<Reply<string>> {
+  const { body, context, params, exchange } = call
+  const start = { ...startOf(body), detached: true, input: Buffer.from(body.stdin ?? '') }
+  const { channel, release } = await userCalls.open(params['sandboxId'] ?? '', context)
+  whenOver(exchange, release)
+  const ending = new AbortController()
+  const requests = (async function* () {
+    yield { message: { case: 'start' as const, value: start } }
+  })()
+  const { started } = await commandCall(channel, requests, { context, ending, timeoutMs: config.callTimeoutMs })
+  // A daemon of an earlier release has started one that ends with this call.
+  ending.abort(new Failure('unavailable', 'client_gone', 'The command goes on alone'))
+  if (started.id === '') throw commandRefusal(new Error('The sandbox knows no detached commands'))
+  return { status: 202, body: { commandId: started.id } as unknown as string }
+}
+
+/** What is to be run. Failure: invalid_input. */
+function startOf({ command, args, cwd, env, timeoutMs }: Input) {
   const words = [command, ...(args ?? [])]
   const environment = env ?? {}
   const size = [...words, ...Object.entries(environment).flat()].reduce((sum, one) => sum + Buffer.byteLength(one), 0)
   if (size > MAX_START_BYTES) throw invalid('/args', `must have at most ${MAX_START_BYTES} bytes, with command and env`)
-  const start = { command: words, workingDirectory: cwd || undefined, environment, timeoutMs: timeoutMs ?? 0 }
+  return { command: words, workingDirectory: cwd || undefined, environment, timeoutMs: timeoutMs ?? 0 }
+}
+
+/** The messages of a call: the start, the input, its end. Failure: invalid_input. */
+function requestsOf(input: Input): AsyncIterable<CommandRequest> {
+  const start = startOf(input)
   return (async function* () {
     yield { message: { case: 'start', value: start } }
-    const bytes = Buffer.from(stdin ?? '')
+    const bytes = Buffer.from(input.stdin ?? '')
     for (let at = 0; at < bytes.length; at += PIECE_BYTES)
       yield { message: { case: 'input', value: bytes.subarray(at, at + PIECE_BYTES) } }
     yield { message: { case: 'endOfInput', value: {} } }
   })()
-}
-
-/** Calls back when the answer is over, or its client gone; at once where it is already. */
-function whenOver({ outgoing }: Exchange, done: () => void): void {
-  if (outgoing.destroyed) done()
-  else outgoing.once('close', done)
 }

@@ -10,9 +10,9 @@ import type { MessageInitShape } from '@bufbuild/protobuf'
 import { z } from '@hono/zod-openapi'
 import { bodyStream, requirePlain } from '../../http/body.ts'
 import type { BodyBudget } from '../../http/body-budget.ts'
-import type { Exchange } from '../../http/exchange.ts'
+import { type Exchange, whenOver } from '../../http/exchange.ts'
 import { bodyTooLarge } from '../../http/refusals.ts'
-import type { Call, Reply } from '../../rest/operation.ts'
+import { type Call, type Reply, unhurried } from '../../rest/operation.ts'
 import { sandboxId, sandboxPath } from '../../rest/parameters.ts'
 import type { RestApi } from '../../rest/rest-api.ts'
 import { callRefusals, daemonRefusal, type UserCalls } from '../../sandbox-ports/user-calls.ts'
@@ -65,8 +65,7 @@ export function sandboxFileRoutes(api: RestApi, { budget, userCalls }: FileDepen
   } as const
   const open = async ({ params, context, exchange }: Call<unknown, unknown>): Promise<Client<typeof FileService>> => {
     const { channel, release } = await userCalls.open(params['sandboxId'] ?? '', context)
-    if (exchange.outgoing.destroyed) release()
-    else exchange.outgoing.once('close', release)
+    whenOver(exchange, release)
     return channel.client(FileService)
   }
 
@@ -171,12 +170,6 @@ function refused(error: unknown): never {
 function absent(error: unknown): undefined {
   const failure = daemonRefusal(error, known, pointers)
   if (failure.code === 'sandbox_unreachable' || failure.kind === 'deadline_exceeded') throw failure
-}
-
-/** The context of a call that takes as long as its content needs; it ends with the exchange. */
-function unhurried({ context, exchange }: Call<unknown, unknown>): CallContext {
-  const { principal, requestId, traceparent } = context
-  return { principal, requestId, traceparent, signal: exchange.signal }
 }
 
 async function listed(files: Client<typeof FileService>, path: string, context: CallContext) {

@@ -1,12 +1,12 @@
 import { StorageService, type ListObjectsResponse, type StorageEntry } from '@automation/contract/storage/v1/storage'
 import { uploadMessages } from '@automation/contract/uploads'
 import { invalid, unavailable } from '@automation/errors'
-import { asService, type CallContext, type Neighbours } from '@automation/rpc'
+import { asService, type Neighbours } from '@automation/rpc'
 import { z } from '@hono/zod-openapi'
 import type { GatewayConfig } from '../../config.ts'
 import type { BodyBudget } from '../../http/body-budget.ts'
 import { requiredText, text } from '../../rest/fields.ts'
-import { emptyReply, type Call } from '../../rest/operation.ts'
+import { emptyReply, unhurried } from '../../rest/operation.ts'
 import { objectName, wholeNumber } from '../../rest/parameters.ts'
 import type { RestApi } from '../../rest/rest-api.ts'
 import { knownByNew } from '../../rest/upgrading.ts'
@@ -231,12 +231,6 @@ export function signedDownloadRoutes(api: RestApi, { neighbours }: StorageRoutes
       return download(storage, found, exchange, { ...context, principal: asService('gateway', team) })
     },
   )
-}
-
-/** The context of a call that takes as long as its content needs; it ends with the exchange. */
-export function unhurried({ context, exchange }: Call<unknown, unknown>): CallContext {
-  const { principal, requestId, traceparent } = context
-  return { principal, requestId, traceparent, signal: exchange.signal }
 }
 
 function presentEntry(entry: StorageEntry['entry']) {

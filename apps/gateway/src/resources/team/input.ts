@@ -10,6 +10,14 @@ export const updateTeamInput = z
       .array(text())
       .nullish()
       .openapi({ description: 'Teams that modules and variables are inherited from; at most 5, each granted' }),
+    allowedAddresses: z
+      .array(text())
+      .nullish()
+      .openapi({
+        description:
+          'Addresses and CIDRs of IPv4 and IPv6 that tokens of the team may be used from, at most 100; others get 403 as if the token were of another team. They must hold that of this call. Empty or null: from anywhere',
+        example: ['203.0.113.0/24', '2001:db8::/32'],
+      }),
     errorHandlerConfig: z
       .object({
         processSlug: text().nullish(),
@@ -23,12 +31,13 @@ export const updateTeamInput = z
 
 /** The changes of a patch: values, and in the mask the names of those that were given. */
 export function teamPatch(input: z.output<typeof updateTeamInput>) {
-  const { name, zoneId, paramsSchemaValidationEnabled, parentTeamSlugs, errorHandlerConfig } = input
+  const { name, zoneId, paramsSchemaValidationEnabled, parentTeamSlugs, allowedAddresses, errorHandlerConfig } = input
   const paths: string[] = []
   if (name != null) paths.push('name')
   if (zoneId != null) paths.push('zone_id')
   if (parentTeamSlugs != null) paths.push('parent_team_slugs')
   if (paramsSchemaValidationEnabled != null) paths.push('params_schema_validation_enabled')
+  if (allowedAddresses !== undefined) paths.push('allowed_addresses')
   if (errorHandlerConfig === null) paths.push('error_handler_config')
   if (errorHandlerConfig?.processSlug != null) paths.push('error_handler_config.process_slug')
   if (errorHandlerConfig?.tag !== undefined) paths.push('error_handler_config.tag')
@@ -36,6 +45,7 @@ export function teamPatch(input: z.output<typeof updateTeamInput>) {
     name: name ?? undefined,
     zoneId: zoneId ?? undefined,
     parentTeamSlugs: parentTeamSlugs ?? undefined,
+    allowedAddresses: allowedAddresses ?? undefined,
     paramsSchemaValidationEnabled: paramsSchemaValidationEnabled ?? undefined,
     errorHandlerConfig: errorHandlerConfig
       ? { processSlug: errorHandlerConfig.processSlug ?? undefined, tag: errorHandlerConfig.tag ?? undefined }

@@ -12,6 +12,9 @@ export const teamRecord = z
     zoneId: z.string().openapi({ description: 'IANA name of the time zone' }),
     parentTeamSlugs: z.array(z.string()),
     paramsSchemaValidationEnabled: z.boolean(),
+    allowedAddresses: z
+      .array(z.string())
+      .openapi({ description: 'Addresses and CIDRs that tokens of the team may be used from; none: from anywhere' }),
     errorHandlerConfig: z
       .object({ processSlug: z.string(), tag: z.string().optional() })
       .openapi({ title: 'ErrorHandlerConfig' })
@@ -27,6 +30,7 @@ export const teamRecord = z
       zoneId: 'UTC',
       parentTeamSlugs: [],
       paramsSchemaValidationEnabled: false,
+      allowedAddresses: [],
       createdAt: samples.at,
     },
   })
@@ -40,6 +44,7 @@ export function presentTeam(team: Team): z.input<typeof teamRecord> {
     zoneId: team.zoneId,
     parentTeamSlugs: team.parentTeamSlugs,
     paramsSchemaValidationEnabled: team.paramsSchemaValidationEnabled,
+    allowedAddresses: team.allowedAddresses,
     errorHandlerConfig: handler && { processSlug: handler.processSlug, tag: handler.tag || undefined },
     createdAt: presentTime(team.createdAt),
     updatedBy: team.updatedBy,

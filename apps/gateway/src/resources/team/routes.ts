@@ -36,8 +36,8 @@ export function teamRoutes(api: RestApi, neighbours: Neighbours): void {
       success,
       refusals: { 400: ['parent_cycle', 'parent_not_granted'], 404: ['process_not_found', 'version_not_found'] },
     },
-    async ({ body, tokenTeams, ifMatch, context }) => {
-      const team = await teams.updateTeam({ ...teamPatch(body), tokenTeams, ifMatch }, context)
+    async ({ body, readableTeams, ifMatch, context }) => {
+      const team = await teams.updateTeam({ ...teamPatch(body), tokenTeams: readableTeams, ifMatch }, context)
       return taggedReply(team, presentTeam(team))
     },
   )

@@ -412,7 +412,9 @@ export const ModelName = {
   DependencyManifest: 'DependencyManifest',
   DependencyInstall: 'DependencyInstall',
   ApiToken: 'ApiToken',
-  SigningKey: 'SigningKey'
+  SigningKey: 'SigningKey',
+  ConsoleSession: 'ConsoleSession',
+  SignInCode: 'SignInCode'
 } as const
 
 export type ModelName = (typeof ModelName)[keyof typeof ModelName]
@@ -428,7 +430,7 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
     omit: GlobalOmitOptions
   }
   meta: {
-    modelProps: "team" | "revision" | "teamParent" | "parentGrant" | "process" | "tombstone" | "effect" | "version" | "deletedVersion" | "alias" | "module" | "variable" | "dependencyManifest" | "dependencyInstall" | "apiToken" | "signingKey"
+    modelProps: "team" | "revision" | "teamParent" | "parentGrant" | "process" | "tombstone" | "effect" | "version" | "deletedVersion" | "alias" | "module" | "variable" | "dependencyManifest" | "dependencyInstall" | "apiToken" | "signingKey" | "consoleSession" | "signInCode"
     txIsolationLevel: TransactionIsolationLevel
   }
   model: {
@@ -1616,6 +1618,154 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
         }
       }
     }
+    ConsoleSession: {
+      payload: Prisma.$ConsoleSessionPayload<ExtArgs>
+      fields: Prisma.ConsoleSessionFieldRefs
+      operations: {
+        findUnique: {
+          args: Prisma.ConsoleSessionFindUniqueArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ConsoleSessionPayload> | null
+        }
+        findUniqueOrThrow: {
+          args: Prisma.ConsoleSessionFindUniqueOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ConsoleSessionPayload>
+        }
+        findFirst: {
+          args: Prisma.ConsoleSessionFindFirstArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ConsoleSessionPayload> | null
+        }
+        findFirstOrThrow: {
+          args: Prisma.ConsoleSessionFindFirstOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ConsoleSessionPayload>
+        }
+        findMany: {
+          args: Prisma.ConsoleSessionFindManyArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ConsoleSessionPayload>[]
+        }
+        create: {
+          args: Prisma.ConsoleSessionCreateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ConsoleSessionPayload>
+        }
+        createMany: {
+          args: Prisma.ConsoleSessionCreateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        createManyAndReturn: {
+          args: Prisma.ConsoleSessionCreateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ConsoleSessionPayload>[]
+        }
+        delete: {
+          args: Prisma.ConsoleSessionDeleteArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ConsoleSessionPayload>
+        }
+        update: {
+          args: Prisma.ConsoleSessionUpdateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ConsoleSessionPayload>
+        }
+        deleteMany: {
+          args: Prisma.ConsoleSessionDeleteManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateMany: {
+          args: Prisma.ConsoleSessionUpdateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateManyAndReturn: {
+          args: Prisma.ConsoleSessionUpdateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ConsoleSessionPayload>[]
+        }
+        upsert: {
+          args: Prisma.ConsoleSessionUpsertArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ConsoleSessionPayload>
+        }
+        aggregate: {
+          args: Prisma.ConsoleSessionAggregateArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AggregateConsoleSession>
+        }
+        groupBy: {
+          args: Prisma.ConsoleSessionGroupByArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.ConsoleSessionGroupByOutputType>[]
+        }
+        count: {
+          args: Prisma.ConsoleSessionCountArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.ConsoleSessionCountAggregateOutputType> | number
+        }
+      }
+    }
+    SignInCode: {
+      payload: Prisma.$SignInCodePayload<ExtArgs>
+      fields: Prisma.SignInCodeFieldRefs
+      operations: {
+        findUnique: {
+          args: Prisma.SignInCodeFindUniqueArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$SignInCodePayload> | null
+        }
+        findUniqueOrThrow: {
+          args: Prisma.SignInCodeFindUniqueOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$SignInCodePayload>
+        }
+        findFirst: {
+          args: Prisma.SignInCodeFindFirstArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$SignInCodePayload> | null
+        }
+        findFirstOrThrow: {
+          args: Prisma.SignInCodeFindFirstOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$SignInCodePayload>
+        }
+        findMany: {
+          args: Prisma.SignInCodeFindManyArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$SignInCodePayload>[]
+        }
+        create: {
+          args: Prisma.SignInCodeCreateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$SignInCodePayload>
+        }
+        createMany: {
+          args: Prisma.SignInCodeCreateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        createManyAndReturn: {
+          args: Prisma.SignInCodeCreateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$SignInCodePayload>[]
+        }
+        delete: {
+          args: Prisma.SignInCodeDeleteArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$SignInCodePayload>
+        }
+        update: {
+          args: Prisma.SignInCodeUpdateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$SignInCodePayload>
+        }
+        deleteMany: {
+          args: Prisma.SignInCodeDeleteManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateMany: {
+          args: Prisma.SignInCodeUpdateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateManyAndReturn: {
+          args: Prisma.SignInCodeUpdateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$SignInCodePayload>[]
+        }
+        upsert: {
+          args: Prisma.SignInCodeUpsertArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$SignInCodePayload>
+        }
+        aggregate: {
+          args: Prisma.SignInCodeAggregateArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AggregateSignInCode>
+        }
+        groupBy: {
+          args: Prisma.SignInCodeGroupByArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.SignInCodeGroupByOutputType>[]
+        }
+        count: {
+          args: Prisma.SignInCodeCountArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.SignInCodeCountAggregateOutputType> | number
+        }
+      }
+    }
   }
 } & {
   other: {
@@ -1662,6 +1812,7 @@ export const TeamScalarFieldEnum = {
   paramsSchemaValidationEnabled: 'paramsSchemaValidationEnabled',
   errorHandlerSlug: 'errorHandlerSlug',
   errorHandlerTag: 'errorHandlerTag',
+  allowedAddresses: 'allowedAddresses',
   createdAt: 'createdAt',
   updatedBy: 'updatedBy',
   updatedAt: 'updatedAt'
@@ -1909,12 +2060,48 @@ export const SigningKeyScalarFieldEnum = {
 export type SigningKeyScalarFieldEnum = (typeof SigningKeyScalarFieldEnum)[keyof typeof SigningKeyScalarFieldEnum]
 
 
+export const ConsoleSessionScalarFieldEnum = {
+  idHash: 'idHash',
+  id: 'id',
+  subject: 'subject',
+  name: 'name',
+  clientId: 'clientId',
+  grants: 'grants',
+  createdAt: 'createdAt',
+  lastUsedAt: 'lastUsedAt',
+  expiresAt: 'expiresAt',
+  renewAt: 'renewAt',
+  ciphertext: 'ciphertext',
+  keyId: 'keyId'
+} as const
+
+export type ConsoleSessionScalarFieldEnum = (typeof ConsoleSessionScalarFieldEnum)[keyof typeof ConsoleSessionScalarFieldEnum]
+
+
+export const SignInCodeScalarFieldEnum = {
+  codeHash: 'codeHash',
+  team: 'team',
+  name: 'name',
+  scopes: 'scopes',
+  expiresAt: 'expiresAt'
+} as const
+
+export type SignInCodeScalarFieldEnum = (typeof SignInCodeScalarFieldEnum)[keyof typeof SignInCodeScalarFieldEnum]
+
+
 export const SortOrder = {
   asc: 'asc',
   desc: 'desc'
 } as const
 
 export type SortOrder = (typeof SortOrder)[keyof typeof SortOrder]
+
+
+export const JsonNullValueInput = {
+  JsonNull: JsonNull
+} as const
+
+export type JsonNullValueInput = (typeof JsonNullValueInput)[keyof typeof JsonNullValueInput]
 
 
 export const QueryMode = {
@@ -1931,6 +2118,15 @@ export const NullsOrder = {
 } as const
 
 export type NullsOrder = (typeof NullsOrder)[keyof typeof NullsOrder]
+
+
+export const JsonNullValueFilter = {
+  DbNull: DbNull,
+  JsonNull: JsonNull,
+  AnyNull: AnyNull
+} as const
+
+export type JsonNullValueFilter = (typeof JsonNullValueFilter)[keyof typeof JsonNullValueFilter]
 
 
 
@@ -2013,6 +2209,20 @@ export type BytesFieldRefInput<$PrismaModel> = FieldRefInputType<$PrismaModel, '
  * Reference to a field of type 'Bytes[]'
  */
 export type ListBytesFieldRefInput<$PrismaModel> = FieldRefInputType<$PrismaModel, 'Bytes[]'>
+    
+
+
+/**
+ * Reference to a field of type 'Json'
+ */
+export type JsonFieldRefInput<$PrismaModel> = FieldRefInputType<$PrismaModel, 'Json'>
+    
+
+
+/**
+ * Reference to a field of type 'QueryMode'
+ */
+export type EnumQueryModeFieldRefInput<$PrismaModel> = FieldRefInputType<$PrismaModel, 'QueryMode'>
     
 
 
@@ -2196,6 +2406,8 @@ export type GlobalOmitConfig = {
   dependencyInstall?: Prisma.DependencyInstallOmit
   apiToken?: Prisma.ApiTokenOmit
   signingKey?: Prisma.SigningKeyOmit
+  consoleSession?: Prisma.ConsoleSessionOmit
+  signInCode?: Prisma.SignInCodeOmit
 }
 
 /* Types for Logging */

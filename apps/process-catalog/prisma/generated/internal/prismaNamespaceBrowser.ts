@@ -66,7 +66,9 @@ export const ModelName = {
   DependencyManifest: 'DependencyManifest',
   DependencyInstall: 'DependencyInstall',
   ApiToken: 'ApiToken',
-  SigningKey: 'SigningKey'
+  SigningKey: 'SigningKey',
+  ConsoleSession: 'ConsoleSession',
+  SignInCode: 'SignInCode'
 } as const
 
 export type ModelName = (typeof ModelName)[keyof typeof ModelName]
@@ -92,6 +94,7 @@ export const TeamScalarFieldEnum = {
   paramsSchemaValidationEnabled: 'paramsSchemaValidationEnabled',
   errorHandlerSlug: 'errorHandlerSlug',
   errorHandlerTag: 'errorHandlerTag',
+  allowedAddresses: 'allowedAddresses',
   createdAt: 'createdAt',
   updatedBy: 'updatedBy',
   updatedAt: 'updatedAt'
@@ -339,12 +342,48 @@ export const SigningKeyScalarFieldEnum = {
 export type SigningKeyScalarFieldEnum = (typeof SigningKeyScalarFieldEnum)[keyof typeof SigningKeyScalarFieldEnum]
 
 
+export const ConsoleSessionScalarFieldEnum = {
+  idHash: 'idHash',
+  id: 'id',
+  subject: 'subject',
+  name: 'name',
+  clientId: 'clientId',
+  grants: 'grants',
+  createdAt: 'createdAt',
+  lastUsedAt: 'lastUsedAt',
+  expiresAt: 'expiresAt',
+  renewAt: 'renewAt',
+  ciphertext: 'ciphertext',
+  keyId: 'keyId'
+} as const
+
+export type ConsoleSessionScalarFieldEnum = (typeof ConsoleSessionScalarFieldEnum)[keyof typeof ConsoleSessionScalarFieldEnum]
+
+
+export const SignInCodeScalarFieldEnum = {
+  codeHash: 'codeHash',
+  team: 'team',
+  name: 'name',
+  scopes: 'scopes',
+  expiresAt: 'expiresAt'
+} as const
+
+export type SignInCodeScalarFieldEnum = (typeof SignInCodeScalarFieldEnum)[keyof typeof SignInCodeScalarFieldEnum]
+
+
 export const SortOrder = {
   asc: 'asc',
   desc: 'desc'
 } as const
 
 export type SortOrder = (typeof SortOrder)[keyof typeof SortOrder]
+
+
+export const JsonNullValueInput = {
+  JsonNull: JsonNull
+} as const
+
+export type JsonNullValueInput = (typeof JsonNullValueInput)[keyof typeof JsonNullValueInput]
 
 
 export const QueryMode = {
@@ -361,4 +400,13 @@ export const NullsOrder = {
 } as const
 
 export type NullsOrder = (typeof NullsOrder)[keyof typeof NullsOrder]
+
+
+export const JsonNullValueFilter = {
+  DbNull: DbNull,
+  JsonNull: JsonNull,
+  AnyNull: AnyNull
+} as const
+
+export type JsonNullValueFilter = (typeof JsonNullValueFilter)[keyof typeof JsonNullValueFilter]
 

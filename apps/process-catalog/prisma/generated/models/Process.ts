@@ -838,14 +838,6 @@ export type ProcessUncheckedUpdateManyInput = {
   describedRevision?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
 }
 
-export type StringNullableListFilter<$PrismaModel = never> = {
-  equals?: string[] | Prisma.ListStringFieldRefInput<$PrismaModel> | null
-  has?: string | Prisma.StringFieldRefInput<$PrismaModel> | null
-  hasEvery?: string[] | Prisma.ListStringFieldRefInput<$PrismaModel>
-  hasSome?: string[] | Prisma.ListStringFieldRefInput<$PrismaModel>
-  isEmpty?: boolean
-}
-
 export type ProcessTeamSlugCompoundUniqueInput = {
   team: string
   slug: string

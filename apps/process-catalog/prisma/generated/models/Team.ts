@@ -55,6 +55,7 @@ export type TeamCountAggregateOutputType = {
   paramsSchemaValidationEnabled: number
   errorHandlerSlug: number
   errorHandlerTag: number
+  allowedAddresses: number
   createdAt: number
   updatedBy: number
   updatedAt: number
@@ -93,6 +94,7 @@ export type TeamCountAggregateInputType = {
   paramsSchemaValidationEnabled?: true
   errorHandlerSlug?: true
   errorHandlerTag?: true
+  allowedAddresses?: true
   createdAt?: true
   updatedBy?: true
   updatedAt?: true
@@ -178,6 +180,7 @@ export type TeamGroupByOutputType = {
   paramsSchemaValidationEnabled: boolean
   errorHandlerSlug: string | null
   errorHandlerTag: string | null
+  allowedAddresses: string[]
   createdAt: Date
   updatedBy: string | null
   updatedAt: Date | null
@@ -211,6 +214,7 @@ export type TeamWhereInput = {
   paramsSchemaValidationEnabled?: Prisma.BoolFilter<"Team"> | boolean
   errorHandlerSlug?: Prisma.StringNullableFilter<"Team"> | string | null
   errorHandlerTag?: Prisma.StringNullableFilter<"Team"> | string | null
+  allowedAddresses?: Prisma.StringNullableListFilter<"Team">
   createdAt?: Prisma.DateTimeFilter<"Team"> | Date | string
   updatedBy?: Prisma.StringNullableFilter<"Team"> | string | null
   updatedAt?: Prisma.DateTimeNullableFilter<"Team"> | Date | string | null
@@ -223,6 +227,7 @@ export type TeamOrderByWithRelationInput = {
   paramsSchemaValidationEnabled?: Prisma.SortOrder
   errorHandlerSlug?: Prisma.SortOrderInput | Prisma.SortOrder
   errorHandlerTag?: Prisma.SortOrderInput | Prisma.SortOrder
+  allowedAddresses?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
   updatedBy?: Prisma.SortOrderInput | Prisma.SortOrder
   updatedAt?: Prisma.SortOrderInput | Prisma.SortOrder
@@ -238,6 +243,7 @@ export type TeamWhereUniqueInput = Prisma.AtLeast<{
   paramsSchemaValidationEnabled?: Prisma.BoolFilter<"Team"> | boolean
   errorHandlerSlug?: Prisma.StringNullableFilter<"Team"> | string | null
   errorHandlerTag?: Prisma.StringNullableFilter<"Team"> | string | null
+  allowedAddresses?: Prisma.StringNullableListFilter<"Team">
   createdAt?: Prisma.DateTimeFilter<"Team"> | Date | string
   updatedBy?: Prisma.StringNullableFilter<"Team"> | string | null
   updatedAt?: Prisma.DateTimeNullableFilter<"Team"> | Date | string | null
@@ -250,6 +256,7 @@ export type TeamOrderByWithAggregationInput = {
   paramsSchemaValidationEnabled?: Prisma.SortOrder
   errorHandlerSlug?: Prisma.SortOrderInput | Prisma.SortOrder
   errorHandlerTag?: Prisma.SortOrderInput | Prisma.SortOrder
+  allowedAddresses?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
   updatedBy?: Prisma.SortOrderInput | Prisma.SortOrder
   updatedAt?: Prisma.SortOrderInput | Prisma.SortOrder
@@ -268,6 +275,7 @@ export type TeamScalarWhereWithAggregatesInput = {
   paramsSchemaValidationEnabled?: Prisma.BoolWithAggregatesFilter<"Team"> | boolean
   errorHandlerSlug?: Prisma.StringNullableWithAggregatesFilter<"Team"> | string | null
   errorHandlerTag?: Prisma.StringNullableWithAggregatesFilter<"Team"> | string | null
+  allowedAddresses?: Prisma.StringNullableListFilter<"Team">
   createdAt?: Prisma.DateTimeWithAggregatesFilter<"Team"> | Date | string
   updatedBy?: Prisma.StringNullableWithAggregatesFilter<"Team"> | string | null
   updatedAt?: Prisma.DateTimeNullableWithAggregatesFilter<"Team"> | Date | string | null
@@ -280,6 +288,7 @@ export type TeamCreateInput = {
   paramsSchemaValidationEnabled?: boolean
   errorHandlerSlug?: string | null
   errorHandlerTag?: string | null
+  allowedAddresses?: Prisma.TeamCreateallowedAddressesInput | string[]
   createdAt?: Date | string
   updatedBy?: string | null
   updatedAt?: Date | string | null
@@ -292,6 +301,7 @@ export type TeamUncheckedCreateInput = {
   paramsSchemaValidationEnabled?: boolean
   errorHandlerSlug?: string | null
   errorHandlerTag?: string | null
+  allowedAddresses?: Prisma.TeamCreateallowedAddressesInput | string[]
   createdAt?: Date | string
   updatedBy?: string | null
   updatedAt?: Date | string | null
@@ -304,6 +314,7 @@ export type TeamUpdateInput = {
   paramsSchemaValidationEnabled?: Prisma.BoolFieldUpdateOperationsInput | boolean
   errorHandlerSlug?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   errorHandlerTag?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  allowedAddresses?: Prisma.TeamUpdateallowedAddressesInput | string[]
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedBy?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   updatedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
@@ -316,6 +327,7 @@ export type TeamUncheckedUpdateInput = {
   paramsSchemaValidationEnabled?: Prisma.BoolFieldUpdateOperationsInput | boolean
   errorHandlerSlug?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   errorHandlerTag?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  allowedAddresses?: Prisma.TeamUpdateallowedAddressesInput | string[]
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedBy?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   updatedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
@@ -328,6 +340,7 @@ export type TeamCreateManyInput = {
   paramsSchemaValidationEnabled?: boolean
   errorHandlerSlug?: string | null
   errorHandlerTag?: string | null
+  allowedAddresses?: Prisma.TeamCreateallowedAddressesInput | string[]
   createdAt?: Date | string
   updatedBy?: string | null
   updatedAt?: Date | string | null
@@ -340,6 +353,7 @@ export type TeamUpdateManyMutationInput = {
   paramsSchemaValidationEnabled?: Prisma.BoolFieldUpdateOperationsInput | boolean
   errorHandlerSlug?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   errorHandlerTag?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  allowedAddresses?: Prisma.TeamUpdateallowedAddressesInput | string[]
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedBy?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   updatedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
@@ -352,9 +366,18 @@ export type TeamUncheckedUpdateManyInput = {
   paramsSchemaValidationEnabled?: Prisma.BoolFieldUpdateOperationsInput | boolean
   errorHandlerSlug?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   errorHandlerTag?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  allowedAddresses?: Prisma.TeamUpdateallowedAddressesInput | string[]
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedBy?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   updatedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+}
+
+export type StringNullableListFilter<$PrismaModel = never> = {
+  equals?: string[] | Prisma.ListStringFieldRefInput<$PrismaModel> | null
+  has?: string | Prisma.StringFieldRefInput<$PrismaModel> | null
+  hasEvery?: string[] | Prisma.ListStringFieldRefInput<$PrismaModel>
+  hasSome?: string[] | Prisma.ListStringFieldRefInput<$PrismaModel>
+  isEmpty?: boolean
 }
 
 export type TeamCountOrderByAggregateInput = {
@@ -364,6 +387,7 @@ export type TeamCountOrderByAggregateInput = {
   paramsSchemaValidationEnabled?: Prisma.SortOrder
   errorHandlerSlug?: Prisma.SortOrder
   errorHandlerTag?: Prisma.SortOrder
+  allowedAddresses?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
   updatedBy?: Prisma.SortOrder
   updatedAt?: Prisma.SortOrder
@@ -393,6 +417,10 @@ export type TeamMinOrderByAggregateInput = {
   updatedAt?: Prisma.SortOrder
 }
 
+export type TeamCreateallowedAddressesInput = {
+  set: string[]
+}
+
 export type StringFieldUpdateOperationsInput = {
   set?: string
 }
@@ -403,6 +431,11 @@ export type BoolFieldUpdateOperationsInput = {
 
 export type NullableStringFieldUpdateOperationsInput = {
   set?: string | null
+}
+
+export type TeamUpdateallowedAddressesInput = {
+  set?: string[]
+  push?: string | string[]
 }
 
 export type DateTimeFieldUpdateOperationsInput = {
@@ -422,6 +455,7 @@ export type TeamSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs = r
   paramsSchemaValidationEnabled?: boolean
   errorHandlerSlug?: boolean
   errorHandlerTag?: boolean
+  allowedAddresses?: boolean
   createdAt?: boolean
   updatedBy?: boolean
   updatedAt?: boolean
@@ -434,6 +468,7 @@ export type TeamSelectCreateManyAndReturn<ExtArgs extends runtime.Types.Extensio
   paramsSchemaValidationEnabled?: boolean
   errorHandlerSlug?: boolean
   errorHandlerTag?: boolean
+  allowedAddresses?: boolean
   createdAt?: boolean
   updatedBy?: boolean
   updatedAt?: boolean
@@ -446,6 +481,7 @@ export type TeamSelectUpdateManyAndReturn<ExtArgs extends runtime.Types.Extensio
   paramsSchemaValidationEnabled?: boolean
   errorHandlerSlug?: boolean
   errorHandlerTag?: boolean
+  allowedAddresses?: boolean
   createdAt?: boolean
   updatedBy?: boolean
   updatedAt?: boolean
@@ -458,12 +494,13 @@ export type TeamSelectScalar = {
   paramsSchemaValidationEnabled?: boolean
   errorHandlerSlug?: boolean
   errorHandlerTag?: boolean
+  allowedAddresses?: boolean
   createdAt?: boolean
   updatedBy?: boolean
   updatedAt?: boolean
 }
 
-export type TeamOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"slug" | "name" | "zoneId" | "paramsSchemaValidationEnabled" | "errorHandlerSlug" | "errorHandlerTag" | "createdAt" | "updatedBy" | "updatedAt", ExtArgs["result"]["team"]>
+export type TeamOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"slug" | "name" | "zoneId" | "paramsSchemaValidationEnabled" | "errorHandlerSlug" | "errorHandlerTag" | "allowedAddresses" | "createdAt" | "updatedBy" | "updatedAt", ExtArgs["result"]["team"]>
 
 export type $TeamPayload<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   name: "Team"
@@ -475,6 +512,10 @@ export type $TeamPayload<ExtArgs extends runtime.Types.Extensions.InternalArgs =
     paramsSchemaValidationEnabled: boolean
     errorHandlerSlug: string | null
     errorHandlerTag: string | null
+    /**
+     * Addresses and CIDRs; none: from anywhere.
+     */
+    allowedAddresses: string[]
     createdAt: Date
     updatedBy: string | null
     updatedAt: Date | null
@@ -907,6 +948,7 @@ export interface TeamFieldRefs {
   readonly paramsSchemaValidationEnabled: Prisma.FieldRef<"Team", 'Boolean'>
   readonly errorHandlerSlug: Prisma.FieldRef<"Team", 'String'>
   readonly errorHandlerTag: Prisma.FieldRef<"Team", 'String'>
+  readonly allowedAddresses: Prisma.FieldRef<"Team", 'String[]'>
   readonly createdAt: Prisma.FieldRef<"Team", 'DateTime'>
   readonly updatedBy: Prisma.FieldRef<"Team", 'String'>
   readonly updatedAt: Prisma.FieldRef<"Team", 'DateTime'>

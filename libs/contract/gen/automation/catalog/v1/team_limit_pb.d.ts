@@ -86,6 +86,13 @@ export declare type ListTeamLimitsResponse = Message<"automation.catalog.v1.List
    * @generated from field: uint32 gateways = 3;
    */
   gateways: number;
+
+  /**
+   * Where tokens of single teams may be used from, all of them; none where the revision is the known one.
+   *
+   * @generated from field: repeated automation.catalog.v1.TeamAddresses addresses = 4;
+   */
+  addresses: TeamAddresses[];
 };
 
 /**
@@ -93,6 +100,29 @@ export declare type ListTeamLimitsResponse = Message<"automation.catalog.v1.List
  * Use `create(ListTeamLimitsResponseSchema)` to create a new message.
  */
 export declare const ListTeamLimitsResponseSchema: GenMessage<ListTeamLimitsResponse>;
+
+/**
+ * @generated from message automation.catalog.v1.TeamAddresses
+ */
+export declare type TeamAddresses = Message<"automation.catalog.v1.TeamAddresses"> & {
+  /**
+   * @generated from field: string team = 1;
+   */
+  team: string;
+
+  /**
+   * Addresses and CIDRs, at least one.
+   *
+   * @generated from field: repeated string ranges = 2;
+   */
+  ranges: string[];
+};
+
+/**
+ * Describes the message automation.catalog.v1.TeamAddresses.
+ * Use `create(TeamAddressesSchema)` to create a new message.
+ */
+export declare const TeamAddressesSchema: GenMessage<TeamAddresses>;
 
 /**
  * @generated from message automation.catalog.v1.TeamLimit

@@ -9,7 +9,7 @@ import { file_google_protobuf_empty } from "@bufbuild/protobuf/wkt";
  * Describes the file automation/catalog/v1/team_limit.proto.
  */
 export const file_automation_catalog_v1_team_limit = /*@__PURE__*/
-  fileDesc("CiZhdXRvbWF0aW9uL2NhdGFsb2cvdjEvdGVhbV9saW1pdC5wcm90bxIVYXV0b21hdGlvbi5jYXRhbG9nLnYxIk8KE1NldFRlYW1MaW1pdFJlcXVlc3QSDAoEdGVhbRgBIAEoCRIMCgRuYW1lGAIgASgJEhIKBXZhbHVlGAMgASgESACIAQFCCAoGX3ZhbHVlIkAKFUxpc3RUZWFtTGltaXRzUmVxdWVzdBIWCg5rbm93bl9yZXZpc2lvbhgBIAEoBBIPCgdnYXRld2F5GAIgASgJIm4KFkxpc3RUZWFtTGltaXRzUmVzcG9uc2USEAoIcmV2aXNpb24YASABKAQSMAoGbGltaXRzGAIgAygLMiAuYXV0b21hdGlvbi5jYXRhbG9nLnYxLlRlYW1MaW1pdBIQCghnYXRld2F5cxgDIAEoDSI2CglUZWFtTGltaXQSDAoEdGVhbRgBIAEoCRIMCgRuYW1lGAIgASgJEg0KBXZhbHVlGAMgASgEMtoBChBUZWFtTGltaXRTZXJ2aWNlElIKDFNldFRlYW1MaW1pdBIqLmF1dG9tYXRpb24uY2F0YWxvZy52MS5TZXRUZWFtTGltaXRSZXF1ZXN0GhYuZ29vZ2xlLnByb3RvYnVmLkVtcHR5EnIKDkxpc3RUZWFtTGltaXRzEiwuYXV0b21hdGlvbi5jYXRhbG9nLnYxLkxpc3RUZWFtTGltaXRzUmVxdWVzdBotLmF1dG9tYXRpb24uY2F0YWxvZy52MS5MaXN0VGVhbUxpbWl0c1Jlc3BvbnNlIgOQAgJiBnByb3RvMw", [file_google_protobuf_empty]);
+  fileDesc("CiZhdXRvbWF0aW9uL2NhdGFsb2cvdjEvdGVhbV9saW1pdC5wcm90bxIVYXV0b21hdGlvbi5jYXRhbG9nLnYxIk8KE1NldFRlYW1MaW1pdFJlcXVlc3QSDAoEdGVhbRgBIAEoCRIMCgRuYW1lGAIgASgJEhIKBXZhbHVlGAMgASgESACIAQFCCAoGX3ZhbHVlIkAKFUxpc3RUZWFtTGltaXRzUmVxdWVzdBIWCg5rbm93bl9yZXZpc2lvbhgBIAEoBBIPCgdnYXRld2F5GAIgASgJIqcBChZMaXN0VGVhbUxpbWl0c1Jlc3BvbnNlEhAKCHJldmlzaW9uGAEgASgEEjAKBmxpbWl0cxgCIAMoCzIgLmF1dG9tYXRpb24uY2F0YWxvZy52MS5UZWFtTGltaXQSEAoIZ2F0ZXdheXMYAyABKA0SNwoJYWRkcmVzc2VzGAQgAygLMiQuYXV0b21hdGlvbi5jYXRhbG9nLnYxLlRlYW1BZGRyZXNzZXMiLQoNVGVhbUFkZHJlc3NlcxIMCgR0ZWFtGAEgASgJEg4KBnJhbmdlcxgCIAMoCSI2CglUZWFtTGltaXQSDAoEdGVhbRgBIAEoCRIMCgRuYW1lGAIgASgJEg0KBXZhbHVlGAMgASgEMtoBChBUZWFtTGltaXRTZXJ2aWNlElIKDFNldFRlYW1MaW1pdBIqLmF1dG9tYXRpb24uY2F0YWxvZy52MS5TZXRUZWFtTGltaXRSZXF1ZXN0GhYuZ29vZ2xlLnByb3RvYnVmLkVtcHR5EnIKDkxpc3RUZWFtTGltaXRzEiwuYXV0b21hdGlvbi5jYXRhbG9nLnYxLkxpc3RUZWFtTGltaXRzUmVxdWVzdBotLmF1dG9tYXRpb24uY2F0YWxvZy52MS5MaXN0VGVhbUxpbWl0c1Jlc3BvbnNlIgOQAgJiBnByb3RvMw", [file_google_protobuf_empty]);
 
 /**
  * Describes the message automation.catalog.v1.SetTeamLimitRequest.
@@ -33,11 +33,18 @@ export const ListTeamLimitsResponseSchema = /*@__PURE__*/
   messageDesc(file_automation_catalog_v1_team_limit, 2);
 
 /**
+ * Describes the message automation.catalog.v1.TeamAddresses.
+ * Use `create(TeamAddressesSchema)` to create a new message.
+ */
+export const TeamAddressesSchema = /*@__PURE__*/
+  messageDesc(file_automation_catalog_v1_team_limit, 3);
+
+/**
  * Describes the message automation.catalog.v1.TeamLimit.
  * Use `create(TeamLimitSchema)` to create a new message.
  */
 export const TeamLimitSchema = /*@__PURE__*/
-  messageDesc(file_automation_catalog_v1_team_limit, 3);
+  messageDesc(file_automation_catalog_v1_team_limit, 4);
 
 /**
  * What the operator lets single teams have, in place of what the settings say for all. Names: `running` and `queued` runs,

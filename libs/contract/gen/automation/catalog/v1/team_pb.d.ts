@@ -73,6 +73,13 @@ export declare type Team = Message<"automation.catalog.v1.Team"> & {
    * @generated from field: google.protobuf.Timestamp updated_at = 10;
    */
   updatedAt?: Timestamp | undefined;
+
+  /**
+   * Addresses and CIDRs that the team's tokens may be used from; none: from anywhere.
+   *
+   * @generated from field: repeated string allowed_addresses = 11;
+   */
+  allowedAddresses: string[];
 };
 
 /**
@@ -121,9 +128,9 @@ export declare const GetTeamRequestSchema: GenMessage<GetTeamRequest>;
  */
 export declare type UpdateTeamRequest = Message<"automation.catalog.v1.UpdateTeamRequest"> & {
   /**
-   * Of these, name, zone_id, params_schema_validation_enabled, parent_team_slugs and error_handler_config, also one field
+   * Of these, name, zone_id, params_schema_validation_enabled, parent_team_slugs, allowed_addresses and error_handler_config, also one field
    * of it (error_handler_config.tag), may be named in the mask. NOT_FOUND process_not_found, version_not_found where a new
-   * error handler names what is not there.
+   * error handler names what is not there; INVALID_ARGUMENT where allowed_addresses would lock the caller out.
    *
    * @generated from field: automation.catalog.v1.Team values = 1;
    */
@@ -271,6 +278,22 @@ export declare type RevokeParentRequest = Message<"automation.catalog.v1.RevokeP
 export declare const RevokeParentRequestSchema: GenMessage<RevokeParentRequest>;
 
 /**
+ * @generated from message automation.catalog.v1.ClearAllowedAddressesRequest
+ */
+export declare type ClearAllowedAddressesRequest = Message<"automation.catalog.v1.ClearAllowedAddressesRequest"> & {
+  /**
+   * @generated from field: string team = 1;
+   */
+  team: string;
+};
+
+/**
+ * Describes the message automation.catalog.v1.ClearAllowedAddressesRequest.
+ * Use `create(ClearAllowedAddressesRequestSchema)` to create a new message.
+ */
+export declare const ClearAllowedAddressesRequestSchema: GenMessage<ClearAllowedAddressesRequest>;
+
+/**
  * The caller's team, and the operator's calls on all teams (principals with the role ROLE_OPERATOR only).
  * Errors: NOT_FOUND team_not_found; INVALID_ARGUMENT with the field's path; PERMISSION_DENIED permission_denied.
  *
@@ -351,6 +374,16 @@ export declare const TeamService: GenService<{
   revokeParent: {
     methodKind: "unary";
     input: typeof RevokeParentRequestSchema;
+    output: typeof EmptySchema;
+  },
+  /**
+   * Operator only: lets the team's tokens be used from anywhere again.
+   *
+   * @generated from rpc automation.catalog.v1.TeamService.ClearAllowedAddresses
+   */
+  clearAllowedAddresses: {
+    methodKind: "unary";
+    input: typeof ClearAllowedAddressesRequestSchema;
     output: typeof EmptySchema;
   },
 }>;

@@ -104,6 +104,20 @@ export declare type CommandStart = Message<"automation.sandbox.v1.CommandStart">
    * @generated from field: optional automation.sandbox.v1.TerminalSize pty = 5;
    */
   pty?: TerminalSize | undefined;
+
+  /**
+   * Goes on without its call.
+   *
+   * @generated from field: bool detached = 6;
+   */
+  detached: boolean;
+
+  /**
+   * Of a detached command: its standard input, at most 1 MiB, which ends behind it.
+   *
+   * @generated from field: bytes input = 7;
+   */
+  input: Uint8Array;
 };
 
 /**
@@ -166,6 +180,14 @@ export declare type RunCommandResponse = Message<"automation.sandbox.v1.RunComma
      */
     value: CommandEnded;
     case: "ended";
+  } | {
+    /**
+     * Bytes of output that are missing here.
+     *
+     * @generated from field: uint64 lost = 5;
+     */
+    value: bigint;
+    case: "lost";
   } | { case: undefined; value?: undefined };
 };
 
@@ -183,6 +205,13 @@ export declare type CommandStarted = Message<"automation.sandbox.v1.CommandStart
    * @generated from field: uint32 pid = 1;
    */
   pid: number;
+
+  /**
+   * Of a detached command.
+   *
+   * @generated from field: string id = 2;
+   */
+  id: string;
 };
 
 /**
@@ -220,6 +249,22 @@ export declare type CommandEnded = Message<"automation.sandbox.v1.CommandEnded">
  * Use `create(CommandEndedSchema)` to create a new message.
  */
 export declare const CommandEndedSchema: GenMessage<CommandEnded>;
+
+/**
+ * @generated from message automation.sandbox.v1.AttachCommandRequest
+ */
+export declare type AttachCommandRequest = Message<"automation.sandbox.v1.AttachCommandRequest"> & {
+  /**
+   * @generated from field: string id = 1;
+   */
+  id: string;
+};
+
+/**
+ * Describes the message automation.sandbox.v1.AttachCommandRequest.
+ * Use `create(AttachCommandRequestSchema)` to create a new message.
+ */
+export declare const AttachCommandRequestSchema: GenMessage<AttachCommandRequest>;
 
 /**
  * @generated from message automation.sandbox.v1.ListCommandsRequest
@@ -267,6 +312,20 @@ export declare type Command = Message<"automation.sandbox.v1.Command"> & {
    * @generated from field: google.protobuf.Timestamp started_at = 3;
    */
   startedAt?: Timestamp | undefined;
+
+  /**
+   * Of a detached command; empty for others.
+   *
+   * @generated from field: string id = 4;
+   */
+  id: string;
+
+  /**
+   * Where it has ended.
+   *
+   * @generated from field: optional automation.sandbox.v1.CommandEnded ended = 5;
+   */
+  ended?: CommandEnded | undefined;
 };
 
 /**
@@ -280,9 +339,18 @@ export declare const CommandSchema: GenMessage<Command>;
  */
 export declare type KillCommandRequest = Message<"automation.sandbox.v1.KillCommandRequest"> & {
   /**
+   * Of one that runs.
+   *
    * @generated from field: uint32 pid = 1;
    */
   pid: number;
+
+  /**
+   * In place of `pid`: that of a detached one.
+   *
+   * @generated from field: string id = 2;
+   */
+  id: string;
 };
 
 /**
@@ -776,7 +844,8 @@ export declare const CommandService: GenService<{
    * NOT_FOUND program_not_found; PERMISSION_DENIED program_denied; INVALID_ARGUMENT working_directory_not_found;
    * FAILED_PRECONDITION terminal_unavailable, for a command with `pty` where there are no terminals. When the
    * call is cancelled, the command and all that it started are ended. What it leaves running in the background at its
-   * own end goes on.
+   * own end goes on. A detached command goes on without its call, whose answer is `started` alone; RESOURCE_EXHAUSTED
+   * too_many_commands where 32 of them run.
    *
    * @generated from rpc automation.sandbox.v1.CommandService.RunCommand
    */
@@ -786,7 +855,19 @@ export declare const CommandService: GenService<{
     output: typeof RunCommandResponseSchema;
   },
   /**
-   * Those that run, the oldest first.
+   * After `started`, what a detached command has written, as far as it is kept (its last 512 KiB, `lost` says what is not), then what it
+   * writes, and how it ended. Any number may read; none holds it up: who is slow loses output. NOT_FOUND command_not_found.
+   *
+   * @generated from rpc automation.sandbox.v1.CommandService.AttachCommand
+   */
+  attachCommand: {
+    methodKind: "server_streaming";
+    input: typeof AttachCommandRequestSchema;
+    output: typeof RunCommandResponseSchema;
+  },
+  /**
+   * Those that run, and detached ones that have ended, the oldest first. Of those that have ended the last are kept, 32
+   * with those that run.
    *
    * @generated from rpc automation.sandbox.v1.CommandService.ListCommands
    */
@@ -796,7 +877,7 @@ export declare const CommandService: GenService<{
     output: typeof ListCommandsResponseSchema;
   },
   /**
-   * Ends the command and all that it started. NOT_FOUND command_not_found.
+   * Ends the command and all that it started; a detached one is forgotten. NOT_FOUND command_not_found.
    *
    * @generated from rpc automation.sandbox.v1.CommandService.KillCommand
    */

@@ -1,0 +1,65 @@
+import createClient, { type Client, type Middleware } from 'openapi-fetch'
+import type { components, paths } from './generated/rest-interface.ts'
+import { problemOf } from './problem.ts'
+
+/** The REST interface's records and inputs by name, such as `Schemas['Process']`. */
+export type Schemas = components['schemas']
+export type Api = Client<paths>
+
+/** Called where an answer says that the session has ended. */
+let onSessionEnd = (): void => undefined
+
+export function watchSessionEnd(listener: () => void): void {
+  onSessionEnd = listener
+}
+
+/** The console's own server takes no change without it, so that no other site can make one. */
+const OWN_HEADER = { 'X-Console': '1' }
+
+const refusals: Middleware = {
+  async onResponse({ response }) {
+    if (!response.ok) throw await refusalOf(response)
+  },
+}
+
+/** The error of an answer that is not good; where the session has ended, the sign-in shows. */
+export async function refusalOf(response: Response): Promise<Error> {
+  if (response.status === 401) onSessionEnd()
+  return problemOf(response)
+}
+
+const clients = new Map<string, Api>()
+
+/** Calls of the REST interface for a team; an answer that is not good is thrown as ProblemError. */
+export function apiOf(team: string): Api {
+  const known = clients.get(team)
+  if (known !== undefined) return known
+  const client = createClient<paths>({
+    baseUrl: baseOf(team),
+    headers: OWN_HEADER,
+    // Lists of words are repeated, as `status=ERROR&status=KILLED`.
+    querySerializer: { array: { style: 'form', explode: true } },
+  })
+  client.use(refusals)
+  clients.set(team, client)
+  return client
+}
+
+/** Where the REST interface of a team is. */
+export const baseOf = (team: string): string => `/api/${encodeURIComponent(team)}/rest`
+
+/** A call beside the typed ones, such as a stream or a download; an answer that is not good is thrown as ProblemError. */
+export async function call(address: string, init: RequestInit = {}): Promise<Response> {
+  const headers = new Headers(init.headers)
+  headers.set('X-Console', '1')
+  const response = await fetch(address, { ...init, headers })
+  if (!response.ok) throw await refusalOf(response)
+  return response
+}
+
+/** The data of an answer that has some. */
+export async function dataOf<T>(answer: Promise<{ data?: T }>): Promise<T> {
+  const { data } = await answer
+  if (data === undefined) throw new TypeError('The answer has no body')
+  return data
+}

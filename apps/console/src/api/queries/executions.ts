@@ -1,0 +1,165 @@
+import { useInfiniteQuery, useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { apiOf, dataOf, type Schemas } from '../client.ts'
+import { ProblemError } from '../problem.ts'
+import type { operations } from '../generated/rest-interface.ts'
+
+export type Execution = Schemas['Execution']
+export type ExecutionStatus = Execution['status']
+export type ExecutionFilters = Omit<
+  NonNullable<operations['getExecutions']['parameters']['query']>,
+  'page' | 'after' | 'limit'
+>
+export type StatisticsQuery = NonNullable<operations['getExecutionsStatistics']['parameters']['query']>
+export type RerunInput = Schemas['RerunExecutionInput']
+
+const PAGE_SIZE = 50
+
+/** The keys under which executions are kept; the live stream patches and invalidates by them. */
+export const executionKeys = {
+  lists: (team: string) => [team, 'executions', 'list'] as const,
+  list: (team: string, filters: ExecutionFilters) => [team, 'executions', 'list', filters] as const,
+  one: (team: string, id: string) => [team, 'executions', 'one', id] as const,
+  part: (team: string, id: string, part: 'waiting' | 'source' | 'children' | 'request') =>
+    [team, 'executions', 'one', id, part] as const,
+  statistics: (team: string, query: StatisticsQuery) => [team, 'executions', 'statistics', query] as const,
+}
+
+/** The executions that fit, newest first, page after page. */
+export const useExecutions = (team: string, filters: ExecutionFilters, isEnabled = true) =>
+  useInfiniteQuery({
+    queryKey: executionKeys.list(team, filters),
+    queryFn: ({ pageParam }) =>
+      dataOf(apiOf(team).GET('/executions', { params: { query: { ...filters, limit: PAGE_SIZE, after: pageParam } } })),
+    initialPageParam: '',
+    getNextPageParam: ({ hasNextPage, after }) => (hasNextPage ? after : undefined),
+    enabled: isEnabled,
+    placeholderData: (before, query) => (query?.queryKey[0] === team ? before : undefined),
+  })
+
+export const useExecution = (team: string, id: string) =>
+  useQuery({
+    queryKey: executionKeys.one(team, id),
+    queryFn: () => dataOf(apiOf(team).GET('/executions/{id}', { params: { path: { id } } })),
+  })
+
+/** What an execution waits for, asked again while it waits. */
+export const useWaiting = (team: string, id: string, mayWait: boolean) =>
+  useQuery({
+    queryKey: executionKeys.part(team, id, 'waiting'),
+    queryFn: () => dataOf(apiOf(team).GET('/executions/{id}/waiting', { params: { path: { id } } })),
+    enabled: mayWait,
+    refetchInterval: 2000,
+  })
+
+/** The source that an execution has run; it stays what it is. */
+export const useExecutionSource = (team: string, id: string, isWanted = true) =>
+  useQuery({
+    queryKey: executionKeys.part(team, id, 'source'),
+    queryFn: () => dataOf(apiOf(team).GET('/executions/{id}/source', { params: { path: { id } } })),
+    enabled: isWanted,
+    staleTime: Infinity,
+  })
+
+/** The webhook request that started an execution, `null` where none did. */
+export const useExecutionRequest = (team: string, id: string, isWanted = true) =>
+  useQuery({
+    queryKey: executionKeys.part(team, id, 'request'),
+    queryFn: async () => {
+      try {
+        return await dataOf(apiOf(team).GET('/executions/{id}/request', { params: { path: { id } } }))
+      } catch (error) {
+        if (error instanceof ProblemError && error.problem.code === 'no_request') return null
+        throw error
+      }
+    },
+    enabled: isWanted,
+    staleTime: Infinity,
+  })
+
+export const useChildren = (team: string, id: string) =>
+  useInfiniteQuery({
+    queryKey: executionKeys.part(team, id, 'children'),
+    queryFn: ({ pageParam }) =>
+      dataOf(
+        apiOf(team).GET('/executions/{id}/children', {
+          params: { path: { id }, query: { page: pageParam, limit: PAGE_SIZE } },
+        }),
+      ),
+    initialPageParam: 0,
+    getNextPageParam: ({ hasNextPage, page }) => (hasNextPage ? page + 1 : undefined),
+  })
+
+export const useStatistics = (team: string, query: StatisticsQuery, isEnabled = true) =>
+  useQuery({
+    queryKey: executionKeys.statistics(team, query),
+    queryFn: () => dataOf(apiOf(team).GET('/executions/statistics', { params: { query } })),
+    enabled: isEnabled,
+    placeholderData: (before, last) => (last?.queryKey[0] === team ? before : undefined),
+  })
+
+/** Starts an execution again, with what the input replaces; gives the new one's id. */
+export const useRerun = (team: string) => {
+  const queries = useQueryClient()
+  return useMutation({
+    mutationFn: ({ id, input = {} }: { id: string; input?: RerunInput }) =>
+      dataOf(apiOf(team).POST('/executions/{id}/rerun', { params: { path: { id } }, body: input })),
+    onSuccess: () => queries.invalidateQueries({ queryKey: executionKeys.lists(team) }),
+  })
+}
+
+export const useKill = (team: string) => {
+  const queries = useQueryClient()
+  return useMutation({
+    mutationFn: (id: string) => dataOf(apiOf(team).PUT('/executions/{id}/kill', { params: { path: { id } } })),
+    onSuccess: (_, id) => queries.invalidateQueries({ queryKey: executionKeys.one(team, id), exact: true }),
+  })
+}
+
+/** Sends the request that started an execution once more, to the code of a tag where one is given. */
+export const useReplay = (team: string) =>
+  useMutation({
+    mutationFn: ({ id, tag }: { id: string; tag?: string }) =>
+      dataOf(apiOf(team).POST('/executions/{id}/replay', { params: { path: { id } }, body: { tag } })),
+  })
+
+/** What an execution of a process can be of: the tags of its aliases and versions, the newest first. */
+export const useRunTargets = (team: string, processId: string) =>
+  useQuery({
+    queryKey: [team, 'versions', processId, 'targets'],
+    queryFn: async () => {
+      const params = { path: { identifier: processId }, query: { limit: 100 } }
+      const [aliases, versions] = await Promise.all([
+        dataOf(apiOf(team).GET('/processes/{identifier}/aliases', { params })),
+        dataOf(apiOf(team).GET('/processes/{identifier}/versions', { params })),
+      ])
+      return [...aliases.data.map(({ name }) => name), ...versions.data.map(({ tag, id }) => tag ?? id)]
+    },
+  })
+
+/** The process of a slug or an id, for lists that are about it alone. */
+export const useProcessNamed = (team: string, identifier: string | undefined) =>
+  useQuery({
+    queryKey: [team, 'processes', 'named', identifier],
+    queryFn: () =>
+      dataOf(apiOf(team).GET('/processes/{identifier}', { params: { path: { identifier: identifier ?? '' } } })),
+    enabled: identifier !== undefined,
+  })
+
+/** Processes to choose from. */
+export const useProcessChoices = (team: string) =>
+  useQuery({
+    queryKey: [team, 'processes', 'choices'],
+    queryFn: async () => (await dataOf(apiOf(team).GET('/processes', { params: { query: { limit: 1000 } } }))).data,
+    staleTime: 60_000,
+  })
+
+/** Versions of a process to choose from. */
+export const useVersionChoices = (team: string, processId: string | undefined) =>
+  useQuery({
+    queryKey: [team, 'versions', processId, 'choices'],
+    queryFn: async () => {
+      const params = { path: { identifier: processId ?? '' }, query: { limit: 100 } }
+      return (await dataOf(apiOf(team).GET('/processes/{identifier}/versions', { params }))).data
+    },
+    enabled: processId !== undefined,
+  })

@@ -1,0 +1,116 @@
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { apiOf, dataOf, type Schemas } from '../client.ts'
+import { taggedOf } from '../tagged.ts'
+
+export type Version = Schemas['ListedVersionedProcess']
+export type Alias = Schemas['VersionedProcessAlias']
+
+const MOST = 1000
+
+/** The versions of a process, the newest first. */
+export const useVersions = (team: string, slug: string, page: number) =>
+  useQuery({
+    queryKey: [team, 'versions', slug, 'page', page],
+    queryFn: () => {
+      const params = { path: { identifier: slug }, query: { page, limit: 50 } }
+      return dataOf(apiOf(team).GET('/processes/{identifier}/versions', { params }))
+    },
+    placeholderData: (before, query) =>
+      query?.queryKey[0] === team && query.queryKey[2] === slug ? before : undefined,
+  })
+
+/** A version by its tag or id, with its whole source; it stays what it is. */
+export const useVersion = (team: string, slug: string, version: string | undefined) =>
+  useQuery({
+    queryKey: [team, 'versions', slug, 'one', version],
+    queryFn: () => {
+      const params = { path: { identifier: slug, versionId: version ?? '' } }
+      return dataOf(apiOf(team).GET('/processes/{identifier}/versions/{versionId}', { params }))
+    },
+    enabled: version !== undefined,
+  })
+
+/** Publishes the current source as a version. */
+export const usePublish = (team: string, slug: string) => {
+  const queries = useQueryClient()
+  return useMutation({
+    mutationFn: (body: Schemas['PublishProcessInput']) =>
+      dataOf(apiOf(team).POST('/processes/{identifier}/versions', { params: { path: { identifier: slug } }, body })),
+    onSuccess: () => queries.invalidateQueries({ queryKey: [team, 'versions'] }),
+  })
+}
+
+export const useDeleteVersion = (team: string, slug: string) => {
+  const queries = useQueryClient()
+  return useMutation({
+    mutationFn: (versionId: string) =>
+      apiOf(team).DELETE('/processes/{identifier}/versions/{versionId}', {
+        params: { path: { identifier: slug, versionId } },
+      }),
+    onSuccess: () => queries.invalidateQueries({ queryKey: [team, 'versions'] }),
+  })
+}
+
+export const useAliases = (team: string, slug: string) =>
+  useQuery({
+    queryKey: [team, 'aliases', slug],
+    queryFn: async () => {
+      const params = { path: { identifier: slug }, query: { limit: MOST } }
+      return (await dataOf(apiOf(team).GET('/processes/{identifier}/aliases', { params }))).data
+    },
+  })
+
+/** An alias with its tag, for a move that undoes nobody else's. */
+export const useAlias = (team: string, slug: string, aliasId: string | undefined) =>
+  useQuery({
+    queryKey: [team, 'aliases', slug, aliasId],
+    queryFn: () => {
+      const params = { path: { identifier: slug, aliasId: aliasId ?? '' } }
+      return taggedOf(apiOf(team).GET('/processes/{identifier}/aliases/{aliasId}', { params }))
+    },
+    enabled: aliasId !== undefined,
+  })
+
+interface SaveAlias {
+  /** Absent: a new one. */
+  id?: string
+  etag?: string
+  name: string
+  versionId: string
+}
+
+/** Creates an alias, or moves one that still is as its tag says. */
+export const useSaveAlias = (team: string, slug: string) => {
+  const queries = useQueryClient()
+  return useMutation({
+    mutationFn: ({ id, etag, ...body }: SaveAlias) =>
+      id === undefined
+        ? dataOf(apiOf(team).POST('/processes/{identifier}/aliases', { params: { path: { identifier: slug } }, body }))
+        : dataOf(
+            apiOf(team).PATCH('/processes/{identifier}/aliases/{aliasId}', {
+              params: { path: { identifier: slug, aliasId: id }, header: { 'If-Match': etag } },
+              body,
+            }),
+          ),
+    onSuccess: () => refreshAliases(queries, team),
+  })
+}
+
+export const useDeleteAlias = (team: string, slug: string) => {
+  const queries = useQueryClient()
+  return useMutation({
+    mutationFn: (aliasId: string) =>
+      apiOf(team).DELETE('/processes/{identifier}/aliases/{aliasId}', {
+        params: { path: { identifier: slug, aliasId } },
+      }),
+    onSuccess: () => refreshAliases(queries, team),
+  })
+}
+
+/** What names aliases is kept under versions, too: the choices of what can be run. */
+async function refreshAliases(queries: ReturnType<typeof useQueryClient>, team: string): Promise<void> {
+  await Promise.all([
+    queries.invalidateQueries({ queryKey: [team, 'aliases'] }),
+    queries.invalidateQueries({ queryKey: [team, 'versions'] }),
+  ])
+}

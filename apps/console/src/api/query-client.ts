@@ -1,0 +1,15 @@
+import { QueryClient } from '@tanstack/react-query'
+import { ProblemError } from './problem.ts'
+
+const isLasting = (error: Error) => error instanceof ProblemError && error.problem.status < 500
+
+/** What the server has told, kept for all pages. The team's stream makes it anew when something changes. */
+export const queryClient = new QueryClient({
+  defaultOptions: {
+    queries: {
+      staleTime: 15_000,
+      retry: (failures, error) => !isLasting(error) && failures < 2,
+      refetchOnWindowFocus: true,
+    },
+  },
+})

@@ -1,0 +1,30 @@
+import { useExecutionSource } from '../../api/queries/executions.ts'
+import { Diff } from '../../parts/diff.tsx'
+import { Answer } from '../../parts/page-states.tsx'
+import { codeLanguageOf } from '../../rules/languages.ts'
+
+/** What differs between the sources that two executions ran. */
+export function ComparedSources({ team, before, after }: { team: string; before: string; after: string }) {
+  const first = useExecutionSource(team, before)
+  const second = useExecutionSource(team, after)
+  return (
+    <Answer of={first} what="source">
+      {({ sourceCode, programmingLanguage }) => (
+        <Answer of={second} what="source">
+          {(other) =>
+            sourceCode === other.sourceCode ? (
+              <p>The same in both</p>
+            ) : (
+              <Diff
+                before={sourceCode}
+                after={other.sourceCode}
+                names={['First', 'Second']}
+                language={codeLanguageOf(programmingLanguage)}
+              />
+            )
+          }
+        </Answer>
+      )}
+    </Answer>
+  )
+}

@@ -1,0 +1,129 @@
+import { Link, useNavigate, useParams, useSearch } from '@tanstack/react-router'
+import { useState } from 'react'
+import { useExecution, type Execution } from '../../api/queries/executions.ts'
+import { Button } from '../../parts/button.tsx'
+import { icons } from '../../parts/icons.tsx'
+import { Answer } from '../../parts/page-states.tsx'
+import { Page } from '../../parts/page.tsx'
+import { Status } from '../../parts/status.tsx'
+import { Tabs } from '../../parts/tabs.tsx'
+import { useCopy } from '../../parts/use-copy.ts'
+import { useKeys } from '../../parts/use-keys.ts'
+import { isEnd, mayWait } from '../../rules/executions.ts'
+import { useMay, useSession } from '../../session/session-context.ts'
+import { useTabState } from '../../shell/tab-icon.ts'
+import { useVisit } from '../../shell/visits.ts'
+import { ChildrenTab } from './children-tab.tsx'
+import { ErrorCard } from './error-card.tsx'
+import { ExecutionAside } from './execution-aside.tsx'
+import { KillDialog } from './kill-dialog.tsx'
+import { LogTab } from './log-tab.tsx'
+import { RequestTab } from './request-tab.tsx'
+import { RerunDialog } from './rerun-dialog.tsx'
+import { SourceTab } from './source-tab.tsx'
+import { WaitingCard } from './waiting-card.tsx'
+import styles from './execution.module.css'
+
+const ROUTE = '/t/$team/executions/$executionId'
+const tabs = [
+  ['log', 'Log'],
+  ['source', 'Source'],
+  ['request', 'Request'],
+  ['children', 'Children'],
+] as const
+
+/** One execution: what became of it and why, live until its end. */
+export function ExecutionPage() {
+  const { team, executionId } = useParams({ from: ROUTE })
+  const execution = useExecution(team, executionId)
+  return (
+    <Answer of={execution} what="execution">
+      {(data) => <ExecutionView key={data.id} team={team} execution={data} />}
+    </Answer>
+  )
+}
+
+function ExecutionView({ team, execution }: { team: string; execution: Execution }) {
+  const { tab = 'log' } = useSearch({ from: ROUTE })
+  const [asked, setAsked] = useState<'rerun' | 'kill'>()
+  const navigate = useNavigate()
+  const mayRun = useMay('run')
+  const { id, status, processName, processSlug } = execution
+  const canKill = mayRun && !isEnd(status)
+  const { apiUrl } = useSession()
+  const copy = useCopy()
+  useTabState(status, processName)
+  useVisit({ team, kind: 'execution', id, name: processName })
+  useKeys({
+    r: () => mayRun && setAsked('rerun'),
+    x: () => canKill && setAsked('kill'),
+    c: () => copy(window.location.href, 'The link is copied'),
+    y: () => copy(readAsCurl(apiUrl, team, id), 'The call is copied'),
+    Escape: () => void navigate({ to: '/t/$team/executions', params: { team } }),
+  })
+  return (
+    <Page
+      title={processName}
+      note={<Status of={status} />}
+      actions={
+        <>
+          {canKill && (
+            <Button look="danger" title="Kill (x)" onClick={() => setAsked('kill')}>
+              <icons.stop /> Kill
+            </Button>
+          )}
+          <Link className={styles.action} to="/t/$team/processes/$slug/edit" params={{ team, slug: processSlug }}>
+            <icons.code /> Process
+          </Link>
+          {execution.rerunOf !== undefined && (
+            <Link
+              className={styles.action}
+              to="/t/$team/executions/compare"
+              params={{ team }}
+              search={{ a: execution.rerunOf, b: id }}
+            >
+              Compare with the first
+            </Link>
+          )}
+          <Button look="primary" title="Rerun (r)" disabled={!mayRun} onClick={() => setAsked('rerun')}>
+            <icons.rerun /> Rerun…
+          </Button>
+        </>
+      }
+    >
+      {mayWait(status) && <WaitingCard team={team} id={id} />}
+      {(status === 'ERROR' || status === 'REJECTED' || status === 'KILLED') && (
+        <ErrorCard team={team} execution={execution} />
+      )}
+      <div className={styles.columns}>
+        <div className={styles.main}>
+          <Tabs label="Parts of the execution">
+            {tabs.map(([name, word]) => (
+              <Link
+                key={name}
+                to={ROUTE}
+                params={{ team, executionId: id }}
+                search={name === 'log' ? {} : { tab: name }}
+                aria-current={tab === name ? 'page' : undefined}
+                activeOptions={{ exact: true, includeSearch: true }}
+              >
+                {word}
+              </Link>
+            ))}
+          </Tabs>
+          {tab === 'log' && <LogTab team={team} execution={execution} />}
+          {tab === 'source' && <SourceTab team={team} id={id} slug={processSlug} />}
+          {tab === 'request' && <RequestTab team={team} execution={execution} />}
+          {tab === 'children' && <ChildrenTab team={team} id={id} />}
+        </div>
+        <ExecutionAside team={team} execution={execution} />
+      </div>
+      <RerunDialog team={team} execution={execution} isOpen={asked === 'rerun'} onClose={() => setAsked(undefined)} />
+      <KillDialog team={team} ids={[id]} isOpen={asked === 'kill'} onClose={() => setAsked(undefined)} />
+    </Page>
+  )
+}
+
+/** The call that reads an execution, without a token, which is nobody else's to have. */
+const readAsCurl = (apiUrl: string, team: string, id: string): string =>
+  `curl -sS ${apiUrl}/api/${team}/rest/executions/${id} -H "Authorization: Bearer $token"`

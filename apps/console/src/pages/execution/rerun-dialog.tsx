@@ -1,0 +1,169 @@
+import { useNavigate } from '@tanstack/react-router'
+import { useId, useState } from 'react'
+import { ProblemError } from '../../api/problem.ts'
+import { useRerun, useRunTargets, type Execution } from '../../api/queries/executions.ts'
+import { Button } from '../../parts/button.tsx'
+import { Dialog, FormActions } from '../../parts/dialog.tsx'
+import { Field } from '../../parts/field.tsx'
+import { firstFocus } from '../../parts/first-focus.ts'
+import { Fault } from '../../parts/page-states.tsx'
+import { useCtrlEnter } from '../../parts/use-keys.ts'
+import { changedFields } from '../../rules/changed-fields.ts'
+import { laidOut, readObject } from '../../rules/json-text.ts'
+import { withRecent } from '../../rules/recent.ts'
+import { keepList, keptList } from '../../session/kept-here.ts'
+import styles from './execution.module.css'
+
+/** How many sets of parameters are kept for each process. */
+const KEPT = 5
+
+interface Props {
+  team: string
+  execution: Execution
+  isOpen: boolean
+  onClose: () => void
+}
+
+/** Starts an execution again, with other parameters or of another version. */
+export function RerunDialog({ isOpen, onClose, ...rest }: Props) {
+  return (
+    <Dialog title="Rerun" isOpen={isOpen} onClose={onClose} isWide>
+      <RerunForm onClose={onClose} {...rest} />
+    </Dialog>
+  )
+}
+
+function RerunForm({ team, execution, onClose }: Omit<Props, 'isOpen'>) {
+  const first = execution.parameters ?? {}
+  const keptName = `parameters:${team}:${execution.processId}`
+  const [text, setText] = useState(laidOut(first))
+  const [tag, setTag] = useState('')
+  const [comment, setComment] = useState(execution.comment ?? '')
+  const [kept] = useState(() => keptList<string>(keptName))
+  const rerun = useRerun(team)
+  const navigate = useNavigate()
+  const read = readObject(text)
+  const changes = 'value' in read ? changedFields(first, read.value) : []
+  const faults = rerun.error instanceof ProblemError ? rerun.error.faults : undefined
+
+  const start = () => {
+    if (rerun.isPending || 'fault' in read) return
+    keepList(keptName, withRecent(kept, JSON.stringify(read.value), KEPT))
+    const input = {
+      ...(changes.length > 0 && { parameters: read.value }),
+      ...(tag.trim() !== '' && { tag: tag.trim() }),
+      ...(comment !== (execution.comment ?? '') && { comment }),
+    }
+    rerun.mutate(
+      { id: execution.id, input },
+      {
+        onSuccess: (executionId) => {
+          onClose()
+          void navigate({ to: '/t/$team/executions/$executionId', params: { team, executionId } })
+        },
+      },
+    )
+  }
+  useCtrlEnter(start)
+  return (
+    <form
+      className={styles.form}
+      onSubmit={(event) => {
+        event.preventDefault()
+        start()
+      }}
+    >
+      {kept.length > 0 && <KeptSets kept={kept} onChoose={(chosen) => setText(laidOut(chosen))} />}
+      <Field label="Parameters" fault={'fault' in read ? read.fault : faults?.get('/parameters')}>
+        <textarea
+          data-code
+          rows={10}
+          spellCheck={false}
+          value={text}
+          ref={firstFocus}
+          onChange={(event) => setText(event.target.value)}
+        />
+      </Field>
+      <Changes of={changes} onRestore={() => setText(laidOut(first))} />
+      <div className={styles.pair}>
+        <TagField team={team} execution={execution} tag={tag} setTag={setTag} fault={faults?.get('/tag')} />
+        <Field label="Comment" fault={faults?.get('/comment')}>
+          <input value={comment} onChange={(event) => setComment(event.target.value)} />
+        </Field>
+      </div>
+      {rerun.error && <Fault error={rerun.error} />}
+      <FormActions onCancel={onClose} isBusy={rerun.isPending} disabled={'fault' in read} title="Ctrl+Enter">
+        {changes.length > 0 ? 'Run with these parameters' : 'Run again'}
+      </FormActions>
+    </form>
+  )
+}
+
+interface TagProps {
+  team: string
+  execution: Execution
+  tag: string
+  setTag: (tag: string) => void
+  fault: string | undefined
+}
+
+function TagField({ team, execution, tag, setTag, fault }: TagProps) {
+  const { data: targets = [] } = useRunTargets(team, execution.processId)
+  const listId = useId()
+  const ofFirst = execution.tag ?? execution.versionId ?? 'the source at that time'
+  return (
+    <>
+      <Field label="Version or alias" hint={`Empty: as before (${ofFirst})`} fault={fault}>
+        <input list={listId} value={tag} onChange={(event) => setTag(event.target.value)} />
+      </Field>
+      <datalist id={listId}>
+        {targets.map((target) => (
+          <option key={target} value={target}>
+            {target}
+          </option>
+        ))}
+      </datalist>
+    </>
+  )
+}
+
+function KeptSets({ kept, onChoose }: { kept: readonly string[]; onChoose: (text: string) => void }) {
+  return (
+    <Field label="Parameters of before" hint="Kept in this browser until you sign out">
+      <select defaultValue="" onChange={(event) => event.target.value !== '' && onChoose(event.target.value)}>
+        <option value="">Those of this execution</option>
+        {kept.map((set) => (
+          <option key={set} value={set}>
+            {set.length > 120 ? `${set.slice(0, 120)}…` : set}
+          </option>
+        ))}
+      </select>
+    </Field>
+  )
+}
+
+function Changes({ of, onRestore }: { of: ReturnType<typeof changedFields>; onRestore: () => void }) {
+  if (of.length === 0) return null
+  return (
+    <div>
+      <h3>Changed</h3>
+      <ul className={styles.changes}>
+        {of.map(({ path, from, to }) => (
+          <li key={path}>
+            <code>
+              {path || '/'} <del>{shortly(from)}</del> → <ins>{shortly(to)}</ins>
+            </code>
+          </li>
+        ))}
+      </ul>
+      <Button look="quiet" onClick={onRestore}>
+        Restore
+      </Button>
+    </div>
+  )
+}
+
+function shortly(value: unknown): string {
+  const text = JSON.stringify(value) ?? 'absent'
+  return text.length > 80 ? `${text.slice(0, 80)}…` : text
+}

@@ -1,0 +1,56 @@
+import { Link, useSearch } from '@tanstack/react-router'
+import { useExecutionSource } from '../../api/queries/executions.ts'
+import { CodeEditor } from '../../parts/code-editor.tsx'
+import { Answer } from '../../parts/page-states.tsx'
+import { Tabs } from '../../parts/tabs.tsx'
+import { nameOf } from '../../rules/code-frame.ts'
+import { codeLanguageOf } from '../../rules/languages.ts'
+import styles from './execution.module.css'
+
+const ROUTE = '/t/$team/executions/$executionId'
+
+/** The source that ran, with the modules that it imported. */
+export function SourceTab({ team, id, slug }: { team: string; id: string; slug: string }) {
+  const source = useExecutionSource(team, id)
+  const { file, line } = useSearch({ from: ROUTE })
+  const named = typeof file === 'string' ? nameOf(file) : slug
+  return (
+    <Answer of={source} what="source">
+      {({ modules, sourceCode, digest, versionId, programmingLanguage }) => {
+        const module = modules.find(({ name }) => name === named)
+        return (
+          <>
+            {modules.length > 0 && (
+              <Tabs label="Sources">
+                {[slug, ...modules.map(({ name }) => name)].map((name) => (
+                  <Link
+                    key={name}
+                    to={ROUTE}
+                    params={{ team, executionId: id }}
+                    search={{ tab: 'source', file: name }}
+                    aria-current={name === (module?.name ?? slug) ? 'page' : undefined}
+                    activeOptions={{ exact: true, includeSearch: true }}
+                  >
+                    {name}
+                  </Link>
+                ))}
+              </Tabs>
+            )}
+            <p className={styles.soft}>
+              {versionId === undefined ? 'The source as it was when this ran' : `Version ${versionId}`} · SHA-256{' '}
+              <code>{digest.slice(0, 12)}</code>
+            </p>
+            <CodeEditor
+              key={module?.name ?? slug}
+              label={`Source of ${module?.name ?? slug}`}
+              language={codeLanguageOf(programmingLanguage)}
+              value={module?.sourceCode ?? sourceCode}
+              line={Number(line) || undefined}
+              height={{ min: 120, max: 640 }}
+            />
+          </>
+        )
+      }}
+    </Answer>
+  )
+}

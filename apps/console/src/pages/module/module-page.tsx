@@ -1,0 +1,98 @@
+import { Link, useNavigate, useParams } from '@tanstack/react-router'
+import { useState } from 'react'
+import { useDeleteModule, useModule, type Module } from '../../api/queries/modules.ts'
+import type { Tagged } from '../../api/tagged.ts'
+import { Button } from '../../parts/button.tsx'
+import { Confirm } from '../../parts/confirm.tsx'
+import layout from '../../parts/layout.module.css'
+import { Answer } from '../../parts/page-states.tsx'
+import { Page } from '../../parts/page.tsx'
+import { Tabs } from '../../parts/tabs.tsx'
+import { languageNames } from '../../rules/languages.ts'
+import { useMay } from '../../session/session-context.ts'
+import { useToast } from '../../shell/toasts.tsx'
+import { useView } from '../../shell/view.ts'
+import { SourceTab } from './source-tab.tsx'
+import { UsersTab } from './users-tab.tsx'
+import { VersionsTab } from './versions-tab.tsx'
+
+/** One module: its source, versions with aliases, and who imports it. */
+export function ModulePage() {
+  const { team, moduleId } = useParams({ from: '/t/$team/modules/$moduleId' })
+  const module = useModule(team, moduleId)
+  return (
+    <Answer of={module} what="module">
+      {(data) => <Present team={team} module={data} />}
+    </Answer>
+  )
+}
+
+const tabs = [
+  ['source', 'Source'],
+  ['versions', 'Versions'],
+  ['users', 'Users'],
+] as const
+
+function Present({ team, module }: { team: string; module: Tagged<Module> }) {
+  const { id, name, programmingLanguage } = module.record
+  const tab = useView().get('tab') || 'source'
+  const mayBuild = useMay('build')
+  const [isAsked, setAsked] = useState(false)
+  const removal = useDeleteModule(team)
+  const navigate = useNavigate()
+  const say = useToast()
+  return (
+    <Page
+      title={name}
+      note={<span className={layout.soft}>{languageNames[programmingLanguage]}</span>}
+      actions={
+        <Button
+          look="danger"
+          disabled={!mayBuild}
+          title={mayBuild ? undefined : 'Needs the scope build'}
+          onClick={() => setAsked(true)}
+        >
+          Delete
+        </Button>
+      }
+      tabs={
+        <Tabs label="Module">
+          {tabs.map(([key, words]) => (
+            <Link
+              key={key}
+              to="."
+              search={key === 'source' ? {} : { tab: key }}
+              activeOptions={{ exact: true }}
+              aria-current={tab === key ? 'page' : undefined}
+            >
+              {words}
+            </Link>
+          ))}
+        </Tabs>
+      }
+    >
+      {tab === 'source' && <SourceTab key={id} team={team} module={module} />}
+      {tab === 'versions' && <VersionsTab team={team} module={module.record} />}
+      {tab === 'users' && <UsersTab team={team} id={id} />}
+      <Confirm
+        title={`Delete the module ${name}?`}
+        isOpen={isAsked}
+        onClose={() => setAsked(false)}
+        verb="Delete"
+        word={name}
+        isBusy={removal.isPending}
+        error={removal.error}
+        onConfirm={() =>
+          removal.mutate(id, {
+            onSuccess: () => {
+              say(`${name} is deleted`)
+              void navigate({ to: '/t/$team/modules', params: { team } })
+            },
+          })
+        }
+      >
+        Its versions and aliases go with it, for good. One that something imports is not deleted.
+      </Confirm>
+    </Page>
+  )
+}

@@ -1,0 +1,92 @@
+import { Link, Outlet, useParams } from '@tanstack/react-router'
+import { ProblemError } from '../../api/problem.ts'
+import { useLastExecution, useProcess, type Process } from '../../api/queries/processes.ts'
+import { Answer, Empty } from '../../parts/page-states.tsx'
+import { Page } from '../../parts/page.tsx'
+import { Status } from '../../parts/status.tsx'
+import { Tabs } from '../../parts/tabs.tsx'
+import { Tags } from '../../parts/tags.tsx'
+import { languageNames } from '../../rules/languages.ts'
+import { useVisit } from '../../shell/visits.ts'
+import styles from './process-page.module.css'
+
+const ROUTE = '/t/$team/processes/$slug'
+
+const tabs = [
+  ['/t/$team/processes/$slug/edit', 'Edit'],
+  ['/t/$team/processes/$slug/versions', 'Versions'],
+  ['/t/$team/processes/$slug/webhook', 'Webhook'],
+  ['/t/$team/processes/$slug/schedules', 'Schedules'],
+  ['/t/$team/processes/$slug/dependencies', 'Dependencies'],
+  ['/t/$team/processes/$slug/readme', 'Readme'],
+  ['/t/$team/processes/$slug/settings', 'Settings'],
+] as const
+
+/** What is around the tabs of a process: its name, how it fares, the way between them. */
+export function ProcessPage() {
+  const { team, slug } = useParams({ from: ROUTE })
+  const process = useProcess(team, slug)
+  if (process.error instanceof ProblemError && process.error.problem.status === 404)
+    return (
+      <Page title="No such process">
+        <Empty title={`There is no process ${slug}`}>
+          <p>It was deleted, or it has another slug now.</p>
+          <Link to="/t/$team/processes" params={{ team }}>
+            All processes
+          </Link>
+        </Empty>
+      </Page>
+    )
+  return (
+    <Answer of={process} what="process">
+      {({ record }) => <Present team={team} slug={slug} process={record} />}
+    </Answer>
+  )
+}
+
+function Present({ team, slug, process }: { team: string; slug: string; process: Process }) {
+  const { name } = process
+  useVisit({ team, kind: 'process', id: slug, name })
+  return (
+    <Page
+      title={name}
+      note={<Note team={team} process={process} />}
+      actions={
+        <Link to="/t/$team/executions" params={{ team }} search={{ process: slug }} className={styles.last}>
+          Executions
+        </Link>
+      }
+      tabs={
+        <Tabs label="Process">
+          {tabs.map(([to, word]) => (
+            <Link key={to} to={to} params={{ team, slug }} activeOptions={{ includeSearch: false }}>
+              {word}
+            </Link>
+          ))}
+        </Tabs>
+      }
+    >
+      <Outlet />
+    </Page>
+  )
+}
+
+function Note({ team, process: { id, programmingLanguage, tags } }: { team: string; process: Process }) {
+  const { data: last } = useLastExecution(team, id)
+  return (
+    <span className={styles.note}>
+      <span className={styles.soft}>{languageNames[programmingLanguage]}</span>
+      {last && (
+        <Link
+          to="/t/$team/executions/$executionId"
+          params={{ team, executionId: last.id }}
+          className={styles.last}
+          title="The newest execution"
+        >
+          <Status of={last.status} />
+        </Link>
+      )}
+      <Tags of={tags} />
+    </span>
+  )
+}

@@ -1,0 +1,13 @@
+/** A time as the clocks of a zone show it: `Mon 23 Nov 2026, 08:00:00`. */
+export function wordsOfTime(at: string, zone: string): string {
+  return new Intl.DateTimeFormat('en-GB', {
+    timeZone: zone,
+    weekday: 'short',
+    day: 'numeric',
+    month: 'short',
+    year: 'numeric',
+    hour: '2-digit',
+    minute: '2-digit',
+    second: '2-digit',
+  }).format(new Date(at))
+}

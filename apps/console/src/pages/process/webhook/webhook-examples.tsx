@@ -1,0 +1,52 @@
+import { useState } from 'react'
+import type { Process } from '../../../api/queries/processes.ts'
+import { Button } from '../../../parts/button.tsx'
+import { Card } from '../../../parts/page.tsx'
+import { sampleParameters } from '../../../rules/sample-of.ts'
+import { asyncCurl, plainCurl, signatureCheck, signedCurl } from '../../../rules/webhook-examples.ts'
+import { schemeNames, schemes, type SchemeName } from '../../../rules/webhook-schemes.ts'
+import { useSession } from '../../../session/session-context.ts'
+import { CodeBlock } from '../code-block.tsx'
+import styles from '../tab.module.css'
+
+type Kind = 'wait' | 'at-once' | SchemeName
+
+const kinds: [Kind, string][] = [
+  ['wait', 'Wait for the answer'],
+  ['at-once', 'Answer at once'],
+  ...schemeNames.map((name): [Kind, string] => [name, schemes[name].name]),
+]
+
+const isSigned = (kind: Kind): kind is SchemeName => kind in schemes
+
+/** How the webhook is called by curl, also with the signatures of known senders, and the code that checks these. */
+export function WebhookExamples({ process, url }: { process: Process; url: string }) {
+  const [kind, setKind] = useState<Kind>('wait')
+  const { headerPrefix } = useSession()
+  const target = { url, body: sampleParameters(process.parametersSchema), username: process.webhook.username }
+  return (
+    <Card title="Call it">
+      <div className={styles.pills} role="group" aria-label="Kind of call">
+        {kinds.map(([each, name]) => (
+          <Button key={each} aria-pressed={each === kind} onClick={() => setKind(each)}>
+            {name}
+          </Button>
+        ))}
+      </div>
+      {isSigned(kind) ? (
+        <>
+          <CodeBlock label="signed call" text={signedCurl(target, schemes[kind])} />
+          <p className={styles.soft}>
+            Calls are not refused for a wrong signature unless the code checks it. At the top of the process:
+          </p>
+          <CodeBlock
+            label="check of the signature"
+            text={signatureCheck(schemes[kind], 'WEBHOOK_SECRET', process.programmingLanguage)}
+          />
+        </>
+      ) : (
+        <CodeBlock label="call" text={kind === 'wait' ? plainCurl(target) : asyncCurl(target, headerPrefix)} />
+      )}
+    </Card>
+  )
+}

@@ -1,0 +1,102 @@
+import { Link } from '@tanstack/react-router'
+import { useState } from 'react'
+import { useProcessChoices } from '../../api/queries/executions.ts'
+import { useSchedules, useTeamZone, type Schedule } from '../../api/queries/schedules.ts'
+import { Answer, Empty } from '../../parts/page-states.tsx'
+import { Pager } from '../../parts/pager.tsx'
+import { Status } from '../../parts/status.tsx'
+import { Table } from '../../parts/table.tsx'
+import { Time } from '../../parts/time.tsx'
+import { DeleteScheduleDialog } from './delete-schedule-dialog.tsx'
+import { ScheduleActions } from './schedule-actions.tsx'
+import styles from './schedules.module.css'
+
+export function ScheduleList({ team }: { team: string }) {
+  const schedules = useSchedules(team)
+  const { data: processes = [] } = useProcessChoices(team)
+  const { data: zone } = useTeamZone(team)
+  const [deleted, setDeleted] = useState<Schedule>()
+  const processOf = ({ processId }: Schedule) => processes.find(({ id }) => id === processId)
+  return (
+    <Answer of={schedules} what="schedules">
+      {({ pages }) => {
+        const rows = pages.flatMap(({ data }) => data)
+        if (rows.length === 0)
+          return (
+            <Empty title="Nothing is scheduled">
+              <p>A process has its schedules on its page.</p>
+              <Link to="/t/$team/processes" params={{ team }}>
+                Choose a process
+              </Link>
+            </Empty>
+          )
+        return (
+          <>
+            <Table
+              caption="Schedules"
+              rows={rows}
+              keyOf={({ id }) => id}
+              columns={[
+                { name: 'State', cell: (row) => <Status of={stateOf(row)} /> },
+                {
+                  name: 'Process',
+                  isMain: true,
+                  cell: (row) => {
+                    const process = processOf(row)
+                    return (
+                      <>
+                        {process === undefined ? (
+                          row.processId
+                        ) : (
+                          <Link
+                            className={styles.name}
+                            to="/t/$team/processes/$slug/schedules"
+                            params={{ team, slug: process.slug }}
+                          >
+                            {process.name}
+                          </Link>
+                        )}{' '}
+                        <span className={styles.soft}>
+                          {row.tag !== undefined && `${row.tag} `}
+                          {row.comment}
+                        </span>
+                      </>
+                    )
+                  },
+                },
+                {
+                  name: 'When',
+                  cell: ({ cron, dateTime }) =>
+                    cron === undefined ? (
+                      <Time at={dateTime} />
+                    ) : (
+                      <code title={`in ${zone ?? 'the zone of the team'}`}>{cron}</code>
+                    ),
+                },
+                { name: 'Next', cell: ({ nextExecutionAt }) => <Time at={nextExecutionAt} /> },
+                {
+                  name: 'Executions',
+                  cell: ({ id }) => (
+                    <Link to="/t/$team/executions" params={{ team }} search={{ schedule: id }}>
+                      its executions
+                    </Link>
+                  ),
+                },
+                {
+                  name: 'Actions',
+                  align: 'end',
+                  cell: (row) => <ScheduleActions team={team} schedule={row} onDelete={() => setDeleted(row)} />,
+                },
+              ]}
+            />
+            <Pager {...schedules} />
+            <DeleteScheduleDialog team={team} schedule={deleted} onClose={() => setDeleted(undefined)} />
+          </>
+        )
+      }}
+    </Answer>
+  )
+}
+
+const stateOf = ({ paused, nextExecutionAt }: Schedule): string =>
+  paused ? 'PAUSED' : nextExecutionAt === undefined ? 'OVER' : 'ACTIVE'

@@ -1,0 +1,89 @@
+import { lazy, Suspense, useState } from 'react'
+import { Button } from './button.tsx'
+import styles from './chart.module.css'
+
+export interface Series {
+  name: string
+  /** A variable of theme.css, such as `--good`. */
+  color: string
+  values: readonly (number | null)[]
+}
+
+export interface ChartProps {
+  title: string
+  /** The beginning of each bucket, in milliseconds since 1970. */
+  times: readonly number[]
+  series: readonly Series[]
+  /** How a value is written, such as `1.2 s`. */
+  format?: (value: number) => string
+  /** How a time is written, in the table. */
+  formatTime?: (at: number) => string
+  look?: 'bars' | 'lines'
+  height?: number
+  /** Called with the times that were chosen by dragging. */
+  onBrush?: (from: number, to: number) => void
+}
+
+const Canvas = lazy(() => import('./chart-canvas.tsx'))
+
+const local = (at: number) => new Date(at).toLocaleString('en-GB', { dateStyle: 'medium', timeStyle: 'short' })
+
+/** Values over time as a picture, and as a table for who does not see it or wants the figures. */
+export function Chart(props: ChartProps) {
+  const { title, times, series, format = String, formatTime = local, height = 180 } = props
+  const [isTable, setTable] = useState(false)
+  return (
+    <figure className={styles.chart}>
+      <figcaption className={styles.head}>
+        <strong>{title}</strong>
+        <span className={styles.legend}>
+          {series.map(({ name, color }) => (
+            <span key={name}>
+              <i style={{ background: `var(${color})` }} aria-hidden="true" />
+              {name}
+            </span>
+          ))}
+        </span>
+        <Button look="quiet" aria-pressed={isTable} onClick={() => setTable(!isTable)}>
+          Table
+        </Button>
+      </figcaption>
+      {!isTable && (
+        <div aria-hidden="true" style={{ minHeight: height }}>
+          <Suspense fallback={null}>
+            <Canvas {...props} height={height} format={format} />
+          </Suspense>
+        </div>
+      )}
+      <div
+        className={isTable ? styles.table : 'visually-hidden'}
+        {...(isTable && { tabIndex: 0, role: 'region', 'aria-label': `${title}, table` })}
+      >
+        <table>
+          <caption className="visually-hidden">{title}</caption>
+          <thead>
+            <tr>
+              <th scope="col">Time</th>
+              {series.map(({ name }) => (
+                <th key={name} scope="col">
+                  {name}
+                </th>
+              ))}
+            </tr>
+          </thead>
+          <tbody>
+            {times.map((at, index) => (
+              <tr key={at}>
+                <th scope="row">{formatTime(at)}</th>
+                {series.map(({ name, values }) => {
+                  const value = values[index]
+                  return <td key={name}>{value == null ? '–' : format(value)}</td>
+                })}
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </div>
+    </figure>
+  )
+}

@@ -1,0 +1,81 @@
+import { useState, type ReactNode } from 'react'
+import { Button } from './button.tsx'
+import { CopyButton } from './copy-button.tsx'
+import styles from './json-view.module.css'
+
+const MEMBERS_SHOWN = 100
+const CHARACTERS_SHOWN = 2000
+const LEVELS_OPEN = 2
+
+/** A JSON value as a tree whose branches open and close; what is large is shown in part at first. */
+export function JsonView({ value, what = 'the value' }: { value: unknown; what?: string }) {
+  return (
+    <div className={styles.view}>
+      <div className={styles.copy}>
+        <CopyButton text={JSON.stringify(value, undefined, 2) ?? ''} what={what} />
+      </div>
+      <Node value={value} level={0} />
+    </div>
+  )
+}
+
+function Node({ name, value, level }: { name?: string; value: unknown; level: number }) {
+  const label = name === undefined ? null : <span className={styles.name}>{name}: </span>
+  if (typeof value === 'object' && value !== null) return <Branch label={label} value={value} level={level} />
+  return (
+    <div className={styles.leaf}>
+      {label}
+      <Leaf value={value} />
+    </div>
+  )
+}
+
+function Branch({ label, value, level }: { label: ReactNode; value: object; level: number }) {
+  const [isOpen, setOpen] = useState(level < LEVELS_OPEN)
+  const [shown, setShown] = useState(MEMBERS_SHOWN)
+  const members = Object.entries(value)
+  const isList = Array.isArray(value)
+  if (members.length === 0)
+    return (
+      <div className={styles.leaf}>
+        {label}
+        {isList ? '[]' : '{}'}
+      </div>
+    )
+  return (
+    <details open={isOpen} onToggle={(event) => setOpen(event.currentTarget.open)}>
+      <summary>
+        {label}
+        <span className={styles.soft}>{isList ? `[${members.length}]` : `{${members.length}}`}</span>
+      </summary>
+      {isOpen && (
+        <div className={styles.members}>
+          {members.slice(0, shown).map(([key, member]) => (
+            <Node key={key} name={key} value={member} level={level + 1} />
+          ))}
+          {members.length > shown && (
+            <Button look="quiet" onClick={() => setShown(shown + 10 * MEMBERS_SHOWN)}>
+              Show more of {members.length}
+            </Button>
+          )}
+        </div>
+      )}
+    </details>
+  )
+}
+
+function Leaf({ value }: { value: unknown }) {
+  const [isWhole, setWhole] = useState(false)
+  if (typeof value !== 'string') return <span className={styles.plain}>{String(value)}</span>
+  const isLong = value.length > CHARACTERS_SHOWN && !isWhole
+  return (
+    <>
+      <span className={styles.text}>{JSON.stringify(isLong ? value.slice(0, CHARACTERS_SHOWN) : value)}</span>
+      {isLong && (
+        <Button look="quiet" onClick={() => setWhole(true)}>
+          Show all {value.length} characters
+        </Button>
+      )}
+    </>
+  )
+}

@@ -1,0 +1,66 @@
+import { useSyncExternalStore } from 'react'
+
+const relative = new Intl.RelativeTimeFormat('en', { numeric: 'auto', style: 'short' })
+const absolute = new Intl.DateTimeFormat('en-GB', { dateStyle: 'medium', timeStyle: 'medium' })
+
+const units: [Intl.RelativeTimeFormatUnit, ms: number][] = [
+  ['day', 86_400_000],
+  ['hour', 3_600_000],
+  ['minute', 60_000],
+  ['second', 1000],
+]
+
+/** How often the present moves on; what is nearer to it than this is `just now`. */
+const TICK_MS = 10_000
+
+/** How long ago or ahead, in words: `3 min. ago`. */
+export function ago(at: number, now: number): string {
+  const distance = at - now
+  if (Math.abs(distance) < TICK_MS) return 'just now'
+  const [unit, ms] = units.find(([, size]) => Math.abs(distance) >= size) ?? ['second', 1000]
+  return relative.format(Math.trunc(distance / ms), unit)
+}
+
+let now = Date.now()
+const listeners = new Set<() => void>()
+setInterval(() => {
+  now = Date.now()
+  for (const listener of listeners) listener()
+}, TICK_MS)
+
+function subscribe(listener: () => void): () => void {
+  listeners.add(listener)
+  return () => listeners.delete(listener)
+}
+
+/** The present, which moves on with each tick. */
+export const useNow = (): number => useSyncExternalStore(subscribe, () => now)
+
+/** A time relative to now; its zone and UTC are in the title. */
+export function Time({ at }: { at: string | undefined }) {
+  const present = useNow()
+  if (at === undefined) return <>–</>
+  const date = new Date(at)
+  const zone = Intl.DateTimeFormat().resolvedOptions().timeZone
+  return (
+    <time dateTime={at} title={`${absolute.format(date)} ${zone}\n${date.toISOString()}`}>
+      {ago(date.getTime(), present)}
+    </time>
+  )
+}
+
+/** A length of time in words: `1.2 s`, `3 min 4 s`. */
+export function duration(ms: number): string {
+  if (ms < 1000) return `${Math.round(ms)} ms`
+  if (ms < 60_000) return `${(ms / 1000).toFixed(ms < 10_000 ? 1 : 0)} s`
+  const minutes = Math.floor(ms / 60_000)
+  if (minutes < 60) return `${minutes} min ${Math.round((ms % 60_000) / 1000)} s`
+  return `${Math.floor(minutes / 60)} h ${minutes % 60} min`
+}
+
+/** A size in words: `1.2 MB`. */
+export function size(bytes: number): string {
+  const names = ['B', 'KB', 'MB', 'GB', 'TB']
+  const power = bytes < 1 ? 0 : Math.min(Math.floor(Math.log10(bytes) / 3), names.length - 1)
+  return `${(bytes / 1000 ** power).toFixed(power === 0 || bytes / 1000 ** power >= 100 ? 0 : 1)} ${names[power]}`
+}

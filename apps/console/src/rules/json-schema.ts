@@ -1,0 +1,97 @@
+import { Validator, type Schema } from '@cfworker/json-schema'
+
+/** Of JSON Schema what forms read; all else is left to the validator. */
+export interface JsonSchema {
+  $ref?: string
+  type?: string | string[]
+  title?: string
+  description?: string
+  default?: unknown
+  examples?: unknown[]
+  const?: unknown
+  enum?: unknown[]
+  oneOf?: JsonSchema[]
+  anyOf?: JsonSchema[]
+  format?: string
+  properties?: Record<string, JsonSchema | boolean>
+  required?: string[]
+  items?: JsonSchema | boolean
+  minimum?: number
+  maximum?: number
+  minLength?: number
+  maxLength?: number
+  readOnly?: boolean
+}
+
+/** A schema behind its references, which stay inside the whole; `{}` where there is none. */
+export function resolved(schema: JsonSchema | boolean | undefined, whole: JsonSchema, depth = 0): JsonSchema {
+  if (typeof schema !== 'object') return {}
+  if (schema.$ref === undefined || depth > 16) return schema
+  if (!schema.$ref.startsWith('#')) return schema
+  let found: unknown = whole
+  for (const part of schema.$ref.slice(1).split('/').slice(1)) {
+    const key = decodeURIComponent(part).replaceAll('~1', '/').replaceAll('~0', '~')
+    found = typeof found === 'object' && found !== null ? (found as Record<string, unknown>)[key] : undefined
+  }
+  return { ...resolved(found as JsonSchema | undefined, whole, depth + 1), ...schema, $ref: undefined }
+}
+
+export type FieldKind = 'text' | 'number' | 'boolean' | 'choice' | 'object' | 'list' | 'json'
+
+/** As what a form shows a schema; `json` where only JSON can say it. */
+export function kindOf(schema: JsonSchema): FieldKind {
+  if (choicesOf(schema) !== undefined) return 'choice'
+  const types = [schema.type ?? []].flat().filter((type) => type !== 'null')
+  if (types.length === 0 && schema.properties !== undefined) return 'object'
+  if (types.length !== 1) return 'json'
+  if (types[0] === 'string') return 'text'
+  if (types[0] === 'number' || types[0] === 'integer') return 'number'
+  if (types[0] === 'boolean') return 'boolean'
+  if (types[0] === 'array' && typeof schema.items === 'object') return 'list'
+  return types[0] === 'object' && schema.properties !== undefined ? 'object' : 'json'
+}
+
+export interface Choice {
+  value: unknown
+  name: string
+}
+
+/** What can be chosen, by `enum` or by constants with titles. */
+export function choicesOf({ enum: values, oneOf, anyOf }: JsonSchema): Choice[] | undefined {
+  if (values !== undefined) return values.map((value) => ({ value, name: nameOf(value) }))
+  const options = oneOf ?? anyOf
+  if (options === undefined || !options.every((option) => 'const' in option)) return undefined
+  return options.map(({ const: value, title }) => ({ value, name: title ?? nameOf(value) }))
+}
+
+const nameOf = (value: unknown): string => (typeof value === 'string' ? value : JSON.stringify(value))
+
+/** What a form begins with: the defaults of a schema, and objects for what has properties. */
+export function startOf(schema: JsonSchema, whole: JsonSchema = schema, depth = 0): unknown {
+  if (schema.default !== undefined) return schema.default
+  if (kindOf(schema) !== 'object' || depth > 8) return undefined
+  const members = Object.entries(schema.properties ?? {}).map(
+    ([key, member]) => [key, startOf(resolved(member, whole), whole, depth + 1)] as const,
+  )
+  return Object.fromEntries(members.filter(([, value]) => value !== undefined))
+}
+
+/** What a value has against its schema, by JSON pointer. A schema that can't be read finds nothing: the service says it. */
+export function faultsOf(schema: JsonSchema, value: unknown): Map<string, string> {
+  const faults = new Map<string, string>()
+  try {
+    const { errors } = new Validator(schema as Schema, '2020-12', false).validate(value)
+    for (const { instanceLocation, keyword, error } of errors) {
+      if (COMBINING.has(keyword)) continue
+      const missing = keyword === 'required' ? /required property "(.*)"/.exec(error)?.[1] : undefined
+      const pointer = instanceLocation.slice(1) + (missing === undefined ? '' : `/${missing}`)
+      if (!faults.has(pointer)) faults.set(pointer, missing === undefined ? error : 'This is needed')
+    }
+  } catch (error) {
+    if (!(error instanceof Error)) throw error
+  }
+  return faults
+}
+
+/** Keywords that only say that something below them failed. */
+const COMBINING = new Set(['properties', 'items', 'allOf', '$ref', 'prefixItems', 'additionalProperties'])

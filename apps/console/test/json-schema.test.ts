@@ -1,0 +1,42 @@
+import { expect, test } from 'vitest'
+import { choicesOf, faultsOf, kindOf, resolved, startOf, type JsonSchema } from '../src/rules/json-schema.ts'
+import { jsonOf } from '../src/rules/json-text.ts'
+
+const schema: JsonSchema & { $defs: object } = {
+  type: 'object',
+  required: ['name'],
+  $defs: { color: { enum: ['red', 'blue'] } },
+  properties: {
+    name: { type: 'string' },
+    color: { $ref: '#/$defs/color', default: 'red' },
+    address: { type: 'object', properties: { zip: { type: 'string', default: '0' }, city: { type: 'string' } } },
+    sizes: { type: 'array', items: { type: 'integer' } },
+    anything: {},
+  },
+}
+
+test('a form begins with the defaults of its schema, behind references and in objects', () => {
+  expect(startOf(schema)).toEqual({ color: 'red', address: { zip: '0' } })
+})
+
+test('each schema has the control that can say its values', () => {
+  const member = (name: string) => resolved(schema.properties?.[name], schema)
+  expect(['name', 'color', 'address', 'sizes', 'anything'].map((name) => kindOf(member(name)))).toEqual([
+    'text',
+    'choice',
+    'object',
+    'list',
+    'json',
+  ])
+  expect(choicesOf(member('color'))?.map(({ name }) => name)).toEqual(['red', 'blue'])
+})
+
+test('faults are found at their fields', () => {
+  const faults = faultsOf(schema, { color: 'green', sizes: [1, 'x'] })
+  expect([...faults.keys()].sort()).toEqual(['/color', '/name', '/sizes/1'])
+})
+
+test('JSON that can not be read names its line', () => {
+  expect(jsonOf('{"a": 1}')).toEqual({ value: { a: 1 } })
+  expect(jsonOf('{\n  "a": 1,\n  b\n}')).toMatchObject({ fault: { line: 3 } })
+})

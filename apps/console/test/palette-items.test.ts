@@ -1,0 +1,36 @@
+import { describe, expect, it } from 'vitest'
+import { matchingPlaces } from '../src/rules/palette-items.ts'
+
+describe('the palette', () => {
+  const known = {
+    processes: [
+      { slug: 'old-orders', name: 'Old orders' },
+      { slug: 'orders', name: 'Orders' },
+    ],
+    visits: [{ kind: 'execution' as const, id: 'e1', name: 'Orders' }],
+    pages: [{ to: '/o', icon: 'list' as const, name: 'Storage', letter: 'o' }],
+  }
+  const id = '01a20a1f-9efb-758d-a647-21db59edb8f1'
+
+  it('finds an id wherever it stands in what was pasted', () => {
+    expect(matchingPlaces(`curl http://x/executions/${id.toUpperCase()}/logs`, known)).toMatchObject([
+      { kind: 'id', id },
+    ])
+  })
+
+  it('leads to the process of the name first, and searches executions last', () => {
+    const found = matchingPlaces('orders', known)
+    expect(found.map(({ key }) => key)).toEqual([
+      'process orders',
+      'process old-orders',
+      'visit e1',
+      'runs orders',
+      'runs old-orders',
+      'search',
+    ])
+  })
+
+  it('offers what was open last and all pages before anything is typed', () => {
+    expect(matchingPlaces(' ', known).map(({ key }) => key)).toEqual(['visit e1', '/o'])
+  })
+})

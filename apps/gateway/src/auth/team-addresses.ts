@@ -1,0 +1,23 @@
+import { unavailable } from '@automation/errors'
+import type { TeamLimitRows } from '@automation/service'
+import { notOfTheTeam } from './token-verifier.ts'
+
+/** Where the tokens of a team may be used from. */
+export class TeamAddresses {
+  readonly #rows: Pick<TeamLimitRows, 'isKnown' | 'addressesOf'>
+
+  constructor(rows: Pick<TeamLimitRows, 'isKnown' | 'addressesOf'>) {
+    this.#rows = rows
+  }
+
+  /** Failure forbidden, as for a token of another team; unavailable while the lists were never read. */
+  check(team: string, ip: string): void {
+    if (!this.allow(team, ip)) throw notOfTheTeam()
+  }
+
+  /** Failure unavailable while the lists were never read. */
+  allow(team: string, ip: string): boolean {
+    if (!this.#rows.isKnown) throw unavailable('The service is starting, try again')
+    return this.#rows.addressesOf(team)?.has(ip) ?? true
+  }
+}

@@ -1,0 +1,230 @@
+import { TeamChangeService as CatalogChanges } from '@automation/contract/catalog/v1/team_change'
+import type { TeamChange, TeamChanges as ChangesOfTeam } from '@automation/contract/common/v1/change'
+import { TeamChangeService as SandboxChanges } from '@automation/contract/sandbox/v1/team_change'
+import { TeamChangeService as ScheduleChanges } from '@automation/contract/schedule/v1/team_change'
+import { asService, ownContext, type CallContext, type Neighbours } from '@automation/rpc'
+import { Periodic, type Logger } from '@automation/service'
+import { knownByNew } from '../rest/upgrading.ts'
+
+/** The services that tell of changes. */
+export const sources = ['catalog', 'schedule', 'sandbox'] as const
+export type Source = (typeof sources)[number]
+
+/** The number of the last change that is known, of each service. */
+export type Positions = Readonly<Partial<Record<Source, bigint>>>
+
+/**
+ * A change, or that some are missing: at least so many, 0 where it is not known, and none from before `sinceMs`. Times here
+ * are Unix times in ms.
+ */
+export type Told = { source: Source; number: bigint } & ({ change: TeamChange } | { missed: number; sinceMs: number })
+
+const readEveryMs = 250
+/** For each reader and service; what has no room becomes a gap. */
+const mostKept = 1000
+// What somebody commits now may have happened a moment ago, by another clock.
+const latenessMs = 1000
+
+/** What readers of a service are told of a team: read once for all. */
+interface Followed {
+  /** Undefined until its first reader knows where it begins. */
+  after: bigint | undefined
+  readers: Set<SourceReader>
+  /** The first reader knows, or has failed: others begin behind it. */
+  begun: Promise<unknown>
+}
+
+/** Changes of teams at one service, for who follows them here; they are asked for while there is anybody. */
+class SourceFeed {
+  readonly #source: Source
+  readonly #list: (
+    teams: { team: string; after: bigint | undefined }[],
+    context: CallContext,
+  ) => Promise<ChangesOfTeam[]>
+  readonly #timeoutMs: number
+  readonly #followed = new Map<string, Followed>()
+  readonly #reading: Periodic
+
+  constructor(source: Source, neighbours: Neighbours, timeoutMs: number, logger: Logger) {
+    const services = { catalog: CatalogChanges, schedule: ScheduleChanges, sandbox: SandboxChanges } as const
+    const client = neighbours.client<(typeof services)[Source]>(services[source])
+    this.#source = source
+    this.#timeoutMs = timeoutMs
+    this.#list = async (teams, context) => (await knownByNew(client.listTeamChanges({ teams }, context))).teams
+    this.#reading = new Periodic(`reading changes at ${source}`, readEveryMs, logger, () => this.#read())
+  }
+
+  start(): void {
+    this.#reading.start()
+  }
+
+  stop(): Promise<void> {
+    return this.#reading.stop()
+  }
+
+  async follow(team: string, { after: known, sinceMs, wake, context }: FollowOptions): Promise<SourceReader> {
+    const after = known[this.#source]
+    await this.#followed.get(team)?.begun
+    const followed = this.#followed.get(team) ?? { after: undefined, readers: new Set(), begun: Promise.resolve() }
+    const leave = () => {
+      followed.readers.delete(reader)
+      if (followed.readers.size === 0 && this.#followed.get(team) === followed) this.#followed.delete(team)
+    }
+    const reader: SourceReader = new SourceReader({ source: this.#source, sinceMs, wake, leave })
+    this.#followed.set(team, followed)
+    followed.readers.add(reader)
+    try {
+      const own = { ...context, principal: asService('gateway') }
+      const answer = this.#list([{ team, after }], own)
+      if (followed.after === undefined) followed.begun = answer.catch(() => undefined)
+      const [found] = await answer
+      if (found === undefined) throw new Error('The changes of a team are missing in an answer')
+      reader.begin(after, found)
+      followed.after ??= found.last
+      return reader
+    } catch (error) {
+      leave()
+      throw error
+    }
+  }
+
+  async #read(): Promise<void> {
+    const teams = [...this.#followed].flatMap(([team, { after }]) => (after === undefined ? [] : [{ team, after }]))
+    if (teams.length === 0) return
+    for (const { team, last, changes } of await this.#list(teams, ownContext(asService('gateway'), this.#timeoutMs))) {
+      const followed = this.#followed.get(team)
+      if (followed === undefined) continue
+      followed.after = last
+      for (const reader of followed.readers) reader.put(changes, last)
+    }
+  }
+}
+
+interface ReaderOptions {
+  source: Source
+  sinceMs: number
+  wake: () => void
+  leave: () => void
+}
+
+/** Somebody who follows a team at one service: what waits for it is bounded. The numbers tell what is missing. */
+class SourceReader {
+  readonly leave: () => void
+  readonly #source: Source
+  readonly #wake: () => void
+  /** Nothing is missing from before. */
+  sinceMs: number
+  #kept: TeamChange[] = []
+  /** The last that was told, or passed over as missing. */
+  #told = 0n
+  /** The last that there is. */
+  #last: bigint | undefined
+
+  constructor({ source, sinceMs, wake, leave }: ReaderOptions) {
+    this.#source = source
+    this.sinceMs = sinceMs
+    this.#wake = wake
+    this.leave = leave
+  }
+
+  /** Where it begins, known now. What was put here before is behind it, or is among these. */
+  begin(after: bigint | undefined, { last, changes }: Pick<ChangesOfTeam, 'last' | 'changes'>): void {
+    const before = this.#kept
+    this.#kept = []
+    // A number from before the database was restored tells nothing.
+    const isKnown = after === undefined || after <= last
+    this.#told = isKnown ? (after ?? last) : -1n
+    this.put(isKnown ? changes : [], last)
+    this.put(before, before.at(-1)?.number ?? last)
+  }
+
+  get position(): bigint {
+    return this.#told < 0n ? 0n : this.#told
+  }
+
+  put(changes: readonly TeamChange[], last: bigint): void {
+    const known = this.#kept.at(-1)?.number ?? this.#told
+    for (const change of changes) if (change.number > known && this.#kept.length < mostKept) this.#kept.push(change)
+    if (this.#last === undefined || last > this.#last) this.#last = last
+    if (this.#kept.length > 0 || this.#last !== this.#told) this.#wake()
+    else this.sinceMs = Math.max(this.sinceMs, Date.now() - latenessMs)
+  }
+
+  take(): Told | undefined {
+    const next = this.#kept[0]
+    const source = this.#source
+    const expected = this.#told + 1n
+    if (this.#told >= 0n && next?.number === expected) {
+      this.#kept.shift()
+      this.#told = expected
+      return { source, number: expected, change: next }
+    }
+    const until = next === undefined ? (this.#last ?? 0n) : next.number - 1n
+    if (until <= this.#told && this.#told >= 0n) return undefined
+    const missed = this.#told < 0n ? 0 : Number(until - this.#told)
+    this.#told = until
+    return { source, number: until, missed, sinceMs: this.sinceMs }
+  }
+}
+
+/** What changes in a team beside its executions: one reader for each service and gateway, whoever follows it. */
+export class TeamChanges {
+  readonly #feeds: Record<Source, SourceFeed>
+
+  constructor(neighbours: Neighbours, timeoutMs: number, logger: Logger) {
+    const feed = (source: Source) => new SourceFeed(source, neighbours, timeoutMs, logger)
+    this.#feeds = { catalog: feed('catalog'), schedule: feed('schedule'), sandbox: feed('sandbox') }
+  }
+
+  start(): void {
+    for (const source of sources) this.#feeds[source].start()
+  }
+
+  async stop(): Promise<void> {
+    await Promise.all(sources.map((source) => this.#feeds[source].stop()))
+  }
+
+  /** Follows a team at these services; `wake` is called when there is something to take. Failure: unavailable. */
+  async follow(team: string, wanted: readonly Source[], options: FollowOptions): Promise<ChangeReader> {
+    const opening = wanted.map((source) => this.#feeds[source].follow(team, options))
+    const opened = await Promise.allSettled(opening)
+    const readers = opened.flatMap((one) => (one.status === 'fulfilled' ? [one.value] : []))
+    const failed = opened.find((one) => one.status === 'rejected')
+    const leave = () => {
+      for (const reader of readers) reader.leave()
+    }
+    if (failed !== undefined) {
+      leave()
+      throw failed.reason
+    }
+    const positions = Object.fromEntries(wanted.map((source, place) => [source, readers[place]?.position]))
+    const take = () => {
+      for (const reader of readers) {
+        const told = reader.take()
+        if (told !== undefined) return told
+      }
+      return undefined
+    }
+    return { positions, take, leave, sinceMs: () => Math.min(...readers.map((reader) => reader.sinceMs)) }
+  }
+}
+
+export interface FollowOptions {
+  /** Where services are not named, from now on. */
+  after: Positions
+  /** Nothing is missing from before. */
+  sinceMs: number
+  wake: () => void
+  context: CallContext
+}
+
+/** One who follows. */
+export interface ChangeReader {
+  /** Where it begins. */
+  positions: Positions
+  /** The next; undefined while there is none. */
+  take(): Told | undefined
+  leave(): void
+  /** Nothing that it has not been told of is from before. */
+  sinceMs(): number
+}

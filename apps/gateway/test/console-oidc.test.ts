@@ -1,0 +1,199 @@
+import type { OpenSessionRequest, RenewSessionRequest } from '@automation/contract/catalog/v1/session'
+import { decodeJwt } from 'jose'
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { startIssuer, type ConsoleIssuer } from './console-issuer.ts'
+import { SESSION_ID } from './contract-servers.ts'
+import { problemOf, startGateway, type GatewayForTests } from './gateway-for-tests.ts'
+
+// The console's name leads nowhere in tests.
+const CONSOLE = 'http://console.test'
+
+let gateway: GatewayForTests
+let issuer: ConsoleIssuer
+
+beforeAll(async () => {
+  issuer = await startIssuer(CONSOLE)
+  gateway = await startGateway({
+    CONSOLE_URL: CONSOLE,
+    OIDC_ISSUER: issuer.url,
+    OIDC_AUDIENCE: 'automation',
+    OIDC_JWKS_URL: `${issuer.url}/jwks`,
+    OIDC_SCOPES: 'groups:demo=read run,groups:ops=admin@demo',
+    OIDC_CLIENT_ID: issuer.client.id,
+    OIDC_CLIENT_SECRET: issuer.client.secret,
+  })
+})
+afterAll(async () => {
+  await gateway.stop()
+  await issuer.close()
+})
+
+/** Somebody's browser: it keeps cookies for each origin and goes where it is sent. */
+class Browser {
+  readonly cookies = new Map<string, Map<string, string>>()
+
+  async get(url: string, method = 'GET'): Promise<Response> {
+    const { origin, href } = new URL(url)
+    const jar = this.cookies.get(origin) ?? new Map<string, string>()
+    this.cookies.set(origin, jar)
+    const target = href.replace(CONSOLE, `http://127.0.0.1:${gateway.gateway.consolePort()}`)
+    const cookie = [...jar].map(([name, value]) => `${name}=${value}`).join('; ')
+    const headers = { cookie, origin: CONSOLE, 'x-console': '1' }
+    const answer = await fetch(target, { method, headers, redirect: 'manual' })
+    for (const text of answer.headers.getSetCookie()) {
+      const [, name = '', value = ''] = /^([^=]+)=([^;]*)/.exec(text) ?? []
+      if (value === '') jar.delete(name)
+      else jar.set(name, value)
+    }
+    return answer
+  }
+
+  /** Follows answers until they lead to a page of the console that is no step of signing in; its address. */
+  async follow(url: string): Promise<string> {
+    for (let steps = 0, at = url; steps < 10; steps += 1) {
+      const answer = await this.get(at)
+      expect(answer.status).toBeLessThan(400)
+      at = new URL(answer.headers.get('location') ?? '', at).href
+      if (at.startsWith(CONSOLE) && !at.startsWith(`${CONSOLE}/session/`)) return at
+    }
+    throw new Error('It goes round in circles')
+  }
+}
+
+const opened = () => {
+  const { credentials } = gateway.servers.last<OpenSessionRequest>('openSession')
+  if (credentials.case !== 'identity') throw new Error('It was opened by something else')
+  return credentials.value
+}
+const opens = () => {
+  const session = { name: 'Ada', grants: [], endsAt: undefined }
+  gateway.servers.answers.set('openSession', () => ({ sessionId: SESSION_ID, session }))
+}
+/** The sign-in page with what it tells. */
+const faulty = (text: string) => `${CONSOLE}/sign-in#error=${encodeURIComponent(text)}`
+const times = (method: string) => gateway.servers.received.filter((one) => one.method === method).length
+
+beforeEach(opens)
+
+describe('signing in at the issuer', () => {
+  test('opens a session with what its claims mean, and leads to where one was', async () => {
+    issuer.groups = ['demo', 'ops', 'Not a team']
+    const browser = new Browser()
+    const began = await browser.get(`${CONSOLE}/session/oidc?returnTo=${encodeURIComponent('/t/demo?q=1#L2')}`)
+    expect(began.headers.get('set-cookie')).toMatch(
+      /^pa-oidc=[^;]{200,}; Max-Age=600; Path=\/; HttpOnly; SameSite=Lax$/,
+    )
+    const address = new URL(began.headers.get('location') ?? '')
+    expect(Object.fromEntries(address.searchParams)).toMatchObject({
+      response_type: 'code',
+      client_id: 'console',
+      code_challenge_method: 'S256',
+      nonce: expect.any(String) as string,
+      state: expect.any(String) as string,
+    })
+    expect(await browser.follow(address.href)).toBe(`${CONSOLE}/t/demo?q=1#L2`)
+    expect(Object.fromEntries(browser.cookies.get(CONSOLE)!)).toEqual({ pa: SESSION_ID })
+    expect(opened()).toMatchObject({
+      subject: 'ada',
+      name: 'Ada Lövelace',
+      grants: [
+        { team: 'demo', scopes: ['read', 'run', 'admin'] },
+        { team: 'ops', scopes: ['read', 'run'] },
+      ],
+      renewAt: expect.anything() as object,
+    })
+    const { ways } = (await (await browser.get(`${CONSOLE}/session`)).json()) as { ways: string[] }
+    expect(ways).toEqual(['code', 'apiToken', 'oidc'])
+  })
+
+  test('leads nowhere but to pages of the console', async () => {
+    for (const elsewhere of [
+      'https://evil.example',
+      '//evil.example',
+      String.raw`/\evil.example`,
+      'javascript:alert(1)',
+    ]) {
+      const url = `${CONSOLE}/session/oidc?returnTo=${encodeURIComponent(elsewhere)}`
+      expect(await new Browser().follow(url)).toBe(`${CONSOLE}/`)
+    }
+  })
+
+  test('is for the browser alone that began it, once', async () => {
+    const browser = new Browser()
+    const began = await browser.get(`${CONSOLE}/session/oidc`)
+    let at = began.headers.get('location') ?? ''
+    while (!at.startsWith(CONSOLE)) at = new URL((await browser.get(at)).headers.get('location') ?? '', at).href
+    const before = times('openSession')
+    expect(await new Browser().follow(at)).toBe(faulty('This attempt to sign in has ended: begin again'))
+    const another = new Browser()
+    await another.get(`${CONSOLE}/session/oidc`)
+    expect(await another.follow(at)).toContain('/sign-in#error=')
+    expect(times('openSession')).toBe(before)
+    expect(await browser.follow(at)).toBe(`${CONSOLE}/`)
+    expect(await browser.follow(at)).toBe(faulty('This attempt to sign in has ended: begin again'))
+  })
+
+  test('tells why not', async () => {
+    const browser = new Browser()
+    const began = await browser.get(`${CONSOLE}/session/oidc`)
+    const state = new URL(began.headers.get('location') ?? '').searchParams.get('state')
+    const refused = `${CONSOLE}/session/oidc/callback?error=access_denied&state=${state}&iss=${encodeURIComponent(issuer.url)}`
+    expect(await browser.follow(refused)).toBe(faulty('The issuer has not let you in'))
+  })
+})
+
+describe('a session of the issuer', () => {
+  const due = (secrets: string) => {
+    let isDue = true
+    gateway.servers.answers.set('readSession', async ({ team }: { team: string }) => {
+      const renewalDue = isDue
+      isDue = false
+      const accessToken = team === '' ? '' : await gateway.servers.token()
+      return { session: { name: 'Ada', grants: [] }, accessToken, renewalDue, secrets: renewalDue ? secrets : '' }
+    })
+  }
+  const signedIn = async () => {
+    const browser = new Browser()
+    await browser.follow(`${CONSOLE}/session/oidc`)
+    return { browser, secrets: opened().secrets }
+  }
+
+  test('has the rights that the issuer gives now', async () => {
+    issuer.groups = ['demo']
+    const { browser, secrets } = await signedIn()
+    issuer.groups = ['ops']
+    due(secrets)
+    expect((await browser.get(`${CONSOLE}/api/demo/rest/team`)).status).toBe(200)
+    const { identity, sessionId } = gateway.servers.last<RenewSessionRequest>('renewSession')
+    expect(sessionId).toBe(SESSION_ID)
+    expect(identity).toMatchObject({ subject: 'ada', grants: [] })
+    expect(identity?.secrets).not.toBe(secrets)
+  })
+
+  test('ends there, too', async () => {
+    issuer.groups = ['demo']
+    const { browser, secrets } = await signedIn()
+    gateway.servers.answers.set('closeSession', () => ({ secrets }))
+    const answer = await browser.get(`${CONSOLE}/session`, 'DELETE')
+    expect(answer.status).toBe(204)
+    const { origin, searchParams } = new URL(answer.headers.get('location') ?? '')
+    expect(origin).toBe(issuer.url)
+    expect(searchParams.get('post_logout_redirect_uri')).toBe(`${CONSOLE}/sign-in`)
+    expect(decodeJwt(searchParams.get('id_token_hint') ?? '').sub).toBe('ada')
+    // What the issuer had given is worth nothing any more.
+    gateway.servers.answers.delete('closeSession')
+    due(secrets)
+    const ended = await browser.get(`${CONSOLE}/session`)
+    expect(await ended.json()).toMatchObject({ signedIn: false })
+  })
+
+  test('ends when the issuer lets somebody in no longer', async () => {
+    const { browser, secrets } = await signedIn()
+    issuer.forget()
+    due(secrets)
+    const answer = await browser.get(`${CONSOLE}/api/demo/rest/schedules`)
+    expect(answer.status).toBe(401)
+    expect(await problemOf(answer)).toMatchObject({ code: 'session_ended' })
+    expect(gateway.servers.last('closeSession')).toMatchObject({ sessionId: SESSION_ID })
+  })
+})

@@ -1,0 +1,2 @@
+CREATE TRIGGER note_change AFTER INSERT OR DELETE OR UPDATE OF updated_at
+  ON aliases FOR EACH ROW EXECUTE FUNCTION note_owner();

@@ -1,0 +1,60 @@
+import type { TestProject } from 'vitest/node'
+import { accessTokenOf } from '../client/client.ts'
+import { browserPath, noBrowser } from '../suite/browser.ts'
+import { startSystem } from '../system/system.ts'
+import { untilBuilt } from './until.ts'
+import { makeScene, type Scene } from './scene.ts'
+import { signInLink } from './sign-in-link.ts'
+
+/** What every file of the console's tests looks at. */
+export interface ConsoleUnderTest {
+  /** The console's origin. */
+  origin: string
+  /** The gateway's origin, for REST and webhooks. */
+  host: string
+  team: string
+  apiToken: string
+  accessToken: string
+  /** The cookies of a session, made once by the link that a start prints. */
+  cookie: string
+  scene: Scene
+}
+
+declare module 'vitest' {
+  interface ProvidedContext {
+    console: ConsoleUnderTest
+  }
+}
+
+/** One system with a team that has something on every page. The console's build runs beside its start, so it is awaited. */
+export default async function setUp(project: TestProject): Promise<() => Promise<void>> {
+  if (browserPath === undefined) throw new Error(`The console is tested in a browser, and there is ${noBrowser}`)
+  const system = await startSystem({ shape: 'embedded' })
+  try {
+    const { host, team, apiToken } = system
+    const link = await signInLink(system)
+    const accessToken = await accessTokenOf(host, team, apiToken)
+    const scene = await makeScene({ host, team, accessToken })
+    await untilBuilt(link.origin)
+    const cookie = await signInBy(link)
+    project.provide('console', { origin: link.origin, host, team, apiToken, accessToken, cookie, scene })
+  } catch (error) {
+    await system.stop()
+    throw error
+  }
+  return () => system.stop()
+}
+
+async function signInBy(link: URL): Promise<string> {
+  const code = new URLSearchParams(link.hash.slice(1)).get('code')
+  const response = await fetch(`${link.origin}/session`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', origin: link.origin, 'x-console': '1' },
+    body: JSON.stringify({ code }),
+  })
+  if (response.status !== 201) throw new Error(`The link did not sign in: ${response.status} ${await response.text()}`)
+  return response.headers
+    .getSetCookie()
+    .map((cookie) => cookie.split(';', 1)[0])
+    .join('; ')
+}

@@ -1,0 +1,101 @@
+import { readFile } from 'node:fs/promises'
+import { createRequire } from 'node:module'
+import type { Browser, Page } from 'playwright-core'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { at, openBrowser, picture, subject, visit } from './browser.ts'
+import { untilShown } from './until.ts'
+
+const { scene } = subject
+const { greeting, failing, finished, failed, moduleId } = scene
+
+/** Every page of the console: a name for its picture, its address, and a text that shows that it is there. */
+const pages: [name: string, path: string, heading: string][] = [
+  ['home', '', 'Home'],
+  ['processes', '/processes', 'Processes'],
+  ['process-edit', `/processes/${greeting.slug}/edit`, greeting.name],
+  ['process-readme', `/processes/${greeting.slug}/readme`, greeting.name],
+  ['process-versions', `/processes/${greeting.slug}/versions`, greeting.name],
+  ['process-webhook', `/processes/${greeting.slug}/webhook`, greeting.name],
+  ['process-schedules', `/processes/${greeting.slug}/schedules`, greeting.name],
+  ['process-dependencies', `/processes/${greeting.slug}/dependencies`, greeting.name],
+  ['process-settings', `/processes/${failing.slug}/settings`, failing.name],
+  ['executions', '/executions', 'Executions'],
+  ['execution-finished', `/executions/${finished}`, greeting.name],
+  ['execution-failed', `/executions/${failed}`, failing.name],
+  ['compare', `/executions/compare?a=${finished}&b=${failed}`, 'Compare'],
+  ['schedules', '/schedules', 'Schedules'],
+  ['calendar', '/schedules?view=calendar', 'Schedules'],
+  ['modules', '/modules', 'Modules'],
+  ['module', `/modules/${moduleId}`, 'words'],
+  ['variables', '/variables', 'Variables'],
+  ['dependencies', '/dependencies', 'Dependencies'],
+  ['storage', '/storage', 'Storage'],
+  ['sandboxes', '/sandboxes', 'Sandboxes'],
+  ['usage', '/usage', 'Usage'],
+  ['audit', '/audit', 'Audit'],
+  ['tokens', '/tokens', 'Tokens'],
+  ['settings', '/settings', 'Settings'],
+]
+
+const looks = [
+  { theme: 'light', width: 1440 },
+  { theme: 'dark', width: 768 },
+  { theme: 'light', width: 360 },
+] as const
+
+let browser: Browser
+let axe: string
+beforeAll(async () => {
+  browser = await openBrowser()
+  axe = await readFile(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
+})
+afterAll(() => browser.close())
+
+describe.each(looks)('in $theme at $width pixels', (look) => {
+  test.each(pages)(
+    '%s is readable, keeps to its width and has nothing that axe or the browser complains of',
+    async (name, path, heading) => {
+      const { context, page, complaints } = await visit(browser, look)
+      try {
+        await page.goto(at(path))
+        await page.locator('h1', { hasText: heading }).first().waitFor()
+        await settled(page)
+        await picture(page, `${name}-${look.theme}-${look.width}`)
+        expect(await widthBeyond(page)).toBe(0)
+        expect(await faultsOfAxe(page)).toEqual([])
+        expect(complaints).toEqual([])
+      } finally {
+        await context.close()
+      }
+    },
+  )
+})
+
+/** Until no request is under way but streams, and nothing is a skeleton. */
+async function settled(page: Page): Promise<void> {
+  await untilShown(page)
+  await page.evaluate(() => document.fonts.ready.then(() => undefined))
+}
+
+/** How many pixels the page is wider than the window. */
+function widthBeyond(page: Page): Promise<number> {
+  return page.evaluate(() => Math.max(0, document.documentElement.scrollWidth - window.innerWidth))
+}
+
+interface Violation {
+  id: string
+  nodes: { target: string[]; failureSummary?: string }[]
+}
+
+/** What axe finds against WCAG 2.2 AA. It comes by the debugger's way, which the content policy leaves alone. */
+async function faultsOfAxe(page: Page): Promise<string[]> {
+  await page.evaluate(axe)
+  const violations = await page.evaluate(async () => {
+    const { axe: engine } = window as unknown as { axe: { run(o: object): Promise<{ violations: Violation[] }> } }
+    const tags = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa']
+    return (await engine.run({ runOnly: { type: 'tag', values: tags } })).violations
+  })
+  return violations.flatMap(({ id, nodes }) =>
+    nodes.map(({ target, failureSummary = '' }) => `${id} ${target.join(' ')}: ${failureSummary}`),
+  )
+}

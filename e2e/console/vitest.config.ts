@@ -1,0 +1,16 @@
+import { defineConfig } from 'vitest/config'
+
+/** The console in a real Chromium, over one system; files come one after the other, for there is one team to look at. */
+export default defineConfig({
+  test: {
+    root: import.meta.dirname,
+    include: ['**/*.test.ts'],
+    globalSetup: ['./global-setup.ts'],
+    pool: 'threads',
+    isolate: false,
+    fileParallelism: false,
+    testTimeout: 90_000,
+    hookTimeout: 150_000,
+    teardownTimeout: 40_000,
+  },
+})
