@@ -56,7 +56,8 @@ export async function openLab(effort: Effort, peers: string | undefined): Promis
     },
     close: async () => {
       await (await postgres)?.stop()
-      await rm(root, { recursive: true, force: true })
+      // What ends last may still write.
+      await rm(root, { recursive: true, force: true, maxRetries: 5, retryDelay: 200 })
     },
   }
 }

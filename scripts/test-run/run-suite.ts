@@ -11,7 +11,7 @@ export interface SuiteResult {
   failed: number
   skipped: number
   seconds: number
-  /** The tests that failed: file and name, and what was said first. */
+  /** The tests that failed: file and name, and what was said. */
   failures: string[]
   /** Those that failed at first and passed when their file ran once more. */
   unsteady: string[]
@@ -51,7 +51,7 @@ interface Failure {
   file: string
   /** With the file. */
   name: string
-  /** The name, and what was said first. */
+  /** The name, and what was said. */
   line: string
 }
 
@@ -121,8 +121,14 @@ async function countsOf(path: string): Promise<Counts> {
 }
 
 function failure(path: string, title: string, message = ''): Failure {
-  const [first = ''] = message.split('\n')
   const file = relative(process.cwd(), path)
   const name = `${file} > ${title}: `
-  return { file, name, line: name + first.slice(0, 300) }
+  return { file, name, line: name + words(message) }
+}
+
+/** What was said without the stack, on one line: the start, and the end, where a system's last words stand. */
+function words(message: string): string {
+  const [said = ''] = message.split(/\n\s+at /)
+  const line = said.trim().replaceAll(/\s*\n\s*/g, ' | ')
+  return line.length <= 1000 ? line : `${line.slice(0, 300)} … ${line.slice(-700)}`
 }
