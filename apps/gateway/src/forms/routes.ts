@@ -74,8 +74,7 @@ export function formRoutes(api: RestApi, { config, neighbours, budget, gateways 
       success: {
         status: 201,
         description: 'The execution is stored',
-        // Of the answer to who does not wait.
-        schema: executionIdRecord as z.ZodType,
+        schema: executionIdRecord,
         headers: {
           [idHeader]: 'Execution id',
           'Idempotency-Replayed': 'true where the key was known and nothing was started',

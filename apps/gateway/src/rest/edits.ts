@@ -14,7 +14,7 @@ export const CONDITIONAL = {
 }
 
 /** A success whose answer names the state of the record. */
-export function tagged<S extends z.ZodType>(success: Success<S>): Success<S> {
+export function tagged<S extends z.ZodType>(success: Success<S, z.ZodNever, z.ZodNever>): typeof success {
   return { ...success, headers: { ...success.headers, ETag: 'Of the record; each edit gives it another one' } }
 }
 

@@ -11,12 +11,20 @@ export type Operation<
   Q extends z.ZodObject = z.ZodObject,
   B extends z.ZodType = z.ZodType,
   S extends z.ZodType = z.ZodType,
-> = Access & Definition<Q, B, S>
+  A extends z.ZodType = z.ZodType,
+  O extends z.ZodType = z.ZodType,
+> = Access & Definition<Q, B, S, A, O>
 
 /** Who may call: holders of a token with the scope, or anybody; at the root, anybody with an API token. */
 type Access = { scope: 'read' | 'run' | 'build' | 'admin'; open?: false } | { scope?: undefined; open: true }
 
-interface Definition<Q extends z.ZodObject, B extends z.ZodType, S extends z.ZodType> {
+interface Definition<
+  Q extends z.ZodObject,
+  B extends z.ZodType,
+  S extends z.ZodType,
+  A extends z.ZodType,
+  O extends z.ZodType,
+> {
   method: 'get' | 'post' | 'patch' | 'put' | 'delete'
   /** Below `{base_url}`, with the path's parameters in braces. */
   path: string
@@ -40,7 +48,7 @@ interface Definition<Q extends z.ZodObject, B extends z.ZodType, S extends z.Zod
   content?: Record<string, z.ZodType>
   /** An empty body is read as `{}`, or left to the handler. */
   bodyOptional?: boolean
-  success: Success<S>
+  success: Success<S, A, O>
   /** Its own beside those of its parameters and those that every call can have (openapi/refusals.ts), for the document. */
   refusals?: RefusalCodes
   /** Changes a record, only as the caller has read it where If-Match says so. */
@@ -49,26 +57,31 @@ interface Definition<Q extends z.ZodObject, B extends z.ZodType, S extends z.Zod
   timeoutMs?: number
 }
 
-export interface Success<S extends z.ZodType = z.ZodType> {
+/** `S` is what is answered, `A` what it is in further media types, `O` what other statuses of success answer. */
+export interface Success<
+  S extends z.ZodType = z.ZodType,
+  A extends z.ZodType = z.ZodType,
+  O extends z.ZodType = z.ZodType,
+> {
   status: 200 | 201 | 202 | 203 | 204
   description: string
   schema?: S
   /** Other than JSON. */
   mediaType?: string
   /** Further media types that a client may ask for by Accept, for the document. */
-  alsoAs?: Record<string, z.ZodType>
+  alsoAs?: Record<string, A>
   /** Other statuses of success, with what they say and the headers that they have beside these, for the document. */
-  others?: Record<number, OtherSuccess>
+  others?: Record<number, OtherSuccess<O>>
   /** Response headers and what they say, for the document. */
   headers?: Record<string, string>
 }
 
-interface OtherSuccess {
+interface OtherSuccess<O extends z.ZodType> {
   text: string
   headers?: Record<string, string>
   isEmpty?: boolean
   /** Of its own. */
-  schema?: z.ZodType
+  schema?: O
   /** Of its own, beside which the headers of the others are not there. */
   mediaType?: string
 }

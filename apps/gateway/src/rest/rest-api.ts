@@ -56,9 +56,15 @@ export class RestApi {
     this.#initiatedByHeader = `${dependencies.config.headerPrefix}initiated-by`.toLowerCase()
   }
 
-  add<Q extends z.ZodObject, B extends z.ZodType, S extends z.ZodType>(
-    operation: Operation<Q, B, S>,
-    handler: Handler<z.output<Q>, z.output<B>, z.input<S>>,
+  add<
+    Q extends z.ZodObject,
+    B extends z.ZodType,
+    S extends z.ZodType,
+    A extends z.ZodType = z.ZodNever,
+    O extends z.ZodType = z.ZodNever,
+  >(
+    operation: Operation<Q, B, S, A, O>,
+    handler: Handler<z.output<Q>, z.output<B>, z.input<S> | z.input<A> | z.input<O>>,
   ): void {
     const path = pathOf(operation)
     const route = path.replaceAll(/\{(\w+)\}/g, (_, name: string) =>

@@ -87,7 +87,10 @@ export function sandboxCommandRoutes(api: RestApi, dependencies: CommandDependen
 }
 
 /** Starts a command that goes on: its call ends when it runs. */
-async function detach(call: Call<unknown, Input>, { userCalls, config }: CommandDependencies): Promise<Reply<string>> {
+async function detach(
+  call: Call<unknown, Input>,
+  { userCalls, config }: CommandDependencies,
+): Promise<Reply<{ commandId: string }>> {
   const { body, context, params, exchange } = call
   const start = { ...startOf(body), detached: true, input: Buffer.from(body.stdin ?? '') }
   const { channel, release } = await userCalls.open(params['sandboxId'] ?? '', context)
@@ -100,7 +103,7 @@ async function detach(call: Call<unknown, Input>, { userCalls, config }: Command
   // A daemon of an earlier release has started one that ends with this call.
   ending.abort(new Failure('unavailable', 'client_gone', 'The command goes on alone'))
   if (started.id === '') throw commandRefusal(new Error('The sandbox knows no detached commands'))
-  return { status: 202, body: { commandId: started.id } as unknown as string }
+  return { status: 202, body: { commandId: started.id } }
 }
 
 /** What is to be run. Failure: invalid_input. */

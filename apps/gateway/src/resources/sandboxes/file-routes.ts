@@ -94,8 +94,7 @@ export function sandboxFileRoutes(api: RestApi, { budget, userCalls }: FileDepen
       const path = call.params['path'] ?? ''
       const found = await files.statFile({ path, followLinks: true }, call.context).catch(refused)
       const headers = { 'Content-Security-Policy': 'sandbox' }
-      if (found.type === FileType.DIRECTORY)
-        return { body: await listed(files, path, call.context), headers } as unknown as Reply<string>
+      if (found.type === FileType.DIRECTORY) return { body: await listed(files, path, call.context), headers }
       if (found.type === FileType.OTHER) throw new Failure('failed_precondition', 'not_a_file', 'This is no file')
       return content(files, path, found, { context: unhurried(call), headers })
     },
