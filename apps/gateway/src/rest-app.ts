@@ -4,6 +4,7 @@ import { problemAnswer } from './http/problem.ts'
 import { noSuchRoute } from './http/refusals.ts'
 import type { CallsPerSecond } from './auth/call-limits.ts'
 import { metadataUrlOf } from './auth/oauth-metadata.ts'
+import type { Forms } from './forms/open-form.ts'
 import { formRoutes } from './forms/routes.ts'
 import { openApiDocument } from './openapi/document.ts'
 import { pageAnswer, type PageSources } from './pages.ts'
@@ -53,6 +54,7 @@ export interface RestAppDependencies extends RestDependencies, Omit<PageSources,
   streams: OpenStreams
   teamChanges: TeamChanges
   webhooks: WebhookEntry
+  forms: Forms
   callsPerSecond: CallsPerSecond
   /** How many gateways there are. */
   gateways: () => number

@@ -9,6 +9,8 @@ import { TeamAddresses } from './auth/team-addresses.ts'
 import { TokenVerifier } from './auth/token-verifier.ts'
 import type { GatewayConfig } from './config.ts'
 import { ConsolePort } from './console/console-port.ts'
+import { FormFrames } from './forms/form-frames.ts'
+import { Forms } from './forms/open-form.ts'
 import { BodyBudget } from './http/body-budget.ts'
 import { clientAddress, proxies } from './http/caller.ts'
 import { ConnectionLimits } from './http/connection-limits.ts'
@@ -86,9 +88,11 @@ export function createGateway(config: GatewayConfig, context: PartContext): Gate
   const sandboxPorts = new SandboxPorts({ ...shared, observer: observed, metrics })
   const sandboxAddresses = () => sandboxPorts.addresses()
   const userCalls = new UserCalls(neighbours, config.callTimeoutMs)
+  const forms = new Forms(neighbours, () => gateways)
   const app = restApp({
     ...shared,
     webhooks,
+    forms,
     callsPerSecond,
     gateways: () => gateways,
     sandboxAddresses,
@@ -122,7 +126,15 @@ export function createGateway(config: GatewayConfig, context: PartContext): Gate
   }
   const consolePort =
     config.console &&
-    new ConsolePort({ ...shared, listener: config.console, rest, terminals, observer: observed, server: listening })
+    new ConsolePort({
+      ...shared,
+      listener: config.console,
+      rest,
+      terminals,
+      formFrames: new FormFrames({ ...shared, forms }),
+      observer: observed,
+      server: listening,
+    })
   const consoleUrl = () => consolePort?.url
   const server = new HttpServer({
     ...listening,

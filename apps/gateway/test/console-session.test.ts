@@ -1,3 +1,4 @@
+import { Failure } from '@automation/errors'
 import type { CallContext } from '@automation/rpc'
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { request } from 'node:http'
@@ -5,6 +6,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { WebSocket } from 'ws'
+import { process } from './contract-records.ts'
 import { SANDBOX_ID, SESSION_ID } from './contract-servers.ts'
 import { problemOf, startGateway, type GatewayForTests } from './gateway-for-tests.ts'
 
@@ -300,6 +302,31 @@ describe('the files of the console', () => {
     expect(await terminal.text()).toContain('terminal')
     expect(terminal.headers.get('content-security-policy')).toContain("style-src 'self' 'unsafe-inline';")
     expect(terminal.headers.get('content-security-policy')).toContain("frame-ancestors 'self'")
+  })
+
+  test('are shown within other pages where a form names their origins, for who has its link, and nowhere else', async () => {
+    const token = 'abcdefghijklmnopqrstuv'
+    const frameAncestors = ['https://example.com', 'https://*.example.org']
+    const settings = { formsEnabled: true, publicEnabled: true, publicToken: token, frameAncestors }
+    gateway.servers.answers.set('getProcess', () => ({ ...process, settings }))
+    const ancestorsOf = async (path: string) => {
+      const { status, headers } = await ask('GET', path, { cookie })
+      return [status, /frame-ancestors (.*)$/.exec(headers.get('content-security-policy') ?? '')?.[1]]
+    }
+    expect(await ancestorsOf(`/forms/demo/hello?token=${token}`)).toEqual([200, frameAncestors.join(' ')])
+    for (const path of [
+      '/forms/demo/hello',
+      `/forms/demo/hello?token=${token}x`,
+      `/forms/No!/hello?token=${token}`,
+      `/forms/demo/hello/x?token=${token}`,
+      `/t/demo/processes?token=${token}`,
+    ])
+      expect(await ancestorsOf(path), path).toEqual([200, "'none'"])
+    gateway.servers.answers.set('getProcess', () => {
+      throw new Failure('unavailable', 'unavailable', 'The catalog is away')
+    })
+    expect(await ancestorsOf(`/forms/demo/hello?token=${token}`)).toEqual([200, "'none'"])
+    gateway.servers.answers.delete('getProcess')
   })
 
   test('are kept for good where their name has their digest, as small as the browser takes them', async () => {

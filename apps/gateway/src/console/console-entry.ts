@@ -3,6 +3,7 @@ import type { Failure } from '@automation/errors'
 import { isTeamSlug } from '@automation/contract/forms'
 import type { Logger } from '@automation/service'
 import type { GatewayConfig } from '../config.ts'
+import type { FormFrames } from '../forms/form-frames.ts'
 import { decodedPath, inadmissible, send, type Answer, type Exchange } from '../http/exchange.ts'
 import { problemAnswer } from '../http/problem.ts'
 import { noSuchRoute } from '../http/refusals.ts'
@@ -24,6 +25,7 @@ export interface ConsoleEntryDependencies {
   origin: string
   rest: RestEntry
   terminals: TerminalEntry
+  formFrames: FormFrames
   sessions: Sessions
   cookie: SessionCookie
   routes: SessionRoutes
@@ -87,7 +89,7 @@ export class ConsoleEntry {
     const failure = inadmissible(exchange)
     if (failure !== undefined) throw failure
     const { path } = exchange
-    const { routes, files } = this.#dependencies
+    const { routes, files, formFrames } = this.#dependencies
     if (path === '/session' || path.startsWith('/session/'))
       return answer(exchange, await exchange.settle(routes.answer(exchange)))
     if (path.startsWith('/api/')) return this.#api(exchange)
@@ -96,7 +98,8 @@ export class ConsoleEntry {
       return this.#dependencies.rest(exchange)
     }
     exchange.route = 'console file'
-    answer(exchange, await files.answer(exchange))
+    dropCredentials(exchange)
+    answer(exchange, await files.answer(exchange, await exchange.settle(formFrames.ancestorsOf(exchange))))
   }
 
   async #api(exchange: Exchange): Promise<void> {

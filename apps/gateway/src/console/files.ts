@@ -37,8 +37,8 @@ export class ConsoleFiles {
     this.#folder = folder
   }
 
-  /** Failures: not_found, method_not_allowed. */
-  async answer({ incoming, path, outgoing }: Exchange): Promise<Answer> {
+  /** `frameAncestors` are origins that may show the page within theirs. Failures: not_found, method_not_allowed. */
+  async answer({ incoming, path, outgoing }: Exchange, frameAncestors: readonly string[]): Promise<Answer> {
     const { method = '', headers } = incoming
     if (method !== 'GET' && method !== 'HEAD') {
       outgoing.setHeader('Allow', 'GET, HEAD')
@@ -51,7 +51,7 @@ export class ConsoleFiles {
     }
     // A page in the place of a part that a newer build has no more would only be taken for a damaged one.
     if (path.startsWith('/assets/')) throw noSuchRoute()
-    return (isFile && path.endsWith('.html') ? await this.#page(path) : undefined) ?? (await this.#home())
+    return (isFile && path.endsWith('.html') ? await this.#page(path) : undefined) ?? (await this.#home(frameAncestors))
   }
 
   async #file(path: string, headers: Exchange['incoming']['headers']): Promise<Answer | undefined> {
@@ -75,16 +75,16 @@ export class ConsoleFiles {
     return undefined
   }
 
-  async #home(): Promise<Answer> {
-    return (await this.#page('/index.html')) ?? building()
+  async #home(frameAncestors: readonly string[]): Promise<Answer> {
+    return (await this.#page('/index.html', frameAncestors)) ?? building()
   }
 
-  async #page(path: string): Promise<Answer | undefined> {
+  async #page(path: string, frameAncestors: readonly string[] = []): Promise<Answer | undefined> {
     const text = await this.#read(path)
     if (text === undefined) return undefined
     const nonce = newNonce()
     const isTerminal = path === terminalPage
-    const policy = pagePolicy({ nonce, anyStyle: isTerminal, frameAncestors: isTerminal ? ["'self'"] : [] })
+    const policy = pagePolicy({ nonce, anyStyle: isTerminal, frameAncestors: isTerminal ? ["'self'"] : frameAncestors })
     return document(200, text.toString('utf8').replaceAll(nonceMark, nonce), policy)
   }
 

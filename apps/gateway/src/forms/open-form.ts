@@ -12,6 +12,9 @@ const TOKEN_CHARACTERS = 22
 /** Of one address, whatever its token opens: each reads the process. */
 const LOOKS_A_MINUTE = 300
 
+/** A call for a form; `slug` among the params names the process. */
+export type FormCall = Pick<Call<unknown, unknown>, 'team' | 'params' | 'exchange' | 'principal' | 'context'>
+
 /** The forms of processes, and who may open them. */
 export class Forms {
   readonly #processes: Client<typeof ProcessService>
@@ -31,7 +34,7 @@ export class Forms {
    * The process of a form, for its team or for who has its link. Failures: process_not_found, the same where there is no
    * such process and where it has no form; form_token_invalid; too_many_calls.
    */
-  async open({ team, params, exchange, principal, context }: Call<unknown, unknown>): Promise<Process> {
+  async open({ team, params, exchange, principal, context }: FormCall): Promise<Process> {
     const identifier = params['slug'] ?? ''
     const token = linkToken(exchange)
     if (!isTeamSlug(team)) throw notFound('process')

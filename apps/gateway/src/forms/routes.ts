@@ -12,19 +12,19 @@ import { processIdentifier } from '../rest/parameters.ts'
 import type { RestApi, RestDependencies } from '../rest/rest-api.ts'
 import { keepFiles } from '../webhooks/multipart.ts'
 import { MinuteLimits } from './minute-limits.ts'
-import { Forms } from './open-form.ts'
+import type { Forms } from './open-form.ts'
 import { formRecord, presentForm } from './record.ts'
 import { readSubmission } from './submission.ts'
 
 const SUBMISSIONS_A_MINUTE = 30
 
 export interface FormDependencies extends Pick<RestDependencies, 'config' | 'neighbours' | 'budget'> {
+  forms: Forms
   gateways: () => number
 }
 
 /** Forms of processes: what they ask for, and what starts a run of what was submitted. */
-export function formRoutes(api: RestApi, { config, neighbours, budget, gateways }: FormDependencies): void {
-  const forms = new Forms(neighbours, gateways)
+export function formRoutes(api: RestApi, { config, neighbours, budget, forms, gateways }: FormDependencies): void {
   const executions = neighbours.client(ExecutionService)
   const storage = neighbours.client(StorageService)
   const syncRuns = new SyncRuns(neighbours, config.syncWaitMaxMs)
