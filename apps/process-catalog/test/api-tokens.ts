@@ -2,7 +2,7 @@ import { operatorContext, serviceContext } from '@automation/testing'
 import { createLocalJWKSet, jwtVerify, type JSONWebKeySet } from 'jose'
 import type { CatalogUnderTest } from './catalog-under-test.ts'
 
-export const gateway = serviceContext('gateway', '', 600_000)
+export const gateway = serviceContext('gateway')
 export const operator = operatorContext(600_000)
 
 /** A new token of a new team, whole and in its parts. */

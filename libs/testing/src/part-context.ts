@@ -18,8 +18,8 @@ export function testContext(neighbours: Neighbours = new InProcessNetwork()): Pa
   return { neighbours, logger: silentLogger, metrics: new Registry() }
 }
 
-// A file's tests share their contexts, however long they take.
-const longMs = 600_000
+// All files of a worker share what their helpers have made at their load, however long that is ago.
+const longMs = 24 * 3_600_000
 
 /** A call by a user of this team, as the gateway makes it from a verified token. */
 export function userContext(team: string, principal: Partial<Principal> = {}, timeoutMs = longMs): CallContext {
