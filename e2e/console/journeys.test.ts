@@ -129,3 +129,18 @@ test('7 a schedule of one field, with its next ten runs at each key', async () =
     .waitFor()
   expect(journey.acts).toBe(2)
 })
+
+test('[ and ] lead to the runs beside one in the list that it was opened from', async () => {
+  const [older, newer] = [await start({ name: 'older' }), await start({ name: 'newer' })]
+  await open('/executions', 'Executions')
+  await page.locator(`a[href*="${newer}"]`).first().click()
+  await page.waitForURL(new RegExp(newer))
+  await page.getByText('Hello, newer').first().waitFor()
+  await page.keyboard.press(']')
+  await page.waitForURL(new RegExp(older))
+  await page.getByText('Hello, older').first().waitFor()
+  await page.reload()
+  await page.getByText('Hello, older').first().waitFor()
+  await page.keyboard.press('[')
+  await page.waitForURL(new RegExp(newer))
+})

@@ -1,8 +1,8 @@
 import { useEffect, useRef, useState } from 'react'
-import { follow, isOffered, isUnsaved, type Edit, type KeptText, type Stored } from '../../../rules/unsaved.ts'
-import { forgetText, keepText, keptText, type FoundText } from '../../../session/kept-texts.ts'
-import { useSession } from '../../../session/session-context.ts'
-import { useToast } from '../../../shell/toasts.tsx'
+import { follow, isOffered, isUnsaved, type Edit, type KeptText, type Stored } from '../rules/unsaved.ts'
+import { forgetText, keepText, keptText, type FoundText } from '../session/kept-texts.ts'
+import { useSession } from '../session/session-context.ts'
+import { useToast } from '../shell/toasts.tsx'
 
 /** How long after a change the text is kept in the browser. */
 const KEEP_AFTER_MS = 300
@@ -14,13 +14,15 @@ export interface Editing {
   setEdit: (edit: Edit) => void
   /** A text was saved; what was written since then is unsaved. */
   saved: (text: string, now: Stored) => void
+  /** Whether the unsaved text is in the browser by now. */
+  isKept: boolean
   /** An unsaved text of before. */
   offer: KeptText | undefined
   takeOffer: () => void
   dropOffer: () => void
 }
 
-/** The edit of a process's source: it follows what is stored as long as nothing is lost by it, and is kept here until it is saved. */
+/** The edit of a source, of the process or module of this id: it follows what is stored as long as nothing is lost by it, and is kept here until it is saved. */
 export function useEdit(team: string, id: string, stored: Stored): Editing {
   const session = useSession()
   const person = session.clientId ?? session.name
@@ -29,14 +31,15 @@ export function useEdit(team: string, id: string, stored: Stored): Editing {
   const followed = follow(edit, stored)
   if (followed !== edit) setEdit(followed)
 
+  const [kept, setKept] = useState<Edit>()
   const [offer, setOffer] = useState<FoundText>()
   const [hasLooked, setLooked] = useState(false)
   useEffect(() => {
     let isGone = false
     keptText(person, team, id)
-      .then((kept) => {
+      .then((found) => {
         if (isGone) return
-        setOffer(kept)
+        setOffer(found)
         setLooked(true)
       })
       .catch((error: unknown) => say(failure(error)))
@@ -53,10 +56,12 @@ export function useEdit(team: string, id: string, stored: Stored): Editing {
   useEffect(() => {
     // What is offered is not overwritten by a text that nobody has changed.
     if (!hasLooked || (hasOffer && !isUnsaved(edit))) return undefined
-    const kept = isUnsaved(edit) ? { ...edit, at: new Date().toISOString() } : undefined
+    const text = isUnsaved(edit) ? { ...edit, at: new Date().toISOString() } : undefined
     const keep = () => {
       waiting.current = undefined
-      keepText(person, team, id, kept).catch((error: unknown) => say(failure(error)))
+      keepText(person, team, id, text)
+        .then(() => setKept(edit))
+        .catch((error: unknown) => say(failure(error)))
     }
     waiting.current = keep
     const timer = setTimeout(keep, KEEP_AFTER_MS)
@@ -77,6 +82,7 @@ export function useEdit(team: string, id: string, stored: Stored): Editing {
     setText: (text) => setEdit((before) => ({ ...before, text })),
     setEdit,
     saved: (text, now) => setEdit((before) => ({ text: before.text === text ? now.text : before.text, base: now })),
+    isKept: kept === edit,
     offer: offered,
     takeOffer: () => {
       if (offered !== undefined) {

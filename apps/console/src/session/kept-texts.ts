@@ -15,7 +15,7 @@ export interface FoundText extends KeptText {
   key: IDBValidKey
 }
 
-/** The newest unsaved text of a process that a person has in this browser. */
+/** The newest unsaved text of a process or module that a person has in this browser. */
 export async function keptText(person: string, team: string, id: string): Promise<FoundText | undefined> {
   const start = JSON.stringify([person, team, id]).slice(0, -1)
   const found = (await entries<string, KeptText>(store))

@@ -30,6 +30,8 @@ const groups = [
       ['x', 'Kill; it asks first'],
       ['c', 'Copy the link'],
       ['y', 'Copy as curl'],
+      ['[', 'Run before it in the list'],
+      [']', 'Next run in the list'],
       ['Ctrl Enter', 'Run, in the form of a rerun'],
       ['Esc', 'Back to the list'],
     ],

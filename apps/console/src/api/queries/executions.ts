@@ -1,4 +1,11 @@
-import { useInfiniteQuery, useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import {
+  useInfiniteQuery,
+  useMutation,
+  useQuery,
+  useQueryClient,
+  type InfiniteData,
+  type QueryClient,
+} from '@tanstack/react-query'
 import { apiOf, dataOf, type Schemas } from '../client.ts'
 import { ProblemError } from '../problem.ts'
 import type { operations } from '../generated/rest-interface.ts'
@@ -35,6 +42,24 @@ export const useExecutions = (team: string, filters: ExecutionFilters, isEnabled
     enabled: isEnabled,
     placeholderData: (before, query) => (query?.queryKey[0] === team ? before : undefined),
   })
+
+/** The ids of the list that was read last and has an execution; without one, of the newest of its process. */
+export async function listedExecutions(
+  queries: QueryClient,
+  team: string,
+  { id, processId }: Pick<Execution, 'id' | 'processId'>,
+): Promise<string[]> {
+  const lists = queries
+    .getQueryCache()
+    .findAll({ queryKey: executionKeys.lists(team) })
+    .toSorted((a, b) => b.state.dataUpdatedAt - a.state.dataUpdatedAt)
+    .map(({ queryKey }) => queries.getQueryData<InfiniteData<{ data: { id: string }[] }>>(queryKey))
+    .map((list) => list?.pages.flatMap(({ data }) => data.map((one) => one.id)) ?? [])
+  const known = lists.find((ids) => ids.includes(id))
+  if (known !== undefined) return known
+  const page = await dataOf(apiOf(team).GET('/executions', { params: { query: { processId, limit: PAGE_SIZE } } }))
+  return page.data.map((one) => one.id)
+}
 
 export const useExecution = (team: string, id: string) =>
   useQuery({

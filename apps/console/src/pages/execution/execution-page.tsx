@@ -21,6 +21,7 @@ import { LogTab } from './log-tab.tsx'
 import { RequestTab } from './request-tab.tsx'
 import { RerunDialog } from './rerun-dialog.tsx'
 import { SourceTab } from './source-tab.tsx'
+import { useOtherRun } from './use-other-run.ts'
 import { WaitingCard } from './waiting-card.tsx'
 import styles from './execution.module.css'
 
@@ -52,6 +53,7 @@ function ExecutionView({ team, execution }: { team: string; execution: Execution
   const canKill = mayRun && !isEnd(status)
   const { apiUrl } = useSession()
   const copy = useCopy()
+  const otherRun = useOtherRun(team, execution)
   useTabState(status, processName)
   useVisit({ team, kind: 'execution', id, name: processName })
   useKeys({
@@ -59,6 +61,8 @@ function ExecutionView({ team, execution }: { team: string; execution: Execution
     x: () => canKill && setAsked('kill'),
     c: () => copy(window.location.href, 'The link is copied'),
     y: () => copy(readAsCurl(apiUrl, team, id), 'The call is copied'),
+    '[': () => otherRun(-1),
+    ']': () => otherRun(1),
     Escape: () => void navigate({ to: '/t/$team/executions', params: { team } }),
   })
   return (

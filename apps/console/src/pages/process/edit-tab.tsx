@@ -9,7 +9,7 @@ import { useView } from '../../shell/view.ts'
 import { EditorPane } from './edit/editor-pane.tsx'
 import { RunOutcome } from './edit/run-outcome.tsx'
 import { RunPanel } from './edit/run-panel.tsx'
-import { useEdit } from './edit/use-edit.ts'
+import { useEdit } from '../../parts/use-edit.ts'
 import styles from './edit/edit.module.css'
 
 /** The source of a process beside a run of it: what is written is tried before it is saved. */

@@ -7,7 +7,9 @@ import { CodeEditor } from '../../../parts/code-editor.tsx'
 import layout from '../../../parts/layout.module.css'
 import { Fault } from '../../../parts/page-states.tsx'
 import { Time } from '../../../parts/time.tsx'
+import { UnsavedOffer, unsavedWords } from '../../../parts/unsaved-offer.tsx'
 import { useDebounced } from '../../../parts/use-debounced.ts'
+import type { Editing } from '../../../parts/use-edit.ts'
 import { useCtrl } from '../../../parts/use-keys.ts'
 import { codeLanguageOf } from '../../../rules/languages.ts'
 import { isOvertaken, isUnsaved, type Edit, type Stored } from '../../../rules/unsaved.ts'
@@ -16,7 +18,6 @@ import { useToast } from '../../../shell/toasts.tsx'
 import { CheckNotes } from './check-notes.tsx'
 import styles from './edit.module.css'
 import { ThreeSides } from './three-sides.tsx'
-import type { Editing } from './use-edit.ts'
 
 /** How long nobody types before a source is checked. */
 const CHECK_AFTER_MS = 400
@@ -33,7 +34,7 @@ interface Props {
 /** The source in the editor, with its faults, and its way into the service. */
 export function EditorPane({ team, process, stored, editing, line, onLine }: Props) {
   const { id, slug, programmingLanguage } = process
-  const { edit, setText, setEdit, offer, takeOffer, dropOffer } = editing
+  const { edit, setText, setEdit } = editing
   const mayBuild = useMay('build')
   const save = useSaveSource(team)
   const say = useToast()
@@ -62,7 +63,7 @@ export function EditorPane({ team, process, stored, editing, line, onLine }: Pro
       <div className={`${layout.row} ${layout.spread}`}>
         <span role="status" className={layout.soft}>
           {unsaved ? (
-            'Unsaved, kept in this browser'
+            unsavedWords(editing)
           ) : (
             <>
               Saved <Time at={process.updatedAt} />
@@ -85,19 +86,7 @@ export function EditorPane({ team, process, stored, editing, line, onLine }: Pro
           </Button>
         </span>
       </div>
-      {offer && (
-        <div role="status" className={layout.notice}>
-          <p>
-            There is unsaved text of yours, <Time at={offer.at} />.
-          </p>
-          <div className={layout.row}>
-            <Button onClick={takeOffer}>Go on with it</Button>
-            <Button look="quiet" onClick={dropOffer}>
-              Forget it
-            </Button>
-          </div>
-        </div>
-      )}
+      <UnsavedOffer editing={editing} />
       {isBehind && !save.isPending && (
         <ThreeSides
           by={process}
