@@ -197,3 +197,27 @@ describe('a session of the issuer', () => {
     expect(gateway.servers.last('closeSession')).toMatchObject({ sessionId: SESSION_ID })
   })
 })
+
+test('ten attempts at the issuer that fail within a minute are the most, counted with those of other ways', async () => {
+  const counting = await startGateway({
+    CONSOLE_URL: CONSOLE,
+    OIDC_ISSUER: issuer.url,
+    OIDC_AUDIENCE: 'automation',
+    OIDC_JWKS_URL: `${issuer.url}/jwks`,
+    OIDC_CLIENT_ID: issuer.client.id,
+    OIDC_CLIENT_SECRET: issuer.client.secret,
+  })
+  const base = `http://127.0.0.1:${counting.gateway.consolePort()}`
+  const began = await fetch(`${base}/session/oidc`, { redirect: 'manual' })
+  const cookie = began.headers.getSetCookie().map((text) => text.split(';', 1)[0]).join('; ')
+  const state = new URL(began.headers.get('location') ?? '').searchParams.get('state')
+  const callback = `${base}/session/oidc/callback?code=guessed&state=${state}&iss=${encodeURIComponent(issuer.url)}`
+  const told = async () =>
+    (await fetch(callback, { headers: { cookie }, redirect: 'manual' })).headers.get('location') ?? ''
+  for (let attempt = 0; attempt < 10; attempt += 1) expect(await told()).not.toContain('Too%20many')
+  expect(await told()).toContain(encodeURIComponent('Too many failed attempts'))
+  const headers = { origin: CONSOLE, 'x-console': '1', 'content-type': 'application/json' }
+  const other = await fetch(`${base}/session`, { method: 'POST', headers, body: '{"code":"right"}' })
+  expect(other.status).toBe(429)
+  await counting.stop()
+})

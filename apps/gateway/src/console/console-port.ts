@@ -1,3 +1,4 @@
+import { Attempts } from '@automation/passwords/attempts'
 import type { ConsoleListener } from '../config.ts'
 import { HttpServer, type ServerOptions } from '../http/server.ts'
 import type { BodyBudget } from '../http/body-budget.ts'
@@ -48,8 +49,10 @@ export class ConsolePort {
     const sessions = new Sessions({ neighbours, clientAddress, callTimeoutMs, logger: rest.logger, issuer })
     const cookie = new SessionCookie(origin)
     const report = rest.observer.failed
-    const oidc = issuer && new OidcRoutes({ issuer, clientSecret: client.secret, sessions, cookie, origin, report })
-    const routes = new SessionRoutes({ config, sessions, cookie, origin, budget, clientAddress, oidc })
+    const attempts = new Attempts()
+    const ways = { sessions, cookie, origin, clientAddress, attempts }
+    const oidc = issuer && new OidcRoutes({ ...ways, issuer, clientSecret: client.secret, report })
+    const routes = new SessionRoutes({ ...ways, config, budget, oidc })
     const files = new ConsoleFiles(listener.folder)
     this.#entry = new ConsoleEntry({ ...rest, config, origin, sessions, cookie, routes, files })
     this.#port = port

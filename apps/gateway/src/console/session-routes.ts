@@ -1,5 +1,5 @@
 import type { Session } from '@automation/contract/catalog/v1/session'
-import { Attempts } from '@automation/passwords/attempts'
+import type { Attempts } from '@automation/passwords/attempts'
 import { timestampDate } from '@bufbuild/protobuf/wkt'
 import { z } from '@hono/zod-openapi'
 import type { GatewayConfig } from '../config.ts'
@@ -27,6 +27,8 @@ export interface SessionRoutesDependencies {
   origin: string
   budget: BodyBudget
   clientAddress: ClientAddress
+  /** Counts those that fail, of all ways in. */
+  attempts: Attempts
   /** Signing in at the issuer; undefined where there is none. */
   oidc: OidcRoutes | undefined
 }
@@ -34,7 +36,6 @@ export interface SessionRoutesDependencies {
 /** `/session`: who is signed in, signing in and signing out. */
 export class SessionRoutes {
   readonly #dependencies: SessionRoutesDependencies
-  readonly #attempts = new Attempts()
 
   constructor(dependencies: SessionRoutesDependencies) {
     this.#dependencies = dependencies
@@ -71,9 +72,9 @@ export class SessionRoutes {
   }
 
   async #signIn(exchange: Exchange): Promise<Answer> {
-    const { sessions, cookie, clientAddress } = this.#dependencies
+    const { sessions, cookie, clientAddress, attempts } = this.#dependencies
     const given = validate(credentials, await this.#readBody(exchange))
-    const attempt = this.#attempts.begin(clientKey(addressOf(exchange, clientAddress)), 'console')
+    const attempt = attempts.begin(clientKey(addressOf(exchange, clientAddress)), 'console')
     const opened =
       'code' in given
         ? ({ case: 'code', value: given.code } as const)

@@ -1,4 +1,6 @@
 import { asFailure, Failure, isPassing } from '@automation/errors'
+import type { Attempts } from '@automation/passwords/attempts'
+import { addressOf, clientKey, type ClientAddress } from '../../http/caller.ts'
 import type { Answer, Exchange } from '../../http/exchange.ts'
 import { queryRecord } from '../../http/exchange.ts'
 import { methodNotAllowed, noSuchRoute } from '../../http/refusals.ts'
@@ -14,6 +16,9 @@ export interface OidcRoutesDependencies {
   cookie: SessionCookie
   /** That of the console. */
   origin: string
+  clientAddress: ClientAddress
+  /** Counts those that fail, of all ways in. */
+  attempts: Attempts
   /** Is told of what a browser is sent back to the sign-in page with. */
   report: (failure: Failure, exchange: Exchange) => void
 }
@@ -58,12 +63,14 @@ export class OidcRoutes {
   }
 
   async #finish(exchange: Exchange): Promise<Answer> {
-    const { issuer, sessions, cookie } = this.#dependencies
+    const { issuer, sessions, cookie, clientAddress, attempts } = this.#dependencies
     const flow = await this.#flow.read(exchange)
     if (flow === undefined)
       throw new Failure('unauthenticated', 'expired', 'This attempt to sign in has ended: begin again')
+    const attempt = attempts.begin(clientKey(addressOf(exchange, clientAddress)), 'console')
     const signedIn = await issuer.finish(exchange.query, flow)
     const { sessionId } = await sessions.open({ case: 'identity', value: identityOf(signedIn) }, exchange)
+    attempt.undo()
     const former = cookie.read(exchange)
     if (former !== undefined) await sessions.close(former, exchange)
     return leadTo(flow.returnTo, [cookie.set(sessionId), this.#flow.clear()])
@@ -83,7 +90,7 @@ function leadTo(location: string, cookies: string[]): Answer {
   return { status: 302, headers, body: '' }
 }
 
-const told = new Set(['expired', 'no_team', 'sign_in_refused'])
+const told = new Set(['expired', 'no_team', 'sign_in_refused', 'too_many_attempts'])
 
 /** What the page tells of it. */
 function textOf(failure: Failure): string {
