@@ -28,30 +28,34 @@ afterAll(async () => {
   await issuer.close()
 })
 
-/** Somebody's browser: it keeps cookies for each origin and goes where it is sent. */
+/** Somebody's browser: it keeps cookies for each origin and goes where it is sent, strict cookies only within a site. */
 class Browser {
   readonly cookies = new Map<string, Map<string, string>>()
+  readonly #strict = new Set<string>()
 
-  async get(url: string, method = 'GET'): Promise<Response> {
+  async get(url: string, method = 'GET', fromElsewhere = false): Promise<Response> {
     const { origin, href } = new URL(url)
     const jar = this.cookies.get(origin) ?? new Map<string, string>()
     this.cookies.set(origin, jar)
     const target = href.replace(CONSOLE, `http://127.0.0.1:${gateway.gateway.consolePort()}`)
-    const cookie = [...jar].map(([name, value]) => `${name}=${value}`).join('; ')
+    const sent = [...jar].filter(([name]) => !fromElsewhere || !this.#strict.has(`${origin} ${name}`))
+    const cookie = sent.map(([name, value]) => `${name}=${value}`).join('; ')
     const headers = { cookie, origin: CONSOLE, 'x-console': '1' }
     const answer = await fetch(target, { method, headers, redirect: 'manual' })
     for (const text of answer.headers.getSetCookie()) {
       const [, name = '', value = ''] = /^([^=]+)=([^;]*)/.exec(text) ?? []
       if (value === '') jar.delete(name)
       else jar.set(name, value)
+      if (/; SameSite=Strict/.test(text)) this.#strict.add(`${origin} ${name}`)
     }
     return answer
   }
 
   /** Follows answers until they lead to a page of the console that is no step of signing in; its address. */
   async follow(url: string): Promise<string> {
-    for (let steps = 0, at = url; steps < 10; steps += 1) {
-      const answer = await this.get(at)
+    for (let steps = 0, at = url, fromElsewhere = false; steps < 10; steps += 1) {
+      const answer = await this.get(at, 'GET', fromElsewhere)
+      fromElsewhere ||= !at.startsWith(CONSOLE)
       expect(answer.status).toBeLessThan(400)
       at = new URL(answer.headers.get('location') ?? '', at).href
       if (at.startsWith(CONSOLE) && !at.startsWith(`${CONSOLE}/session/`)) return at
@@ -133,6 +137,18 @@ describe('signing in at the issuer', () => {
     expect(await browser.follow(at)).toBe(faulty('This attempt to sign in has ended: begin again'))
   })
 
+  test('ends the session that the browser was in, whose cookie does not come back from the issuer', async () => {
+    const browser = new Browser()
+    await browser.follow(`${CONSOLE}/session/oidc`)
+    const next = 'n'.repeat(43)
+    gateway.servers.answers.set('openSession', () => ({ sessionId: next, session: { name: 'Ada', grants: [] } }))
+    const before = times('closeSession')
+    expect(await browser.follow(`${CONSOLE}/session/oidc`)).toBe(`${CONSOLE}/`)
+    expect(times('closeSession')).toBe(before + 1)
+    expect(gateway.servers.last('closeSession')).toMatchObject({ sessionId: SESSION_ID })
+    expect(Object.fromEntries(browser.cookies.get(CONSOLE)!)).toEqual({ pa: next })
+  })
+
   test('tells why not', async () => {
     const browser = new Browser()
     const began = await browser.get(`${CONSOLE}/session/oidc`)
@@ -209,7 +225,10 @@ test('ten attempts at the issuer that fail within a minute are the most, counted
   })
   const base = `http://127.0.0.1:${counting.gateway.consolePort()}`
   const began = await fetch(`${base}/session/oidc`, { redirect: 'manual' })
-  const cookie = began.headers.getSetCookie().map((text) => text.split(';', 1)[0]).join('; ')
+  const cookie = began.headers
+    .getSetCookie()
+    .map((text) => text.split(';', 1)[0])
+    .join('; ')
   const state = new URL(began.headers.get('location') ?? '').searchParams.get('state')
   const callback = `${base}/session/oidc/callback?code=guessed&state=${state}&iss=${encodeURIComponent(issuer.url)}`
   const told = async () =>

@@ -10,6 +10,8 @@ const lifeS = 600
 export interface KeptFlow extends Flow {
   /** Where it leads to, at the console. */
   returnTo: string
+  /** That the browser is in, whose strict cookie does not come with the way back. */
+  formerSessionId?: string | undefined
 }
 
 /**
@@ -28,8 +30,8 @@ export class FlowCookie {
     this.#key = new Uint8Array(hkdfSync('sha256', clientSecret, '', 'console sign-in', 32))
   }
 
-  async set({ state, nonce, verifier, returnTo }: KeptFlow): Promise<string> {
-    const sealed = await new EncryptJWT({ state, nonce, verifier, returnTo })
+  async set({ state, nonce, verifier, returnTo, formerSessionId }: KeptFlow): Promise<string> {
+    const sealed = await new EncryptJWT({ state, nonce, verifier, returnTo, formerSessionId })
       .setProtectedHeader({ alg: 'dir', enc: 'A256GCM' })
       .setExpirationTime(`${lifeS} s`)
       .encrypt(this.#key)

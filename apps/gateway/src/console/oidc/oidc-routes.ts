@@ -56,10 +56,11 @@ export class OidcRoutes {
   }
 
   async #begin(exchange: Exchange): Promise<Answer> {
-    const { issuer, origin } = this.#dependencies
+    const { issuer, origin, cookie } = this.#dependencies
     const { url, flow } = await issuer.begin()
     const { returnTo } = queryRecord(exchange.query)
-    return leadTo(url, [await this.#flow.set({ ...flow, returnTo: pathHere(returnTo, origin) })])
+    const kept = { ...flow, returnTo: pathHere(returnTo, origin), formerSessionId: cookie.read(exchange) }
+    return leadTo(url, [await this.#flow.set(kept)])
   }
 
   async #finish(exchange: Exchange): Promise<Answer> {
@@ -71,8 +72,9 @@ export class OidcRoutes {
     const signedIn = await issuer.finish(exchange.query, flow)
     const { sessionId } = await sessions.open({ case: 'identity', value: identityOf(signedIn) }, exchange)
     attempt.undo()
-    const former = cookie.read(exchange)
-    if (former !== undefined) await sessions.close(former, exchange)
+    // Nobody is in two sessions; another one may have been opened meanwhile.
+    for (const former of new Set([flow.formerSessionId, cookie.read(exchange)]))
+      if (former !== undefined) await sessions.close(former, exchange)
     return leadTo(flow.returnTo, [cookie.set(sessionId), this.#flow.clear()])
   }
 }
