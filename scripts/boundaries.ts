@@ -43,15 +43,20 @@ export const projects: readonly Project[] = [
   { folder: 'libs/passwords', may: ['errors', 'service'] },
   { folder: 'libs/postgres', may: ['errors', 'service'] },
   { folder: 'libs/sandbox-client', may: ['contract', 'errors', 'rpc'] },
+  // For users: the SDK, of which its part for sandboxes alone builds on ours, and what editors know of `svc`.
+  { folder: 'libs/client', may: ['contract', 'errors', 'rpc'] },
+  { folder: 'libs/process-types', may: [] },
   { folder: 'libs/testing', may: [...libs, 'postgres', 'sandbox-client'] },
   ...apps.map((name) => ({ folder: `apps/${name}`, may: libs })),
+  // On users' machines: it knows the REST interface alone, by the SDK.
+  { folder: 'apps/cli', may: ['client', 'process-types'] },
   // In browsers: it knows the REST interface alone, by types that are made from the OpenAPI document.
   { folder: 'apps/console', may: [] },
   // Inside of sandboxes, where only what it needs is carried.
   { folder: 'apps/sandbox-daemon', may: ['contract', 'errors', 'rpc'] },
   { folder: 'apps/embedded', may: [...libs, ...apps, 'postgres'] },
-  // The package for users, as they have it.
-  { folder: 'e2e', may: ['sandbox-client'] },
+  // The packages for users, as they have them.
+  { folder: 'e2e', may: ['sandbox-client', 'client'] },
   { folder: 'bench', may: ['postgres', 'sandbox-client'] },
   // A user's program: it knows the contract's files, and nothing of ours.
   { folder: 'examples/consumer-typescript', may: [] },
@@ -64,6 +69,7 @@ export const mayByTag: Readonly<Record<string, readonly string[]>> = {
   'type:contract': [],
   'type:lib': ['type:contract', 'type:lib'],
   'type:console': [],
+  'type:cli': ['type:lib'],
   'type:testing': ['type:contract', 'type:lib'],
   'type:app': ['type:contract', 'type:lib'],
   'type:embedded': ['type:contract', 'type:lib', 'type:app'],

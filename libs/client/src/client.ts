@@ -1,0 +1,2 @@
+/** The SDK for TypeScript. */
+export {}
