@@ -2,7 +2,8 @@ import { Environment } from '@automation/service'
 import { expect, test } from 'vitest'
 import { readPodsFile } from '../src/cluster/config.ts'
 import { readRunnerPodsConfig } from '../src/runner-pods/config.ts'
-import { runnerPod } from '../src/runner-pods/runner-pod.ts'
+import { sandboxPod } from '../src/drivers/kubernetes/sandbox-pod.ts'
+import { runnerPod, specHash } from '../src/runner-pods/runner-pod.ts'
 import { podsFile } from './pods-file.ts'
 
 test('the pod of a runner is told where execution and storage are, and has its key as a file', () => {
@@ -21,16 +22,44 @@ test('the pod of a runner is told where execution and storage are, and has its k
   expect(variables).not.toHaveProperty('RUNNER_KEY')
 })
 
+test('runner pods and pods of sandboxes run on the nodes that are meant for the code of users', () => {
+  const placement = {
+    nodeSelector: { pool: 'user-code' },
+    tolerations: [{ key: 'user-code', operator: 'Exists' }],
+    affinity: { nodeAffinity: {} },
+    priorityClassName: 'low',
+  }
+  const env = new Environment({ KUBERNETES_PODS: podsFile({ placement }, { image: 'runner:1', secret: 'runner-key' }) })
+  const pods = readPodsFile(env)
+  const { pod } = readRunnerPodsConfig(env, pods)!
+  env.check()
+  expect(runnerPod('one', pod).spec).toMatchObject(placement)
+  const image = { id: 'base', image: 'base:1', cpus: 1, memoryMb: 64, warm: 0 }
+  const sandbox = sandboxPod(
+    { name: 'two', labels: {}, image, mark: { nonce: '', digest: '' } },
+    { ...pods.cluster, daemonImage: 'daemon:1', homeMb: 64 },
+  )
+  expect(sandbox.spec).toMatchObject({
+    ...placement,
+    tolerations: expect.arrayContaining(placement.tolerations),
+  })
+  // Another placement is another kind of pod: those that are kept ready are made anew.
+  expect(specHash({ ...pod, placement: {} })).not.toBe(specHash(pod))
+})
+
 test('what is wrong in the file of runner pods is told, all of it', () => {
-  const members = { image: 'runner:1', max: 0, memory: 'much', pullSecrets: 'one', nodeSelector: { a: 1 }, slots: 3 }
-  const env = new Environment({ KUBERNETES_PODS: podsFile({ instance: 'A', size: 1 }, members) })
+  const members = { image: 'runner:1', max: 0, memory: 'much', pullSecrets: 'one', slots: 3 }
+  const placement = { nodeSelector: { a: 1 }, tolerations: {}, nodeName: 'one' }
+  const env = new Environment({ KUBERNETES_PODS: podsFile({ instance: 'A', size: 1, placement }, members) })
   readRunnerPodsConfig(env, readPodsFile(env))
   const faults = env.faults().map((fault) => fault.replace(/^KUBERNETES_PODS names \S+, /, ''))
   expect(faults).toEqual([
     'whose member size is not known',
     'whose instance must be 1 to 53 of a-z, 0-9 and inner hyphens',
+    'whose placement.nodeName is not known',
+    'whose placement.nodeSelector must be an object of texts',
+    'whose placement.tolerations must be a list of objects',
     'whose runners.pullSecrets must be a list of texts',
-    'whose runners.nodeSelector must be an object of texts',
     'whose runners.slots is not known',
     'whose runners.max must be a whole number from 1 to 1000, not "0"',
     'whose runners.secret must name the Secret with the entry RUNNER_KEY',

@@ -21,7 +21,8 @@ app.kubernetes.io/component: {{ index . 1 }}
 {{/* Takes (list root name). */}}
 {{- define "automation.image" -}}
 {{- $image := (index . 0).Values.image -}}
-{{- with $image.registry }}{{ trimSuffix "/" . }}/{{ end }}{{ $image.prefix }}{{ index . 1 }}:{{ $image.tag | default (index . 0).Chart.AppVersion }}
+{{- with $image.registry }}{{ trimSuffix "/" . }}/{{ end }}{{ $image.prefix }}{{ index . 1 }}
+{{- with get $image.digests (index . 1) }}@{{ . }}{{ else }}:{{ $image.tag | default (index . 0).Chart.AppVersion }}{{ end }}
 {{- end }}
 
 {{- define "automation.podNamespace" -}}

@@ -88,21 +88,50 @@ EGRESS_ALLOW: {{ join "," . | quote }}
 {{- end }}
 {{- end }}
 
-{{/* Takes (list root component replicas). */}}
-{{- define "automation.placement" -}}
-{{- $root := index . 0 -}}
-{{- with $root.Values.nodeSelector }}
+{{/* Authorities that are trusted beside the public ones: (list root "env" | "mount" | "volume"); nothing where none are named. */}}
+{{- define "automation.authorities" -}}
+{{- $root := index . 0 -}}{{- $part := index . 1 -}}
+{{- with $root.Values.certificateAuthorities }}
+{{- if .existingConfigMap }}
+{{- if eq $part "env" }}
+- { name: NODE_EXTRA_CA_CERTS, value: {{ printf "/etc/automation-authorities/%s" .key | quote }} }
+{{- else if eq $part "mount" }}
+- { name: authorities, mountPath: /etc/automation-authorities, readOnly: true }
+{{- else }}
+- { name: authorities, configMap: { name: {{ .existingConfigMap }} } }
+{{- end }}
+{{- end }}
+{{- end }}
+{{- end }}
+
+{{/* Which nodes pods run on, of values with these four members. */}}
+{{- define "automation.nodes" -}}
+{{- with .nodeSelector }}
 nodeSelector: {{- toYaml . | nindent 2 }}
 {{- end }}
-{{- with $root.Values.tolerations }}
+{{- with .tolerations }}
 tolerations: {{- toYaml . | nindent 2 }}
 {{- end }}
+{{- with .affinity }}
+affinity: {{- toYaml . | nindent 2 }}
+{{- end }}
+{{- with .priorityClassName }}
+priorityClassName: {{ . }}
+{{- end }}
+{{- end }}
+
+{{/* Takes (list root component replicas nodes), nodes being the values that say which. */}}
+{{- define "automation.placement" -}}
+{{- $root := index . 0 -}}
+{{- include "automation.nodes" (index . 3) }}
 {{- if and $root.Values.topologySpread.enabled (gt (int (index . 2)) 1) }}
 topologySpreadConstraints:
+  {{- range $key := list "topology.kubernetes.io/zone" "kubernetes.io/hostname" }}
   - maxSkew: 1
-    topologyKey: kubernetes.io/hostname
+    topologyKey: {{ $key }}
     whenUnsatisfiable: ScheduleAnyway
     labelSelector:
-      matchLabels: {{- include "automation.selector" (list $root (index . 1)) | nindent 8 }}
+      matchLabels: {{- include "automation.selector" (list $root (index $ 1)) | nindent 8 }}
+  {{- end }}
 {{- end }}
 {{- end }}

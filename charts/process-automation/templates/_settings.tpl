@@ -48,7 +48,6 @@ KUBERNETES_PODS: /etc/automation/pods.json
   "idleMs" (int64 $runners.pool.idleMs)
   "cpu" ($runners.resources.requests.cpu | default "" | toString)
   "memory" ($runners.resources.limits.memory | default "" | toString)
-  "nodeSelector" .Values.nodeSelector
   "settings" $settings }}
 {{- $secrets := list }}
 {{- range .Values.image.pullSecrets }}{{ $secrets = append $secrets .name }}{{ end }}
@@ -61,7 +60,8 @@ KUBERNETES_PODS: /etc/automation/pods.json
 {{- $pods := dict
   "namespace" (include "automation.podNamespace" .)
   "instance" .Release.Name
-  "owner" (printf "%s-pods" (include "automation.fullname" .)) }}
+  "owner" (printf "%s-pods" (include "automation.fullname" .))
+  "placement" (include "automation.nodes" .Values.userCode | fromYaml) }}
 {{- if eq .Values.runners.kind "pool" }}{{ $_ := set $pods "runners" (include "automation.runnerPods" . | fromJson) }}{{ end }}
 {{- toPrettyJson $pods }}
 {{- end }}

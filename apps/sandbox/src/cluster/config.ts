@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs'
 import type { Environment } from '@automation/service'
+import type { V1PodSpec } from '@kubernetes/client-node'
 
 /** Where in a cluster pods are made, and whose they are. */
 export interface ClusterConfig {
@@ -9,7 +10,12 @@ export interface ClusterConfig {
   instance: string
   /** The ConfigMap that pods belong to and go with; absent: they go one by one. */
   owner?: string
+  /** Which nodes they run on. */
+  placement: Placement
 }
+
+/** As in the spec of a pod. */
+export type Placement = Pick<V1PodSpec, 'nodeSelector' | 'tolerations' | 'affinity' | 'priorityClassName'>
 
 /** What the file of pods says. */
 export interface PodsFile {
@@ -21,7 +27,7 @@ export interface PodsFile {
 /** Reads the JSON file that KUBERNETES_PODS names; faults are noted in `env`. */
 export function readPodsFile(env: Environment): PodsFile {
   const fault = podsFault(env)
-  const { namespace, instance = 'process-automation', owner, runners, ...others } = readJson(env, fault)
+  const { namespace, instance = 'process-automation', owner, placement, runners, ...others } = readJson(env, fault)
   for (const name of Object.keys(others)) fault(`whose member ${name} is not known`)
   if (namespace !== undefined && !isDnsLabel(namespace, 63)) fault('whose namespace must be the name of a namespace')
   // What Helm allows as the name of a release.
@@ -30,9 +36,31 @@ export function readPodsFile(env: Environment): PodsFile {
   if (runners !== undefined && !isObject(runners)) fault('whose runners must be an object')
   const textOf = (value: unknown) => (typeof value === 'string' ? value : undefined)
   return {
-    cluster: { namespace: textOf(namespace), instance: textOf(instance) ?? '', owner: textOf(owner) },
+    cluster: {
+      namespace: textOf(namespace),
+      instance: textOf(instance) ?? '',
+      owner: textOf(owner),
+      placement: placementOf(placement, fault),
+    },
     runners: isObject(runners) ? runners : undefined,
   }
+}
+
+const isTextOrAbsent = (value: unknown) => value === undefined || typeof value === 'string'
+
+function placementOf(value: unknown = {}, fault: (text: string) => void): Placement {
+  if (!isObject(value)) {
+    fault('whose placement must be an object')
+    return {}
+  }
+  const { nodeSelector = {}, tolerations = [], affinity = {}, priorityClassName, ...others } = value
+  for (const name of Object.keys(others)) fault(`whose placement.${name} is not known`)
+  if (!isTexts(nodeSelector)) fault('whose placement.nodeSelector must be an object of texts')
+  if (!Array.isArray(tolerations) || !tolerations.every(isObject))
+    fault('whose placement.tolerations must be a list of objects')
+  if (!isObject(affinity)) fault('whose placement.affinity must be an object')
+  if (!isTextOrAbsent(priorityClassName)) fault('whose placement.priorityClassName must be a text')
+  return value
 }
 
 /** Notes faults of the file by its setting. */
@@ -56,6 +84,10 @@ function readJson(env: Environment, fault: (text: string) => void): Record<strin
 
 function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+export function isTexts(value: unknown): value is Record<string, string> {
+  return isObject(value) && Object.values(value).every((text) => typeof text === 'string')
 }
 
 function isDnsLabel(text: unknown, maxChars: number): boolean {

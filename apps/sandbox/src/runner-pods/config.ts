@@ -1,5 +1,5 @@
 import { Environment, readServiceAddresses } from '@automation/service'
-import { podsFault, type ClusterConfig, type PodsFile } from '../cluster/config.ts'
+import { isTexts, podsFault, type ClusterConfig, type PodsFile } from '../cluster/config.ts'
 import { cpusOf, memoryMbOf } from '../quantity.ts'
 import type { PoolLimits } from './plan.ts'
 import type { RunnerPodSettings } from './runner-pod.ts'
@@ -16,7 +16,7 @@ export function readRunnerPodsConfig(env: Environment, { cluster, runners }: Pod
   if (runners === undefined) return undefined
   const noted = podsFault(env)
   const fault = (text: string) => noted(`whose runners.${text}`)
-  const { pullSecrets = [], nodeSelector = {}, settings = {}, ...others } = runners
+  const { pullSecrets = [], settings = {}, ...others } = runners
   // Texts and numbers are read and bounded as settings are.
   const given = new Environment(
     Object.fromEntries(Object.entries(others).map(([name, value]) => [name, String(value)])),
@@ -50,14 +50,13 @@ export function readRunnerPodsConfig(env: Environment, { cluster, runners }: Pod
       graceMs: env.integer('RUN_TIMEOUT_MAX_MS', { default: 3_600_000, min: 100, max: 2_147_483_647 }),
       environment: isTexts(settings) ? settings : {},
       runtimeClassName: given.text('runtimeClassName'),
-      nodeSelector: isTexts(nodeSelector) ? nodeSelector : {},
+      placement: cluster.placement,
       serviceAccount: given.text('serviceAccount'),
     },
     everyMs: 500,
   }
   if (!Array.isArray(pullSecrets) || !pullSecrets.every((name) => typeof name === 'string'))
     fault('pullSecrets must be a list of texts')
-  if (!isTexts(nodeSelector)) fault('nodeSelector must be an object of texts')
   if (!isTexts(settings) || !Object.keys(settings).every((name) => /^[A-Z][A-Z0-9_]*$/.test(name)))
     fault('settings must be an object of texts by the names of settings')
   const known = new Set(given.settings().map(({ name }) => name))
@@ -76,9 +75,4 @@ function quantityOf(given: Environment, name: string, fallback: string, read: (t
   const text = given.text(name, fallback)
   if (read(text) === undefined) given.fault(name, `must be an amount such as ${fallback}, not ${JSON.stringify(text)}`)
   return text
-}
-
-function isTexts(value: unknown): value is Record<string, string> {
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) return false
-  return Object.values(value).every((text) => typeof text === 'string')
 }

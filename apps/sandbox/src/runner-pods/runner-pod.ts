@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import type { ServiceAddresses } from '@automation/service'
 import type { V1Container, V1Pod } from '@kubernetes/client-node'
+import type { Placement } from '../cluster/config.ts'
 import { restrictedContainer, restrictedPod } from '../cluster/restricted.ts'
 
 /** What runner pods are made by. */
@@ -27,7 +28,7 @@ export interface RunnerPodSettings {
   /** Further settings of the runner. */
   environment: Record<string, string>
   runtimeClassName: string | undefined
-  nodeSelector: Record<string, string>
+  placement: Placement
   serviceAccount: string | undefined
 }
 
@@ -54,7 +55,7 @@ export function runnerNameOf({ name, uid }: { name: string; uid: string }): stri
 
 /** The pod of this name. It fits the restricted Pod Security level, and may do nothing in the cluster. */
 export function runnerPod(name: string, settings: RunnerPodSettings, labels: Record<string, string> = {}): V1Pod {
-  const { graceMs, imagePullSecrets, runtimeClassName, nodeSelector, serviceAccount, tmpMb, packagesMb } = settings
+  const { graceMs, imagePullSecrets, runtimeClassName, placement, serviceAccount, tmpMb, packagesMb } = settings
   return {
     apiVersion: 'v1',
     kind: 'Pod',
@@ -64,7 +65,7 @@ export function runnerPod(name: string, settings: RunnerPodSettings, labels: Rec
       terminationGracePeriodSeconds: Math.ceil(graceMs / 1000) + marginS,
       ...(serviceAccount !== undefined && { serviceAccountName: serviceAccount }),
       ...(runtimeClassName !== undefined && { runtimeClassName }),
-      nodeSelector,
+      ...placement,
       imagePullSecrets: imagePullSecrets.map((each) => ({ name: each })),
       containers: [containerOf(settings)],
       volumes: [

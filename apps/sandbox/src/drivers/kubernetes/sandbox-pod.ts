@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import type { V1Container, V1Pod, V1ResourceRequirements } from '@kubernetes/client-node'
 import type { Image } from '../../catalogue.ts'
+import type { Placement } from '../../cluster/config.ts'
 import { restrictedContainer, restrictedPod } from '../../cluster/restricted.ts'
 import type { StartMark } from './start-key.ts'
 
@@ -9,6 +10,7 @@ export interface SandboxPodSettings {
   /** The image that carries the daemon to those that don't. */
   daemonImage: string | undefined
   homeMb: number
+  placement: Placement
 }
 
 export const sandboxLabel = 'process-automation/sandbox'
@@ -27,6 +29,12 @@ const daemonMb = 96
 const tmpMb = 256
 // How long the cluster waits for a node that does not answer before it takes the pod away.
 const lostNodeS = 10
+const lostNodeTolerations = ['not-ready', 'unreachable'].map((key) => ({
+  key: `node.kubernetes.io/${key}`,
+  operator: 'Exists',
+  effect: 'NoExecute',
+  tolerationSeconds: lostNodeS,
+}))
 
 /** A pod for sandboxes of an image, after the restricted policy; whose it is, its labels say. */
 export function sandboxPod(
@@ -47,12 +55,8 @@ export function sandboxPod(
       shareProcessNamespace: true,
       terminationGracePeriodSeconds: 1,
       ...(image.runtimeClassName !== undefined && { runtimeClassName: image.runtimeClassName }),
-      tolerations: ['not-ready', 'unreachable'].map((key) => ({
-        key: `node.kubernetes.io/${key}`,
-        operator: 'Exists',
-        effect: 'NoExecute',
-        tolerationSeconds: lostNodeS,
-      })),
+      ...settings.placement,
+      tolerations: [...(settings.placement.tolerations ?? []), ...lostNodeTolerations],
       ...(putIn && { initContainers: [daemonContainer(settings)] }),
       containers: [
         {
@@ -93,8 +97,19 @@ export function markOf(annotations: Record<string, string>): StartMark {
 /** The same for pods that are alike but for their names and owners. */
 export function specOf(image: Image, settings: SandboxPodSettings): string {
   const { id, command, cpus, memoryMb, runtimeClassName } = image
-  const { daemonImage, homeMb } = settings
-  const parts = [specVersion, id, image.image, command, cpus, memoryMb, runtimeClassName, daemonImage, homeMb]
+  const { daemonImage, homeMb, placement } = settings
+  const parts = [
+    specVersion,
+    id,
+    image.image,
+    command,
+    cpus,
+    memoryMb,
+    runtimeClassName,
+    daemonImage,
+    homeMb,
+    placement,
+  ]
   const text = JSON.stringify(parts)
   return createHash('sha256').update(text).digest('hex').slice(0, 12)
 }
