@@ -3,7 +3,11 @@ import {
   ClientSecretBasic,
   ClientSecretPost,
   clientCredentialsGrantRequest,
+  discoveryRequest,
   processClientCredentialsResponse,
+  processDiscoveryResponse,
+  processResourceDiscoveryResponse,
+  resourceDiscoveryRequest,
   ResponseBodyError,
   WWWAuthenticateChallengeError,
   type ClientAuth,
@@ -66,4 +70,14 @@ describe.each(WAYS)('a standard OAuth client with its credentials in %s', (_, by
   test.runIf(hasOther)('gets nothing of another team', async () => {
     await expect(grant(by(secret), { team: other.address.team })).rejects.toThrow(WWWAuthenticateChallengeError)
   })
+})
+
+test('a standard OAuth client discovers from the address of the API where it gets tokens', async () => {
+  const api = new URL(`${shared.host}/api/${shared.main.team}/rest`)
+  const insecure = { [allowInsecureRequests]: true }
+  const resource = await processResourceDiscoveryResponse(api, await resourceDiscoveryRequest(api, insecure))
+  const issuer = new URL(resource.authorization_servers?.[0] ?? '')
+  const answer = await discoveryRequest(issuer, { algorithm: 'oauth2', ...insecure })
+  const { token_endpoint: address } = await processDiscoveryResponse(issuer, answer)
+  expect(address).toBe(`${api.href}/auth/token`)
 })

@@ -38,8 +38,9 @@ function tokenAddress(issuer: string, { publicUrl }: OAuthConfig): object {
     token_endpoint: `${issuer}/auth/token`,
     token_endpoint_auth_methods_supported: ['client_secret_basic', 'client_secret_post'],
     grant_types_supported: ['client_credentials'],
-    // People sign in at the issuer that the metadata of the resource names: none of its flows is here.
-    response_types_supported: [],
+    // People sign in at the issuer that the metadata of the resource names: none of its flows is here. Clients refuse an
+    // empty list.
+    response_types_supported: ['none'],
     scopes_supported: Object.keys(scopes),
     jwks_uri: `${publicUrl}/.well-known/jwks.json`,
     service_documentation: `${publicUrl}/docs`,
