@@ -74,6 +74,7 @@ test('files go in, are seen by commands, and come out; a directory is a list', a
   expectProblem(await client.delete(`${one}/files/tmp/box`), 400, { code: 'directory_not_empty' })
   expect((await client.call('DELETE', `${one}/files/tmp/box`, { query: { recursive: true } })).status).toBe(204)
   expectProblem(await client.get(`${one}/files/tmp/..%2Fetc`), 400, { path: '/path' })
+  expectProblem(await client.call('PUT', `${one}/files/none/a.txt`, { body: 'x' }), 403, { code: 'path_denied' })
 })
 
 /** Why a terminal is refused; undefined where there is one. */

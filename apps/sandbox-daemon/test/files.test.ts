@@ -75,6 +75,14 @@ describe('a file is written whole or not at all', () => {
     await files.write(at('a/b/c'), 'x', { makeDirectories: true })
     expect(readFileSync(onDisk('a/b/c'), 'utf8')).toBe('x')
   })
+
+  test('where nothing may be written, it is told where it may', async () => {
+    const refused = files.write('/proc/none/a', 'x', { makeDirectories: true })
+    await expect(refused).rejects.toMatchObject({
+      code: 'path_denied',
+      message: expect.stringContaining(daemon.home) as string,
+    })
+  })
 })
 
 test('a directory is listed by name, each before what is in it', async () => {

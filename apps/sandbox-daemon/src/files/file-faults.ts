@@ -1,4 +1,6 @@
 import { Failure, invalid } from '@automation/errors'
+import { tmpdir } from 'node:os'
+import { home } from '../home.ts'
 
 /** What a file operation threw, as callers are told; `field` names the path in question. */
 export function fileFault(error: unknown, field: string): unknown {
@@ -20,7 +22,7 @@ export function fileFault(error: unknown, field: string): unknown {
     case 'EPERM':
     case 'EROFS':
     case 'EBUSY':
-      return new Failure('permission_denied', 'path_denied', 'This path is not for the sandbox to use so', options)
+      return pathDenied(options)
     case 'ENOSPC':
     case 'EDQUOT':
     case 'EFBIG':
@@ -43,6 +45,12 @@ export async function faulting<T>(field: string, work: () => Promise<T>): Promis
   } catch (error) {
     throw fileFault(error, field)
   }
+}
+
+/** Failure: a path that a sandbox may not use so. */
+export function pathDenied(options: { cause: unknown }): Failure {
+  const text = `This path is not for the sandbox to use so; its own are below ${home} and ${tmpdir()}`
+  return new Failure('permission_denied', 'path_denied', text, options)
 }
 
 /** Failure: a folder or a device where a file is wanted. */

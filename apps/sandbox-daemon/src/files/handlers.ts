@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { constants, type Stats } from 'node:fs'
-import { cp, lstat, mkdir, open, readdir, rename, rm, rmdir, stat, unlink } from 'node:fs/promises'
+import { cp, lstat, open, readdir, rename, rm, rmdir, stat, unlink } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 import {
   FileType,
@@ -18,6 +18,7 @@ import type { Handlers } from '@automation/rpc'
 import type { MessageInitShape } from '@bufbuild/protobuf'
 import { timestampFromMs } from '@bufbuild/protobuf/wkt'
 import { pathFrom } from '../home.ts'
+import { makeDirectories } from './directories.ts'
 import { watchDirectory } from './directory-tree.ts'
 import { faulting, notAFile } from './file-faults.ts'
 
@@ -86,13 +87,13 @@ async function writeFile(requests: AsyncIterable<WriteFileRequest>): Promise<Ent
   const incoming = requests[Symbol.asyncIterator]()
   const { value: first } = (await incoming.next()) as IteratorResult<WriteFileRequest, undefined>
   if (first?.message.case !== 'start') throw invalid('/start', 'must come first')
-  const { path, mode = defaultMode, makeDirectories } = first.message.value
+  const { path, mode = defaultMode, makeDirectories: withFolders } = first.message.value
   if (mode > 0o7777) throw invalid('/start/mode', 'must be permission bits')
   const absolute = pathFrom('/start/path', path)
   if (path.endsWith('/')) throw invalid('/start/path', 'must name a file')
   return faulting('/start/path', async () => {
     const folder = dirname(absolute)
-    if (makeDirectories) await mkdir(folder, { recursive: true })
+    if (withFolders) await makeDirectories(folder)
     if ((await stat(absolute).catch(() => undefined))?.isDirectory()) throw notAFile()
     const aside = join(folder, `.${basename(absolute).slice(0, 100)}.${randomBytes(6).toString('hex')}.part`)
     try {
@@ -127,7 +128,7 @@ async function writeAll(path: string, mode: number, incoming: AsyncIterator<Writ
 async function makeDirectory({ path }: MakeDirectoryRequest): Promise<Entry> {
   const absolute = pathFrom('/path', path)
   return faulting('/path', async () => {
-    await mkdir(absolute, { recursive: true })
+    await makeDirectories(absolute)
     return entryAt(absolute)
   })
 }
