@@ -84,7 +84,7 @@ export class PartedUploads {
     return openUploads(this.#options.store, team, this.#options.config.teamMaxUploads)
   }
 
-  /** Takes a part as it comes, `begin` first. Failures: wrong_digest where it is not what it must be; upload_closed. */
+  /** Takes a part as it comes, `begin` first. Failures: wrong_digest where it is not what it must be; limit_reached; upload_closed. */
   async take({ team }: Member, stream: AsyncIterable<PutPartRequest>, left: AbortSignal): Promise<PartRow> {
     const { config, store, writings } = this.#options
     const requests = stream[Symbol.asyncIterator]()
@@ -94,7 +94,8 @@ export class PartedUploads {
       const { id, number, size, md5 } = value.part.value
       checkedNumber(number)
       if (md5.length > 0 && md5.length !== md5Bytes) throw invalid('/Content-MD5', `must be of ${md5Bytes} bytes`)
-      await expectPart(store, { team, id: checkedId(id) }, config.uploadKeepMs)
+      const { teamMaxObjects, uploadKeepMs: keepMs } = config
+      await expectPart(store, { team, id: checkedId(id) }, number, { teamMaxObjects, keepMs })
       const writing = { blobId: v7(), team, name: partBlobName }
       return await writings.write(writing, this.#part, left, async ({ quota, signal }) => {
         const declared = size === undefined ? undefined : Number(size)
@@ -111,8 +112,9 @@ export class PartedUploads {
         if (md5.length > 0 && !part.md5.equals(md5)) throw wrongDigest()
         const limits = {
           teamMaxBytes: this.#options.maxBytesOf(team),
+          teamMaxObjects,
           object: this.#object,
-          keepMs: config.uploadKeepMs,
+          keepMs,
         }
         await finishPart(store, id, writing, part, limits)
         failPoint('part-kept')

@@ -65,10 +65,10 @@ export function createStorage(config: StorageConfig, { neighbours, logger, metri
   const audit = new AuditRelay({ service: 'storage', query, neighbours, metrics: registry, logger })
   const datastore = new Datastore(store, config.teamMaxKeys)
   const limitsOf = async (team: string) => {
-    const { bytes, objects: count, datastoreKeys } = await readUsage(store, team)
+    const { bytes, objects: count, parts, datastoreKeys } = await readUsage(store, team)
     return [
       { name: 'stored', allowed: BigInt(maxBytesOf(team)), inUse: BigInt(bytes) },
-      { name: 'objects', allowed: BigInt(config.teamMaxObjects), inUse: BigInt(count) },
+      { name: 'objects', allowed: BigInt(config.teamMaxObjects), inUse: BigInt(count + parts) },
       { name: 'datastoreKeys', allowed: BigInt(config.teamMaxKeys), inUse: BigInt(datastoreKeys) },
     ]
   }

@@ -182,6 +182,23 @@ test('a team opens only so many', async () => {
   await few.uploads.createUpload({ name: 'x' }, context)
 })
 
+test('parts of open uploads count among the objects that a team may have, until they are one', async () => {
+  const context = userContext('parts-limit')
+  const small = await under.replica({ teamMaxObjects: 3 })
+  await uploadObject(storage, 'there', 'x', {}, context)
+  const [one, two] = [await create('one', context), await create('two', context)]
+  const to = small
+  await put(one, 1, Buffer.from('a'), context, { to })
+  await put(two, 1, Buffer.from('b'), context, { to })
+  expect(await refusal(put(two, 2, Buffer.from('c'), context, { to }))).toBe('limit_reached')
+  await put(two, 1, Buffer.from('again'), context, { to })
+  await small.uploads.completeUpload({ id: one.id }, context)
+  await uploads.deleteUpload({ id: two.id }, context)
+  const { rows } = await under.sql.query("SELECT FROM uploads WHERE team = 'parts-limit' AND parts <> 0")
+  expect(rows).toEqual([])
+  await put(await create('three', context), 1, Buffer.from('d'), context, { to })
+})
+
 test('an upload that no part comes for is removed with its parts', async () => {
   const context = userContext('late')
   const made = await create('x', context)

@@ -1,4 +1,4 @@
-import { Failure, notFound } from '@automation/errors'
+import { Failure, limitReached, notFound } from '@automation/errors'
 import type pg from 'pg'
 import { checkParts } from '../parts.ts'
 import { tooLarge, type Most } from '../writings.ts'
@@ -127,28 +127,53 @@ export async function readParts(store: Store, { team, id }: UploadKey): Promise<
   return rows.map(partOf)
 }
 
-/** A part is about to come: the upload stays. Failures: upload_not_found; upload_closed. */
-export async function expectPart(store: Store, key: UploadKey, keepMs: number): Promise<void> {
+/** A part is about to come: the upload stays. Failures: upload_not_found; upload_closed; limit_reached. */
+export async function expectPart(
+  store: Store,
+  key: UploadKey,
+  number: number,
+  limits: { teamMaxObjects: number; keepMs: number },
+): Promise<void> {
   await store.transaction(async (client) => {
     await lockOpen(client, key)
-    await addReceived(client, key.id, 0, keepMs)
+    await requirePartQuota(client, key, number, limits.teamMaxObjects)
+    await addReceived(client, key.id, 0, limits.keepMs)
   })
+}
+
+/** A part that is new counts as an object would. Failure limit_reached. */
+async function requirePartQuota(
+  client: pg.PoolClient,
+  { team, id }: UploadKey,
+  number: number,
+  teamMaxObjects: number,
+): Promise<void> {
+  const { rowCount } = await client.query({
+    name: 'has_parts',
+    text: `SELECT FROM usage WHERE team = $1
+              AND objects + (SELECT sum(parts) FROM uploads WHERE team = $1 AND completed_at IS NULL) >= $2
+              AND NOT EXISTS (SELECT FROM upload_parts WHERE upload_id = $3 AND number = $4)`,
+    values: [team, teamMaxObjects, id, number],
+  })
+  if (rowCount !== 0)
+    throw limitReached(`The team has ${teamMaxObjects} objects and parts of open uploads`, 'objects in TEAM_LIMITS')
 }
 
 /**
  * The content of a part is stored: it is that part from now on, and what it replaces goes. Failures: upload_not_found;
- * upload_closed; object_too_large; storage_full; unavailable where the writing has been given up.
+ * upload_closed; limit_reached; object_too_large; storage_full; unavailable where the writing has been given up.
  */
 export async function finishPart(
   store: Store,
   id: string,
   { team }: Writing,
   part: PartRow,
-  limits: { teamMaxBytes: number; object: Most; keepMs: number },
+  limits: { teamMaxBytes: number; teamMaxObjects: number; object: Most; keepMs: number },
 ): Promise<void> {
   await store.transaction(async (client) => {
     const used = await lockUsage(client, team)
     await lockOpen(client, { team, id })
+    await requirePartQuota(client, { team, id }, part.number, limits.teamMaxObjects)
     const [replaced] = await takeParts(client, id, part.number)
     const freed = replaced === undefined ? 0 : await dropBlobs(client, team, [replaced.blobId])
     const added = part.size - (await makeCurrent(client, part.blobId, part.size))

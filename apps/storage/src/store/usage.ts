@@ -40,6 +40,8 @@ export function storageFull(teamMaxBytes: number): Failure {
 export interface Kept {
   bytes: number
   objects: number
+  /** Of uploads that are not completed. */
+  parts: number
   /** Up to `countedUpTo`. */
   datastoreKeys: number
 }
@@ -50,9 +52,15 @@ export async function readUsage(store: Store, team: string): Promise<Kept> {
     name: 'usage_of_team',
     text: `SELECT coalesce((SELECT bytes FROM usage WHERE team = $1), 0) AS bytes,
                   coalesce((SELECT objects FROM usage WHERE team = $1), 0) AS objects,
+                  (SELECT coalesce(sum(parts), 0) FROM uploads WHERE team = $1 AND completed_at IS NULL) AS parts,
                   (SELECT count(*) FROM (SELECT FROM datastore WHERE team = $1 LIMIT ${countedUpTo}) counted) AS "datastoreKeys"`,
     values: [team],
   })
-  const { bytes, objects, datastoreKeys } = row!
-  return { bytes: Number(bytes), objects: Number(objects), datastoreKeys: Number(datastoreKeys) }
+  const { bytes, objects, parts, datastoreKeys } = row!
+  return {
+    bytes: Number(bytes),
+    objects: Number(objects),
+    parts: Number(parts),
+    datastoreKeys: Number(datastoreKeys),
+  }
 }

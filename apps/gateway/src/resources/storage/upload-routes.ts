@@ -118,7 +118,7 @@ export function uploadRoutes(api: RestApi, { neighbours, config, budget }: Stora
       content: { 'application/octet-stream': z.string().openapi({ format: 'binary' }) },
       success: { status: 200, description: 'It is kept, whole', schema: uploadPartRecord },
       refusals: {
-        400: ['upload_closed', 'wrong_digest'],
+        400: ['limit_reached', 'upload_closed', 'wrong_digest'],
         413: ['object_too_large', 'part_too_large', 'storage_full'],
       },
     },
