@@ -833,7 +833,10 @@ export interface components {
         ExecutionWaiting: {
             waiting: boolean;
             reason?: string;
-            /** @enum {string} */
+            /**
+             * @description Nothing holds runs back as `paused` at present: a paused schedule starts none
+             * @enum {string}
+             */
             code?: "team_limit" | "no_runner" | "no_free_slot" | "behind_older" | "packages" | "paused";
             /** Format: date-time */
             since?: string;

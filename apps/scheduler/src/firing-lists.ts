@@ -114,7 +114,7 @@ function comingFirings(schedules: readonly ComingSchedule[], zone: string, { fro
 }
 
 function tooMany() {
-  const text = `From then to then there are more than ${mostFirings} firings: narrow the span from \`from\` to \`to\``
+  const text = `There are more than ${mostFirings} firings in this span: narrow it with \`from\` and \`to\``
   return invalid('/to', text, 'too_many_firings')
 }
 

@@ -2178,7 +2178,10 @@ export interface components {
         ExecutionWaiting: {
             waiting: boolean;
             reason?: string;
-            /** @enum {string} */
+            /**
+             * @description Nothing holds runs back as `paused` at present: a paused schedule starts none
+             * @enum {string}
+             */
             code?: "team_limit" | "no_runner" | "no_free_slot" | "behind_older" | "packages" | "paused";
             /** Format: date-time */
             since?: string;
@@ -5243,8 +5246,8 @@ export interface components {
                 };
             };
         };
-        /** @description Invalid input, or no valid HTTP: `invalid_input`, `invalid_json`, `malformed_request`, `upload_closed`, `wrong_digest` */
-        "400.invalid_input.invalid_json.malformed_request.upload_closed.wrong_digest": {
+        /** @description Invalid input, or no valid HTTP: `invalid_input`, `invalid_json`, `limit_reached`, `malformed_request`, `upload_closed`, `wrong_digest` */
+        "400.invalid_input.invalid_json.limit_reached.malformed_request.upload_closed.wrong_digest": {
             headers: {
                 "X-Request-Id": components["headers"]["RequestId"];
                 "X-Content-Type-Options": components["headers"]["NoSniff"];
@@ -5259,7 +5262,7 @@ export interface components {
                      */
                     status?: 400;
                     /** @enum {string} */
-                    code?: "invalid_input" | "invalid_json" | "malformed_request" | "upload_closed" | "wrong_digest";
+                    code?: "invalid_input" | "invalid_json" | "limit_reached" | "malformed_request" | "upload_closed" | "wrong_digest";
                 };
             };
         };

@@ -41,7 +41,10 @@ const waitingRecord = z
   .object({
     waiting: z.boolean(),
     reason: z.string().optional(),
-    code: z.enum(['team_limit', 'no_runner', 'no_free_slot', 'behind_older', 'packages', 'paused']).optional(),
+    code: z
+      .enum(['team_limit', 'no_runner', 'no_free_slot', 'behind_older', 'packages', 'paused'])
+      .optional()
+      .openapi({ description: 'Nothing holds runs back as `paused` at present: a paused schedule starts none' }),
     since: moment().optional(),
     position: int32()
       .optional()
