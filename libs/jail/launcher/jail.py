@@ -12,7 +12,7 @@ import cpu_group
 import kernel
 import network
 from processes import be_first_out_of_memory, sleep_through_signals
-from root import INSIDE_ID, make_root, write
+from root import INSIDE_ID, bound_namespaces, make_root, write
 
 NAMESPACES = (
     kernel.CLONE_NEWUSER | kernel.CLONE_NEWPID | kernel.CLONE_NEWNS | kernel.CLONE_NEWIPC | kernel.CLONE_NEWUTS
@@ -33,14 +33,15 @@ def start(scratch, isolation, group, become):
     is_own_network = isolation["network"] != "host"
     leads_out = isolation["network"] == "own"
     launcher = posix.getpid()
+    is_root_inside = is_root_at_first(isolation)
     first = kernel.clone(NAMESPACES | (kernel.CLONE_NEWNET if is_own_network else 0))
     if first == 0:
         posix.close(may_go)
         posix.close(result)
-        be_first(scratch, isolation, become, go, report, launcher)
+        be_first(scratch, isolation, become, go, report, launcher, is_root_inside)
     posix.close(go)
     posix.close(report)
-    map_identity(first)
+    map_identity(first, is_root_inside)
     be_first_out_of_memory(first)
     cpu_group.join(group, first)
     if leads_out:
@@ -50,19 +51,35 @@ def start(scratch, isolation, group, become):
     return first, result
 
 
-def map_identity(first):
+def is_root_at_first(isolation):
+    """
+    Whether a jail that an ordinary account makes has one number alone, and at first that is 0: the kernel gives terminals to
+    nothing else. In a user namespace of its own within that one the child has the number that it is to have.
+    """
+    return posix.getuid() != 0 and isolation["terminals"]
+
+
+def map_identity(first, is_root_inside=False):
     """Only an outsider may give a new user namespace its numbers. Root keeps its own until the jail is made."""
     outside = outside_id()
     is_root = posix.getuid() == 0
     if not is_root:
         write("/proc/%d/setgroups" % first, "deny")
     keeps_root = "0 0 1\n" if is_root else ""
+    inside = 0 if is_root_inside else INSIDE_ID
     gid = outside if is_root else posix.getgid()
-    write("/proc/%d/uid_map" % first, "%s%d %d 1" % (keeps_root, INSIDE_ID, outside))
-    write("/proc/%d/gid_map" % first, "%s%d %d 1" % (keeps_root, INSIDE_ID, gid))
+    write("/proc/%d/uid_map" % first, "%s%d %d 1" % (keeps_root, inside, outside))
+    write("/proc/%d/gid_map" % first, "%s%d %d 1" % (keeps_root, inside, gid))
 
 
-def be_first(scratch, isolation, become, go, report, launcher):
+def leave_root():
+    """From a user namespace in which this process is 0 into one below it, in which it is who the child is."""
+    kernel.syscall("unshare", kernel.CLONE_NEWUSER)
+    write("/proc/self/uid_map", "%d 0 1" % INSIDE_ID)
+    write("/proc/self/gid_map", "%d 0 1" % INSIDE_ID)
+
+
+def be_first(scratch, isolation, become, go, report, launcher, is_root_inside):
     """In the first process of the jail. Reports the child's wait status, or `failed WORDS`."""
     try:
         kernel.prctl(kernel.PR_SET_PDEATHSIG, _signal.SIGKILL)
@@ -74,8 +91,11 @@ def be_first(scratch, isolation, become, go, report, launcher):
         elif isolation["network"] == "alone":
             network.keep_buffers_small()
             network.wake_loopback()
-        make_root(scratch, isolation)
+        make_root(scratch, isolation, 0 if is_root_inside else INSIDE_ID)
         name_next(launcher)
+        if is_root_inside:
+            leave_root()
+        bound_namespaces()
         child = posix.fork()
         if child == 0:
             take_identity()

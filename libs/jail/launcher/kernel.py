@@ -46,6 +46,7 @@ CALLS = {
     "clone": (56, 220),
     "pivot_root": (155, 41),
     "umount2": (166, 39),
+    "unshare": (272, 97),
     "capset": (126, 91),
     "mount_setattr": (442, 442),
     "landlock_create_ruleset": (444, 444),

@@ -35,8 +35,11 @@ TERMINALS = 64
 FILES_PER_MB = 64
 
 
-def make_root(scratch, isolation):
-    """A root of what programs need, to be read only, with a private directory in memory."""
+def make_root(scratch, isolation, owner):
+    """
+    A root of what programs need, to be read only, with a private directory in memory. `owner`: the number in this user
+    namespace of who is to have that.
+    """
     own_umask = posix.umask(0o022)
     kernel.mount("none", "/", "", MS_REC | MS_PRIVATE)
     kernel.mount("root", scratch, "tmpfs", MS_NOSUID | MS_NODEV, "mode=755,size=1m,nr_inodes=4096")
@@ -70,10 +73,10 @@ def make_root(scratch, isolation):
     kernel.protect(scratch, read_only)
     for name in DEVICES:
         kernel.bind("/dev/" + name, "%s/dev/%s" % (scratch, name))
-    memory(scratch + isolation["home"], isolation["homeMb"])
+    memory(scratch + isolation["home"], isolation["homeMb"], owner)
     if isolation["home"] != "/tmp":
-        memory(scratch + "/tmp", min(SHARED_MB, isolation["homeMb"]))
-    memory(scratch + "/dev/shm", min(SHARED_MB, isolation["homeMb"]))
+        memory(scratch + "/tmp", min(SHARED_MB, isolation["homeMb"]), owner)
+    memory(scratch + "/dev/shm", min(SHARED_MB, isolation["homeMb"]), owner)
     mount_proc(scratch + "/proc")
     if isolation["terminals"]:
         mount_terminals(scratch + "/dev/pts")
@@ -133,9 +136,9 @@ def make_directories(path):
         posix.mkdir(path, 0o755)
 
 
-def memory(path, megabytes):
+def memory(path, megabytes, owner):
     options = "mode=700,uid=%d,gid=%d,size=%dm,nr_inodes=%d"
-    numbers = (INSIDE_ID, INSIDE_ID, megabytes, megabytes * FILES_PER_MB)
+    numbers = (owner, owner, megabytes, megabytes * FILES_PER_MB)
     kernel.mount("tmp", path, "tmpfs", MS_NOSUID | MS_NODEV, options % numbers)
 
 
@@ -145,18 +148,22 @@ def mount_proc(path):
         kernel.mount("proc", path, "proc", MS_NOSUID | MS_NODEV | MS_NOEXEC)
     except OSError:
         return
-    for name, bound in BOUNDS.items():
-        try:
-            write("%s/sys/user/%s" % (path, name), bound)
-        except OSError:
-            pass  # The kernel has no such bound; namespaces are refused by the filter of system calls, too.
     for name in MASKED:
         if is_there("%s/%s" % (path, name)):
             kernel.bind("/dev/null", "%s/%s" % (path, name))
 
 
+def bound_namespaces():
+    """In the user namespace of the child, once that is there."""
+    for name, bound in BOUNDS.items():
+        try:
+            write("/proc/sys/user/" + name, bound)
+        except OSError:
+            pass  # The kernel has no such bound; namespaces are refused by the filter of system calls, too.
+
+
 def mount_terminals(path):
-    """Of the jail alone; none where the kernel does not allow it, as without an account 0."""
+    """Of the jail alone; none where the kernel does not allow it."""
     try:
         kernel.mount("terminals", path, "devpts", MS_NOSUID | MS_NOEXEC, "newinstance,ptmxmode=666,max=%d" % TERMINALS)
     except OSError:
