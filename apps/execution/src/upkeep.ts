@@ -66,6 +66,7 @@ export class Upkeep {
   readonly #context: UpkeepContext
   readonly #works: Periodic[]
   readonly #retention: Periodic
+  readonly #dayIndexes: Periodic
 
   constructor(context: UpkeepContext) {
     this.#context = context
@@ -89,7 +90,7 @@ export class Upkeep {
       }),
       work('slots', 300_000, () => this.recount()),
       sweep,
-      work('day indexes', 600_000, (signal) => makeDayIndexes(hot, logger, signal)),
+      (this.#dayIndexes = work('day indexes', 600_000, (signal) => makeDayIndexes(hot, logger, signal))),
       work('partitions', 3_600_000, () => this.keepPartitions()),
       (this.#retention = work('retention', 600_000, () => this.#retire())),
     ]
@@ -99,6 +100,7 @@ export class Upkeep {
     for (const work of this.#works) work.start()
     // However long nobody was here.
     this.#retention.soon()
+    this.#dayIndexes.soon()
   }
 
   async stop(): Promise<void> {

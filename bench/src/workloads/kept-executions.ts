@@ -7,10 +7,18 @@ const dayMs = 86_400_000
 export const unusual = { ERROR: 2, KILLED: 1, REJECTED: 1 } as const
 /** Each so-manieth execution has a comment. */
 export const commentEvery = 20
+/** Of each ten in turn one is of this schedule, one of this version, one of a webhook; of each thousand one is a trial. */
+export const scheduleId = '0197b3c0-0000-7000-8000-000000000001'
+export const versionId = '0197b3c0-0000-7000-8000-000000000002'
+export const trialEvery = 1000
+
+/** What the parameters of one execution have alone, as a word of a search. `n`: of the day's, from 0 on. */
+export const orderOf = (day: number, n: number): string => `${day}-${n}"`
 
 /**
  * Writes so many ended executions of the processes of the team `demo` into a running system, spread evenly over the last
- * 30 days, each with its timeline and its log, in the partitions that it would have made. Their events count as handled.
+ * 30 days, and as many as of one of these into the present day, each with its timeline and its log, in the partitions that
+ * it would have made, and counts them. Their events count as handled.
  */
 export async function keepExecutions(dataDir: string, count: number): Promise<void> {
   const client = await connectTo(dataDir, '-c search_path=execution -c synchronous_commit=off')
@@ -20,11 +28,13 @@ export async function keepExecutions(dataDir: string, count: number): Promise<vo
     )
     const today = Math.floor(Date.now() / dayMs)
     const perDay = Math.ceil(count / keptDays)
-    for (let day = today - keptDays; day < today; day += 1) {
+    for (let day = today - keptDays; day <= today; day += 1) {
       await client.query(partitions.map((table) => makePartition(table, day)).join(';'))
-      await client.query(insertDay, [day * dayMs, perDay, processes.map(({ id }) => id)])
+      const spanMs = Math.min(Date.now() - day * dayMs, dayMs)
+      await client.query(insertDay, [day * dayMs, perDay, processes.map(({ id }) => id), spanMs])
     }
     await client.query(noteNames)
+    await client.query(countRuns)
     await client.query('VACUUM (ANALYZE) executions, timeline_events, log_chunks')
     await client.query('CHECKPOINT')
   } finally {
@@ -47,24 +57,49 @@ function makePartition(table: string, day: number): string {
   END IF; END $$`
 }
 
+/** Waits until the words of the days that are over have their indexes; the system makes those. */
+export async function untilWordsAreIndexed(dataDir: string): Promise<void> {
+  const client = await connectTo(dataDir, '-c search_path=execution')
+  try {
+    for (;;) {
+      const { rows } = await client.query<{ left: number }>(withoutWords)
+      if (rows[0]?.left === 0) return
+      await new Promise((resolve) => setTimeout(resolve, 500))
+    }
+  } finally {
+    await client.end()
+  }
+}
+
+const withoutWords = `
+SELECT count(*)::integer AS left FROM pg_inherits i JOIN pg_class c ON c.oid = i.inhrelid
+  LEFT JOIN (pg_index x JOIN pg_class k ON k.oid = x.indexrelid AND x.indisvalid) ON k.relname = c.relname || '_words'
+ WHERE i.inhparent = 'executions'::regclass AND k.oid IS NULL AND pg_relation_size(c.oid) >= 4 * 1024 * 1024
+   AND c.relname < 'executions_' || to_char(now() AT TIME ZONE 'UTC', 'YYYYMMDD')
+   AND EXISTS (SELECT FROM pg_extension WHERE extname = 'pg_trgm')`
+
 const { ERROR, KILLED, REJECTED } = unusual
 
 const insertDay = `
 WITH made AS MATERIALIZED (
-  SELECT n, at, (lpad(to_hex(at), 12, '0') || '7' || substr(md5(at || ' ' || n), 1, 3) || '8' || substr(md5(n || ' ' || at), 1, 15))::uuid AS id,
+  SELECT n, at, at / ${dayMs} AS day, (lpad(to_hex(at), 12, '0') || '7' || substr(md5(at || ' ' || n), 1, 3) || '8' || substr(md5(n || ' ' || at), 1, 15))::uuid AS id,
          CASE WHEN n % 100 < ${ERROR} THEN 8 WHEN n % 100 < ${ERROR + KILLED} THEN 6
               WHEN n % 100 < ${ERROR + KILLED + REJECTED} THEN 7 ELSE 5 END AS status,
          to_timestamp(at / 1000.0) AS time, p.id AS process_id, p.name, p.slug
-    FROM (SELECT n, $1::bigint + n * ${dayMs}::bigint / $2::integer AS at FROM generate_series(0, $2::integer - 1) AS n) AS times
+    FROM (SELECT n, $1::bigint + n * $4::bigint / $2::integer AS at FROM generate_series(0, $2::integer - 1) AS n) AS times
     JOIN LATERAL (SELECT * FROM catalog.processes
                    WHERE id = ($3::uuid[])[1 + (times.n / 7) % cardinality($3::uuid[])]) AS p ON true
 ), rows AS (
   INSERT INTO executions (id, team, process_id, process_name, process_slug, status, sequence, fence, pool, replica_id, slot,
-    depth, parameters, comment, return_value, explanation, timeout_ms, fresh_process, created_by, started_at, updated_at, language)
-  SELECT id, 'demo', process_id, name, slug, status, 3, 1, 'default', id, 0, 0, format('{"order":%s,"customer":"c-%s"}', n, n % 997),
+    depth, parameters, comment, return_value, explanation, timeout_ms, fresh_process, created_by, started_at, updated_at, language,
+    origin, trial, schedule_id, version_id, delivery_method, delivery_bytes)
+  SELECT id, 'demo', process_id, name, slug, status, 3, 1, 'default', id, 0, 0, format('{"order":"%s-%s","customer":"c-%s"}', day, n, n % 997),
          CASE WHEN n % ${commentEvery} = 0 THEN format('batch %s of the night', n) END,
          CASE WHEN status = 5 THEN '{"done":true}' END, CASE WHEN status = 8 THEN 'Error: no answer' END,
-         300000, false, 'ci', time, time, 1
+         300000, false, 'ci', time, time, 1,
+         CASE n % 10 WHEN 3 THEN 3 WHEN 5 THEN 2 ELSE 1 END, n % ${trialEvery} = 7,
+         CASE WHEN n % 10 = 3 THEN '${scheduleId}'::uuid END, CASE WHEN n % 10 = 4 THEN '${versionId}'::uuid END,
+         CASE WHEN n % 10 = 5 THEN 'POST' END, CASE WHEN n % 10 = 5 THEN 40 END
     FROM made
 ), events AS (
   INSERT INTO timeline_events (execution_id, sequence, status, at, team, process_id, xid, position)
@@ -77,3 +112,14 @@ SELECT id, 0, 1, format('[[%s,2,"order %s is done"]]', at * 1000, n) FROM made`
 const noteNames = `
 INSERT INTO process_names (team, process_id, process_name)
 SELECT team, id, name FROM catalog.processes WHERE team = 'demo' ON CONFLICT DO NOTHING`
+
+/** As the system does it: each start and each end to its hour, and of the last week to its minute. */
+const countRuns = `
+INSERT INTO run_counts (team, grain, at, process_id, origin, status, runs, run_ms, log_bytes, cpu_ms, memory_mb_ms, durations)
+SELECT e.team, grain, date_trunc(unit, e.started_at, 'UTC'), process_id, origin, s.status, count(*), 0, 0, 0, 0,
+       CASE s.status WHEN 4 THEN '{}'::integer[] ELSE ARRAY[count(*)] END
+  FROM executions e CROSS JOIN (VALUES (1, 'minute', interval '7 days'), (2, 'hour', interval '60 days')) AS g (grain, unit, kept)
+  CROSS JOIN LATERAL (VALUES (4), (e.status)) AS s (status)
+ WHERE e.team = 'demo' AND NOT e.trial AND e.started_at > now() - kept
+ GROUP BY e.team, grain, date_trunc(unit, e.started_at, 'UTC'), process_id, origin, s.status
+    ON CONFLICT DO NOTHING`
