@@ -111,6 +111,8 @@ const plain: ReadonlySet<string> = new Set([
   'query wait',
   'query bucket',
   'query by',
+  'query cols',
+  'query rows',
   'query async_response',
   'query X-Amz-Algorithm',
   'query X-Amz-Credential', // the service's, the same for all

@@ -1,9 +1,10 @@
 import { request } from 'node:http'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { Client } from '../client/client.ts'
 import type { Sandbox } from '../client/records.ts'
 import { waitUntil } from '../system/wait-until.ts'
 import { expectProblem } from './problem.ts'
-import { client } from './shared-system.ts'
+import { client, hasOther, other } from './shared-system.ts'
 
 let one: string
 
@@ -77,9 +78,8 @@ test('files go in, are seen by commands, and come out; a directory is a list', a
   expectProblem(await client.call('PUT', `${one}/files/none/a.txt`, { body: 'x' }), 403, { code: 'path_denied' })
 })
 
-/** Why a terminal is refused; undefined where there is one. */
-function refusalOfTerminal(): Promise<string | undefined> {
-  const { host, accessToken } = client.address
+/** Why a terminal is refused to whoever has this access token, below this team; undefined where there is one. */
+function refusalOfTerminal({ rest, address: { host, accessToken } } = client): Promise<string | undefined> {
   const headers = {
     authorization: `Bearer ${accessToken}`,
     connection: 'Upgrade',
@@ -88,9 +88,10 @@ function refusalOfTerminal(): Promise<string | undefined> {
     'sec-websocket-key': Buffer.alloc(16).toString('base64'),
   }
   return new Promise((resolve, reject) => {
-    const asking = request(`${client.rest}${one}/terminal`.replace(/^https?:\/\/[^/]*/, host), { headers })
+    const asking = request(`${rest}${one}/terminal`.replace(/^https?:\/\/[^/]*/, host), { headers })
     asking.on('error', reject)
-    asking.on('upgrade', (_, socket) => {
+    asking.on('upgrade', ({ headers: answered }, socket) => {
+      expect(answered['x-request-id']).toMatch(/\S/)
       socket.destroy()
       resolve(undefined)
     })
@@ -105,6 +106,7 @@ test('a terminal is a real one, where the machine has such', async () => {
   const refusal = await refusalOfTerminal()
   // On one machine they need more than some accounts may have: the guide says what.
   if (refusal !== undefined) return expect(refusal).toBe('terminal_unavailable')
+  expectProblem(await client.get(`${one}/terminal`), 400, { code: 'malformed_request' })
   const address = `${client.rest}${one}/terminal?cols=120&rows=40`.replace(/^http/, 'ws')
   const socket = new WebSocket(address, ['bearer', client.address.accessToken])
   socket.binaryType = 'arraybuffer'
@@ -131,3 +133,13 @@ test('a terminal is a real one, where the machine has such', async () => {
   type('exit 6\n')
   expect([await closed, last]).toEqual([1000, { exit: { code: 6 } }])
 })
+
+test.runIf(hasOther)(
+  'a terminal is opened to no other team, which is told as if there were no such sandbox',
+  async () => {
+    expect(await refusalOfTerminal(other)).toBe('sandbox_not_found')
+    const { host, team } = client.address
+    const stranger = new Client({ ...other.address, host, team })
+    expect(await refusalOfTerminal(stranger)).toBe('forbidden')
+  },
+)

@@ -33,6 +33,7 @@ import { runRoutes } from './resources/executions/start-routes.ts'
 import { sandboxCommandRoutes } from './resources/sandboxes/command-routes.ts'
 import { detachedCommandRoutes } from './resources/sandboxes/detached-routes.ts'
 import { sandboxFileRoutes } from './resources/sandboxes/file-routes.ts'
+import { terminalRoutes } from './resources/sandboxes/terminal-routes.ts'
 import { sandboxRoutes } from './resources/sandboxes/routes.ts'
 import { firingRoutes } from './resources/schedules/firing-routes.ts'
 import { scheduleRoutes } from './resources/schedules/routes.ts'
@@ -99,6 +100,7 @@ export function restApp(dependencies: RestAppDependencies): RestApi['app'] {
   sandboxCommandRoutes(api, dependencies)
   detachedCommandRoutes(api, dependencies)
   sandboxFileRoutes(api, dependencies)
+  terminalRoutes(api, dependencies)
   storageRoutes(api, dependencies)
   uploadRoutes(api, dependencies)
   signedDownloadRoutes(api, dependencies)

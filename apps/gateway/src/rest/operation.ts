@@ -63,7 +63,8 @@ export interface Success<
   A extends z.ZodType = z.ZodType,
   O extends z.ZodType = z.ZodType,
 > {
-  status: 200 | 201 | 202 | 203 | 204
+  /** 101 where the answer is another protocol: the handler refuses what does not ask for that. */
+  status: 101 | 200 | 201 | 202 | 203 | 204
   description: string
   schema?: S
   /** Other than JSON. */

@@ -117,7 +117,10 @@ export const wholeNumber = (min: number, max: number, fallback: number) =>
       if (value === undefined || value === '') return fallback
       const number = /^\d+$/.test(value) ? Number(value) : Number.NaN
       if (number >= min && number <= max) return number
-      check.addIssue({ code: 'custom', message: `must be a whole number from ${min}` })
+      check.addIssue({
+        code: 'custom',
+        message: `must be a whole number from ${min}${max === Infinity || max === MAX_PAGE ? '' : ` to ${max}`}`,
+      })
       return z.NEVER
     })
 

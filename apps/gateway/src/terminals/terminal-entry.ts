@@ -3,7 +3,6 @@ import type { Socket } from 'node:net'
 import { asFailure, Failure } from '@automation/errors'
 import type { Principal } from '@automation/rpc'
 import { MessageQueue } from '@automation/rpc/message-queue'
-import { z } from '@hono/zod-openapi'
 import { WebSocketServer } from 'ws'
 import type { CallLimits } from '../auth/call-limits.ts'
 import type { TeamAddresses } from '../auth/team-addresses.ts'
@@ -14,7 +13,8 @@ import { addressOf, callContext, type ClientAddress } from '../http/caller.ts'
 import { type Exchange, inadmissible, queryRecord, send } from '../http/exchange.ts'
 import { problemAnswer } from '../http/problem.ts'
 import { malformedRequest } from '../http/refusals.ts'
-import { sandboxId, wholeNumber } from '../rest/parameters.ts'
+import { terminalQuery } from '../resources/sandboxes/terminal-routes.ts'
+import { sandboxId } from '../rest/parameters.ts'
 import { validate } from '../rest/rest-api.ts'
 import { commandCall, type CommandRequest, endWithToken } from '../sandbox-ports/command-call.ts'
 import { answerOn } from '../sandbox-ports/upgrade.ts'
@@ -26,8 +26,6 @@ const form = /^\/api\/([^/?]+)\/rest\/sandboxes\/([^/?]+)\/terminal(?:\?|$)/
 const route = '/api/{team}/rest/sandboxes/{sandboxId}/terminal'
 const subprotocol = 'bearer'
 const shell = ['sh', '-c', 'exec "$(command -v bash || echo sh)"']
-
-const query = z.object({ cols: wholeNumber(1, 1000, 80), rows: wholeNumber(1, 1000, 24) })
 
 export interface TerminalDependencies {
   config: GatewayConfig
@@ -70,7 +68,10 @@ export class TerminalEntry {
     try {
       const options = await this.#open(exchange, socket)
       if (socket.destroyed) return options.over()
+      const named = (headers: string[]) => headers.push(`X-Request-Id: ${exchange.requestId}`)
+      this.#sockets.once('headers', named)
       this.#sockets.handleUpgrade(exchange.incoming, socket, head, (one) => new TerminalSession(one, options))
+      this.#sockets.off('headers', named)
     } catch (error) {
       const failure = asFailure(error)
       this.#dependencies.report(failure, exchange)
@@ -92,7 +93,7 @@ export class TerminalEntry {
     exchange.team = team
     const { principal, endsMs } = await this.#caller(exchange, team)
     const sandbox = sandboxId.read(id)
-    const { cols: columns, rows } = validate(query, queryRecord(exchange.query))
+    const { cols: columns, rows } = validate(terminalQuery, queryRecord(exchange.query))
     const ending = new AbortController()
     const slot = streams.take(principal.team)
     const ended = endWithToken(ending, endsMs)

@@ -1084,6 +1084,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/sandboxes/{sandboxId}/terminal": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Open a terminal in a sandbox: a WebSocket of version 13 */
+        get: operations["getSandboxesBySandboxIdTerminal"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/storage/objects": {
         parameters: {
             query?: never;
@@ -5125,6 +5142,26 @@ export interface components {
                 };
             };
         };
+        /** @description Invalid input, or no valid HTTP: `invalid_input`, `malformed_request`, `sandbox_ended`, `terminal_unavailable` */
+        "400.invalid_input.malformed_request.sandbox_ended.terminal_unavailable": {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                "X-Content-Type-Options": components["headers"]["NoSniff"];
+                "Cache-Control": components["headers"]["Caching"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"] & {
+                    /**
+                     * Format: int32
+                     * @enum {integer}
+                     */
+                    status?: 400;
+                    /** @enum {string} */
+                    code?: "invalid_input" | "malformed_request" | "sandbox_ended" | "terminal_unavailable";
+                };
+            };
+        };
         /** @description Invalid input, or no valid HTTP: `invalid_input`, `invalid_json`, `limit_reached`, `malformed_request`, `too_many_parts` */
         "400.invalid_input.invalid_json.limit_reached.malformed_request.too_many_parts": {
             headers: {
@@ -7812,6 +7849,23 @@ export interface operations {
                 content?: never;
             };
         };
+    };
+    getSandboxesBySandboxIdTerminal: {
+        parameters: {
+            query?: {
+                /** @description Characters in a line */
+                cols?: number;
+                /** @description Lines */
+                rows?: number;
+            };
+            header?: never;
+            path: {
+                sandboxId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: never;
     };
     getStorageObjects: {
         parameters: {
