@@ -96,6 +96,28 @@ test('runs are found by what has started them, by their version and by what they
   }
 })
 
+test('words that thousands of runs have are found newest first, page by page over the days', async () => {
+  const team = 'many-words'
+  const one = await system.finished(runner, team, { parameters: new TextEncoder().encode('{"order":"needle"}') })
+  const now = Date.now()
+  const copies = await system.rows<{ id: string }>(
+    `INSERT INTO executions SELECT (jsonb_populate_record(e, jsonb_build_object('id', lpad(to_hex(at), 12, '0') || '7000800000000000' || lpad(to_hex(n), 4, '0')))).*
+       FROM executions e, generate_series(0, 2199) AS n, LATERAL (SELECT $2::bigint - 1 - (n / 1500) * 86400000 - n AS at) AS t
+      WHERE e.id = $1 RETURNING id`,
+    [one, now],
+  )
+  const all = [one, ...copies.map(({ id }) => id)].toSorted().toReversed()
+  const page = async (filter: Filter, number: number) => {
+    const answer = await system.list({ words: 'needle', ...filter, page: { page: number, limit: 1000 } }, team)
+    expect(answer.page!.total).toBe(2201)
+    return answer.executions.map(({ id }) => id)
+  }
+  const pages = [await page({}, 0), await page({ trial: false }, 1), await page({ statuses: [Status.FINISHED] }, 2)]
+  expect(pages.flat()).toEqual(all)
+  expect(pages[2]).toHaveLength(201)
+  expect(await page({ after: all[1499]! }, 0)).toEqual(all.slice(1500))
+})
+
 test('behind a cursor the list goes on where the page ended, whatever has come since', async () => {
   const team = 'cursors'
   const ids: string[] = []

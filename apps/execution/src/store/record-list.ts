@@ -2,6 +2,7 @@ import { Origin, Status } from '@automation/contract/execution/v1/execution'
 import { columnLimit, countedUpTo, literally, sizeOf, type Window } from '@automation/database'
 import { installsProcessId } from '@automation/contract/installs'
 import { recordColumns, visible, type RecordRow } from './records.ts'
+import { createdAtMs, lowestIdAt } from '../execution-id.ts'
 import { isTerminal } from '../status.ts'
 import type { Queries } from './connections.ts'
 import { among, waits } from './statuses.ts'
@@ -32,6 +33,8 @@ interface Search {
   /** Alternatives, each of which finds its rows by an index. */
   branches: Source[]
   values: unknown[]
+  /** Its words are in many rows, maybe of some days alone. */
+  hasManyWords: boolean
 }
 
 /** Rows `e`, of executions or of events that name one. */
@@ -52,12 +55,60 @@ export async function listRecords(
   const search = await searchOf(pool, filter)
   if (search === undefined) return { rows: [], total: 0 }
   const { afterId } = filter
+  if (search.hasManyWords) return pageOfWords(pool, search, filter, { skip, take })
   const pageValues = [...search.values, take, skip, ...(afterId === undefined ? [] : [afterId])]
   const [page, count] = await Promise.all([
     pool.query<RecordRow>(pageStatement(search, afterId !== undefined), pageValues),
     pool.query<{ total: number }>(countStatement(search), search.values),
   ])
   return { rows: page.rows, total: count.rows[0]?.total ?? 0 }
+}
+
+/**
+ * A page of runs whose words are in many rows. Day by day, as the indexes of words are those of days and know no order: the
+ * first days with some make the page, and a day without any costs a look into its index.
+ */
+async function pageOfWords(
+  pool: Queries,
+  search: Search,
+  { team, untilId, afterId }: RecordFilter,
+  { skip, take }: Window,
+): Promise<{ rows: RecordRow[]; total: number }> {
+  const count = pool.query<{ total: number }>(countStatement(search), search.values)
+  const first = pool.query<{ id: string }>('SELECT id FROM executions WHERE team = $1 ORDER BY id LIMIT 1', [team])
+  const [{ rows: counts }, { rows: oldest }] = await Promise.all([count, first])
+  const ids: string[] = []
+  const bounds = [untilId, afterId].filter((id) => id !== undefined)
+  let day = Math.floor(Math.min(Date.now() + dayMs, ...bounds.map(createdAtMs)) / dayMs)
+  const last = Math.floor(createdAtMs(oldest[0]?.id ?? lowestIdAt(Date.now())) / dayMs)
+  for (; day >= last && ids.length < skip + take; day -= 1) {
+    const span: [from: string, until: string] = [lowestIdAt(day * dayMs), lowestIdAt((day + 1) * dayMs)]
+    const left = skip + take - ids.length
+    const text = dayStatement(search, span, { most: left, isAfter: afterId !== undefined })
+    const { rows } = await pool.query<{ id: string }>(text, [
+      ...search.values,
+      ...(afterId === undefined ? [] : [afterId]),
+    ])
+    ids.push(...rows.map(({ id }) => id))
+  }
+  const rows = await readListed(pool, team, ids.slice(skip))
+  return { rows: rows.toSorted((a, b) => (a.id < b.id ? 1 : -1)), total: counts[0]?.total ?? 0 }
+}
+
+const dayMs = 86_400_000
+
+/** Ids of a span, newest first. Its bounds are written into it, so that the planner knows the day. */
+function dayStatement(
+  { branches, values }: Search,
+  [from, until]: [from: string, until: string],
+  { most, isAfter }: { most: number; isAfter: boolean },
+): string {
+  const parts = branches.map(({ from: source, id, where }) => {
+    const after = isAfter ? [`${id} < $${values.length + 1}::uuid`] : []
+    const conditions = [...where, `${id} >= '${from}'`, `${id} < '${until}'`, ...after].join(' AND ')
+    return `(SELECT ${id} AS id FROM ${source} WHERE ${conditions} ORDER BY ${id} DESC LIMIT ${most})`
+  })
+  return `SELECT id FROM (${parts.join(' UNION ')}) AS found ORDER BY id DESC LIMIT ${most}`
 }
 
 function pageStatement({ branches: all, values }: Search, isAfter: boolean): string {
@@ -118,11 +169,13 @@ async function searchOf(pool: Queries, filter: RecordFilter): Promise<Search | u
   const bounds: [relation: string, bound: string][] = []
   if (fromId !== undefined) bounds.push(['>=', `${parameter(fromId)}::uuid`])
   if (untilId !== undefined) bounds.push(['<', `${parameter(untilId)}::uuid`])
+  let hasManyWords = false
   if (filter.words !== undefined) {
     ofRows.push(...hasWords(filter.words, parameter))
     const within = bounds.map(([relation, bound]) => `e.id ${relation} ${bound}`)
     const ids = await readFewIds(pool, [...conditions, ...within, ...ofRows], values)
     if (ids?.length === 0) return undefined
+    hasManyWords = ids === undefined
     if (ids !== undefined) ofRows.push(`e.id = ANY (${parameter(ids)}::uuid[])`)
   }
   const found = (sources: Source[], ...further: string[]) =>
@@ -137,7 +190,7 @@ async function searchOf(pool: Queries, filter: RecordFilter): Promise<Search | u
   // A comment is found by its own index.
   const rows =
     comment === undefined ? await sourcesOf(pool, filter, ofRows.length > 0, lateIds) : rowsOf(statuses, lateIds)
-  if (keywords === undefined) return { branches: found(rows), values }
+  if (keywords === undefined) return { branches: found(rows), values, hasManyWords }
   const words = parameter(pattern(keywords))
   const branches = found(rowsOf(statuses, lateIds), `e.comment IS NOT NULL AND e.comment ILIKE ${words}`)
   const processes = await readProcessesNamed(pool, filter.team, keywords)
@@ -145,7 +198,7 @@ async function searchOf(pool: Queries, filter: RecordFilter): Promise<Search | u
     const named = `e.process_id = ANY (${parameter(processes)}::uuid[]) AND e.process_name ILIKE ${words}`
     branches.push(...found(comment === undefined ? await sourcesOf(pool, filter, true, lateIds) : rows, named))
   }
-  return { branches, values }
+  return { branches, values, hasManyWords }
 }
 
 /** What holds for rows of executions, and events say nothing of. */
