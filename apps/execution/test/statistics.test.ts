@@ -73,6 +73,17 @@ test('each run counts once where it starts and once where it ends, at any replic
   }
   const all = [4, 2, 1, 1, 0]
   for (const replica of [0, 1, 0]) await become('demo', { all }, {}, replica)
+  // Made up of days and hours, of hours alone, and of a day.
+  const now = Date.now()
+  for (const [back, ahead] of [
+    [50, 50],
+    [1, 1],
+    [24, 24],
+  ] as const) {
+    const span = { from: timestampFromMs(now - back * 3_600_000), to: timestampFromMs(now + ahead * 3_600_000) }
+    const usage = system.replicas[0]!.network.client(StatisticsService).getUsage(span, userContext('demo'))
+    expect((await usage).items.reduce((runs, item) => runs + Number(item.runs), 0)).toBe(4)
+  }
   for (const bucket of [Bucket.MINUTE, Bucket.DAY]) expect(await sums('demo', { bucket })).toEqual({ all })
   const byProcess = Object.values(await sums('demo', { by: Grouping.PROCESS }))
   expect(byProcess).toContainEqual([2, 0, 1, 1, 0])

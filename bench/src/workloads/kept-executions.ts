@@ -92,14 +92,15 @@ WITH made AS MATERIALIZED (
 ), rows AS (
   INSERT INTO executions (id, team, process_id, process_name, process_slug, status, sequence, fence, pool, replica_id, slot,
     depth, parameters, comment, return_value, explanation, timeout_ms, fresh_process, created_by, started_at, updated_at, language,
-    origin, trial, schedule_id, version_id, delivery_method, delivery_bytes)
+    origin, trial, schedule_id, version_id, delivery_method, delivery_bytes, request)
   SELECT id, 'demo', process_id, name, slug, status, 3, 1, 'default', id, 0, 0, format('{"order":"%s-%s","customer":"c-%s"}', day, n, n % 997),
          CASE WHEN n % ${commentEvery} = 0 THEN format('batch %s of the night', n) END,
          CASE WHEN status = 5 THEN '{"done":true}' END, CASE WHEN status = 8 THEN 'Error: no answer' END,
          300000, false, 'ci', time, time, 1,
          CASE n % 10 WHEN 3 THEN 3 WHEN 5 THEN 2 ELSE 1 END, n % ${trialEvery} = 7,
          CASE WHEN n % 10 = 3 THEN '${scheduleId}'::uuid END, CASE WHEN n % 10 = 4 THEN '${versionId}'::uuid END,
-         CASE WHEN n % 10 = 5 THEN 'POST' END, CASE WHEN n % 10 = 5 THEN 40 END
+         CASE WHEN n % 10 = 5 THEN 'POST' END, CASE WHEN n % 10 = 5 THEN 40 END,
+         CASE WHEN n % 10 = 5 THEN '{"method":"POST","query":{},"headers":{}}' END
     FROM made
 ), events AS (
   INSERT INTO timeline_events (execution_id, sequence, status, at, team, process_id, xid, position)
@@ -118,7 +119,7 @@ const countRuns = `
 INSERT INTO run_counts (team, grain, at, process_id, origin, status, runs, run_ms, log_bytes, cpu_ms, memory_mb_ms, durations)
 SELECT e.team, grain, date_trunc(unit, e.started_at, 'UTC'), process_id, origin, s.status, count(*), 0, 0, 0, 0,
        CASE s.status WHEN 4 THEN '{}'::integer[] ELSE ARRAY[count(*)] END
-  FROM executions e CROSS JOIN (VALUES (1, 'minute', interval '7 days'), (2, 'hour', interval '60 days')) AS g (grain, unit, kept)
+  FROM executions e CROSS JOIN (VALUES (1, 'minute', interval '7 days'), (2, 'hour', interval '60 days'), (3, 'day', interval '60 days')) AS g (grain, unit, kept)
   CROSS JOIN LATERAL (VALUES (4), (e.status)) AS s (status)
  WHERE e.team = 'demo' AND NOT e.trial AND e.started_at > now() - kept
  GROUP BY e.team, grain, date_trunc(unit, e.started_at, 'UTC'), process_id, origin, s.status

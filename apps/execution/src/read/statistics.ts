@@ -15,7 +15,7 @@ import { timestampFromMs, timestampMs, type Timestamp } from '@bufbuild/protobuf
 import type { RunCounter } from '../react/run-counter.ts'
 import type { Connections } from '../store/connections.ts'
 import { grains, minutesKeptMs } from '../store/run-counts.ts'
-import { readStatistics, readUsage, type StatisticsRow } from '../store/statistics.ts'
+import { readStatistics, readUsage, type CountSpan, type StatisticsRow } from '../store/statistics.ts'
 
 /** The most points of all series together, and the most items of a usage. */
 const mostPoints = 10_000
@@ -27,6 +27,13 @@ const bucketsMs: Record<Bucket, number> = {
   [Bucket.MINUTE]: 60_000,
   [Bucket.HOUR]: hourMs,
   [Bucket.DAY]: dayMs,
+}
+
+const grainOf: Record<Bucket, number> = {
+  [Bucket.UNSPECIFIED]: grains.hour,
+  [Bucket.MINUTE]: grains.minute,
+  [Bucket.HOUR]: grains.hour,
+  [Bucket.DAY]: grains.day,
 }
 
 type Point = MessageInitShape<typeof StatisticsPointSchema>
@@ -53,8 +60,8 @@ export class Statistics {
       throw invalid('/from', 'must be within the last 7 days for minutes: take hours or days')
     if (processId !== '' && !isUuid(processId)) return { ...timesOf(fromMs, toMs), bucket, series: [] }
     await this.#counter.catchUp()
-    const grain = bucket === Bucket.MINUTE ? grains.minute : grains.hour
-    const filter = { team, grain, fromMs, toMs, processId: processId || undefined }
+    const spans = [{ grain: grainOf[bucket], fromMs, toMs }]
+    const filter = { team, spans, processId: processId || undefined }
     const rows = await readStatistics(this.#connections.forTeam(team), filter, { by, bucketMs, most: mostPoints })
     const byKey = Map.groupBy(rows ?? refuse(), ({ key }) => key)
     if (byKey.size * buckets > mostPoints) throw tooMany()
@@ -68,7 +75,7 @@ export class Statistics {
     const { fromMs, toMs } = spanOf(request, hourMs, 30 * dayMs)
     await this.#counter.catchUp()
     const by = request.by || Grouping.DAY
-    const filter = { team, grain: grains.hour, fromMs, toMs }
+    const filter = { team, spans: spansOfHours(fromMs, toMs) }
     const rows = await readUsage(this.#connections.forTeam(team), filter, by, mostPoints)
     const items = (rows ?? refuse()).map(({ key, runs, runMs, logBytes, cpuMs, memoryMbMs }) => ({
       key,
@@ -97,6 +104,18 @@ function spanOf({ from, to }: Span, bucketMs: number, usualMs: number): { fromMs
   if (toMs > latestMs) throw invalid('/to', 'must be before the end of the year 9999')
   if (fromMs >= toMs) throw invalid('/from', 'must be before `to`')
   return { fromMs, toMs }
+}
+
+/** Whole days as days, what is before and behind them as hours: few rows make up a long span. */
+function spansOfHours(fromMs: number, toMs: number): CountSpan[] {
+  const firstDay = Math.ceil(fromMs / dayMs) * dayMs
+  const lastDay = Math.floor(toMs / dayMs) * dayMs
+  if (firstDay >= lastDay) return [{ grain: grains.hour, fromMs, toMs }]
+  return [
+    { grain: grains.hour, fromMs, toMs: firstDay },
+    { grain: grains.day, fromMs: firstDay, toMs: lastDay },
+    { grain: grains.hour, fromMs: lastDay, toMs },
+  ]
 }
 
 const timesOf = (fromMs: number, toMs: number) => ({ from: timestampFromMs(fromMs), to: timestampFromMs(toMs) })

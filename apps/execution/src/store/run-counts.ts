@@ -9,7 +9,7 @@ import { endedStatuses } from './statuses.ts'
 export const runCountsReader = 'statistics'
 
 /** Spans of time that are counted. */
-export const grains = { minute: 1, hour: 2 } as const
+export const grains = { minute: 1, hour: 2, day: 3 } as const
 /** For how long minutes are kept, in ms. */
 export const minutesKeptMs = 7 * 24 * 3_600_000
 
@@ -169,16 +169,16 @@ interface Count {
   durations: number[]
 }
 
-const hourMs = 3_600_000
+const grainsMs: Record<number, number> = { [grains.minute]: 60_000, [grains.hour]: 3_600_000, [grains.day]: 86_400_000 }
 const nothing = () => ({ runs: 0, runMs: 0n, logBytes: 0n, cpuMs: 0n, memoryMbMs: 0n })
 
-/** The rows that groups add to: each to its minute and its hour, in the order of their keys, in which all lock them. */
+/** The rows that groups add to: each to its minute, its hour and its day, in the order of their keys, in which all lock them. */
 function countsOf(groups: Group[]): Count[] {
   const counts = new Map<string, Count>()
   for (const group of groups)
     for (const grain of Object.values(grains)) {
       const minute = group.at.getTime()
-      const at = grain === grains.hour ? minute - (minute % hourMs) : minute
+      const at = minute - (minute % grainsMs[grain]!)
       const key = [group.team, grain, at, group.processId, group.origin, group.status].join(' ')
       const count = counts.get(key) ?? { group, grain, at, ...nothing(), durations: [] }
       counts.set(key, count)
@@ -238,21 +238,23 @@ export async function addKilledUsage(pool: Queries, run: KilledRun): Promise<voi
                 AND process_id <> '${installsProcessId}')
            INSERT INTO run_counts (team, grain, at, process_id, origin, status, runs, run_ms, log_bytes, cpu_ms, memory_mb_ms, durations)
            SELECT team, grain, date_trunc(unit, at, 'UTC'), process_id, coalesce(origin, 0), ${Status.KILLED}, 0, 0, 0, $4, $5::bigint * ms, '{}'
-             FROM killed CROSS JOIN (VALUES (${grains.minute}, 'minute'), (${grains.hour}, 'hour')) AS g (grain, unit) ORDER BY grain
+             FROM killed CROSS JOIN (VALUES (${grains.minute}, 'minute'), (${grains.hour}, 'hour'), (${grains.day}, 'day')) AS g (grain, unit) ORDER BY grain
                ON CONFLICT (team, grain, at, process_id, origin, status) DO UPDATE
               SET cpu_ms = run_counts.cpu_ms + excluded.cpu_ms, memory_mb_ms = run_counts.memory_mb_ms + excluded.memory_mb_ms`,
     values: [id, fence, sessionId, cpuMs ?? 0, memoryMb ?? 0],
   })
 }
 
-/** Forgets minutes after a week, and hours with the executions: a batch at most. Gives how many rows it has removed. */
+/** Forgets minutes after a week, hours and days with the executions: a batch at most of each. Gives how many rows it has removed. */
 export async function forgetRunCounts(pool: Queries, retentionDays: number, batch: number): Promise<number> {
   const { rowCount } = await pool.query({
     name: 'run-counts-forget',
     text: `DELETE FROM run_counts WHERE ctid = ANY (ARRAY (
              (SELECT ctid FROM run_counts WHERE grain = ${grains.minute} AND at < now() - $1 * interval '1 ms' ORDER BY at LIMIT $3)
              UNION ALL
-             (SELECT ctid FROM run_counts WHERE grain = ${grains.hour} AND at < now() - ($2 + 1) * interval '1 day' ORDER BY at LIMIT $3)))`,
+             (SELECT ctid FROM run_counts WHERE grain = ${grains.hour} AND at < now() - ($2 + 1) * interval '1 day' ORDER BY at LIMIT $3)
+             UNION ALL
+             (SELECT ctid FROM run_counts WHERE grain = ${grains.day} AND at < now() - ($2 + 2) * interval '1 day' ORDER BY at LIMIT $3)))`,
     values: [minutesKeptMs, retentionDays, batch],
   })
   return rowCount ?? 0

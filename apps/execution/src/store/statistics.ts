@@ -6,11 +6,17 @@ import { durationOf, ofNoTrials } from './run-counts.ts'
 /** What is summed up. Times in ms. */
 export interface CountFilter {
   team: string
+  /** Which rows make up the span, without a gap. */
+  spans: CountSpan[]
+  /** Undefined: of all processes. */
+  processId?: string | undefined
+}
+
+/** Rows of one grain from one time on and before another one. */
+export interface CountSpan {
   grain: number
   fromMs: number
   toMs: number
-  /** Undefined: of all processes. */
-  processId?: string | undefined
 }
 
 /** The figures of one key in one bucket, where there are any. */
@@ -41,16 +47,17 @@ const keys: Record<Grouping, string> = {
 
 /** In a statement, rows of counts for which `holds`, with their key and the bucket that they fall into. */
 const found = (by: Grouping, holds = 'true') => `found AS MATERIALIZED (
-  SELECT ${keys[by]} AS key, date_bin($5::bigint * interval '1 ms', at, 'epoch'::timestamptz) AS bucket, status, runs, run_ms, log_bytes, cpu_ms, memory_mb_ms, durations
-    FROM run_counts
-   WHERE team = $1 AND grain = $2 AND at >= $3 AND at < $4 AND ($6::uuid IS NULL OR process_id = $6) AND ${holds} LIMIT ${mostRows + 1}
+  SELECT ${keys[by]} AS key, date_bin($5::bigint * interval '1 ms', r.at, 'epoch'::timestamptz) AS bucket, status, runs, run_ms, log_bytes, cpu_ms, memory_mb_ms, durations
+    FROM unnest($2::smallint[], $3::timestamptz[], $4::timestamptz[]) AS s (grain, since, until)
+    JOIN run_counts r ON r.team = $1 AND r.grain = s.grain AND r.at >= s.since AND r.at < s.until
+   WHERE ($6::uuid IS NULL OR process_id = $6) AND ${holds} LIMIT ${mostRows + 1}
 )`
 
-const valuesOf = ({ team, grain, fromMs, toMs, processId }: CountFilter, bucketMs: number) => [
+const valuesOf = ({ team, spans, processId }: CountFilter, bucketMs: number) => [
   team,
-  grain,
-  new Date(fromMs),
-  new Date(toMs),
+  spans.map(({ grain }) => grain),
+  spans.map(({ fromMs }) => new Date(fromMs)),
+  spans.map(({ toMs }) => new Date(toMs)),
   bucketMs,
   processId ?? null,
 ]
