@@ -110,7 +110,15 @@ const commands: Record<string, string[]> = {
     'test:openapi',
     'test:models',
   ],
-  'To try it with more': ['test:packages', 'test:broker', 'test:leaks', 'test:neighbours', 'test:memory', 'test:usage', 'test:soak'],
+  'To try it with more': [
+    'test:packages',
+    'test:broker',
+    'test:leaks',
+    'test:neighbours',
+    'test:memory',
+    'test:usage',
+    'test:soak',
+  ],
 }
 
 async function commandsPage(root: string): Promise<string> {
