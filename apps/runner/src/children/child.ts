@@ -45,6 +45,9 @@ export class Child implements RunningChild {
   runs = 0
   /** A JavaScript child also becomes so by its first program. */
   isWarm = false
+  /** What it runs; nothing while it is blank. */
+  program = ''
+  isCalledAgain = false
   readonly startedAt = performance.now()
   freeSince = performance.now()
   runningSince = 0
@@ -128,6 +131,7 @@ export class Child implements RunningChild {
     this.#outputLimit.begin()
     this.#strayBytes = 0
     this.runs += 1
+    this.program = task.program.key
     if (this.language === 'javascript') this.isWarm = true
     this.meter.begin(this.pid)
     const { frames } = this.#launched
