@@ -5,7 +5,6 @@ import os
 import struct
 
 # As in src/children/frames.ts of the runner.
-WARM_UP = 87
 PROGRAM = 80
 SURROUNDINGS = 83
 RUN = 82

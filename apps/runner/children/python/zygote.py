@@ -97,6 +97,7 @@ class Zygote:
         signal.signal(signal.SIGINT, signal.SIG_IGN)
         self.poller.register(self.wake, select.POLLIN)
         self.next = Fork(self.directories.path)
+        rehearsal.rehearse()
         warm.freeze()
         warm.gc.disable()
 
@@ -133,16 +134,6 @@ class Zygote:
         self.is_first = self.next.ready is None
         return None
 
-    def warm_up(self):
-        """There is time: the next forks find rehearsed what they do."""
-        if self.template is not None:
-            return  # Its own forks are its runs.
-        rehearsal.rehearse()
-        warm.freeze()
-        if self.clear() is not None:
-            os._exit(0)
-        self.fork()
-
     def heard(self):
         """Frames from the runner, which is trusted."""
         if not self.input.fill():
@@ -158,9 +149,6 @@ class Zygote:
                 self.next.surround(frame[1:])
                 if self.template is not None and self.next.surroundings != before:
                     self.start_over()  # It has imported with others, and its forks would have them.
-            elif kind == frames.WARM_UP:
-                self.warm_up()
-                continue
             elif kind == frames.RUN:
                 end = 9 + frames.LENGTH.unpack_from(frame, 1)[0]
                 header = json.loads(frame[9:end])

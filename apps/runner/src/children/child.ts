@@ -43,8 +43,6 @@ export class Child implements RunningChild {
   state: ChildState = 'starting'
   hasStarted = false
   runs = 0
-  /** A JavaScript child also becomes so by its first program. */
-  isWarm = false
   /** What it runs; nothing while it is blank. */
   program = ''
   isCalledAgain = false
@@ -116,10 +114,9 @@ export class Child implements RunningChild {
     return this.#launched.directory
   }
 
-  /** What programs need it makes ready while nobody waits for it: it is blank or, in Python, idle. */
-  warmUp(): void {
-    this.isWarm = true
-    this.send(frame(FrameType.warmUp))
+  /** It is blank, and nobody waits for it: it does what its first program would wait for. One of Python has done so. */
+  rehearse(): void {
+    if (this.language === 'javascript') this.send(frame(FrameType.rehearse))
   }
 
   begin(task: Task): void {
@@ -132,7 +129,6 @@ export class Child implements RunningChild {
     this.#strayBytes = 0
     this.runs += 1
     this.program = task.program.key
-    if (this.language === 'javascript') this.isWarm = true
     this.meter.begin(this.pid)
     const { frames } = this.#launched
     frames.cork()

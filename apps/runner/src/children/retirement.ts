@@ -27,11 +27,6 @@ export interface Used extends Pick<Aged, 'startedAt' | 'freeSince'> {
   runs: number
 }
 
-export interface Warmed {
-  state: string
-  isWarm: boolean
-}
-
 export interface Running {
   state: string
   runningSince: number
@@ -51,8 +46,6 @@ const largeMb = 256
 /** Those that are kept for longer have this part of the memory of all, while this part of the machine's is free. */
 const keptPart = 1 / 8
 const freePart = 1 / 4
-/** A child that is never idle for long is warmed up all the same, after so many runs. */
-const coldRuns = 4
 
 /** Memory for idle children that are kept for longer, in MiB, where the machine has so much of it, and so much is free. */
 export function memoryToKeepMb(limitMb: number, machine: { free: number; total: number }): number {
@@ -105,18 +98,6 @@ function keptFor<C extends Aged>(idle: C[], since: number, toKeepMb: number): Se
 export function mustRetire(child: Used, { maxRuns, maxAgeMs }: { maxRuns: number; maxAgeMs: number }): boolean {
   const hasRunEnough = child.language === 'javascript' && child.runs >= maxRuns
   return hasRunEnough || child.freeSince - child.startedAt >= maxAgeMs
-}
-
-/** The one of these children that there is time to warm up: it has nothing to do, and none is on its way. */
-export function firstCold<C extends Warmed>(children: Iterable<C>): C | undefined {
-  const all = [...children]
-  if (all.some(({ state }) => state === 'starting')) return undefined
-  return all.find(({ state, isWarm }) => state === 'idle' && !isWarm)
-}
-
-/** Whether this idle child has gone on long enough without. */
-export function isOverdue({ isWarm, runs }: Pick<Warmed, 'isWarm'> & Pick<Used, 'runs'>): boolean {
-  return !isWarm && runs >= coldRuns
 }
 
 /** What these hold together. */
