@@ -1,0 +1,69 @@
+import type { Command } from 'commander'
+import { readContexts, writeContexts } from '../context/contexts.ts'
+import { removeCredential } from '../context/credentials.ts'
+import { examples } from '../output/examples.ts'
+import { usageError, type Runtime } from '../runtime.ts'
+
+/** `pas context`: names for an address with a team. */
+export function register(program: Command, runtime: Runtime): void {
+  const context = program
+    .command('context')
+    .description(
+      'Contexts are names for an address with a team. "pas login" makes them; pas.yaml has those of a repository.',
+    )
+  examples(
+    context.command('list').description('List the contexts, the current one marked.').action(list),
+    'pas context list',
+  )
+  examples(
+    context.command('use').argument('<name>').description('Choose the context of all later commands.').action(use),
+    'pas context use staging',
+  )
+  examples(
+    context.command('remove').argument('<name>').description('Forget a context with its token.').action(remove),
+    'pas context remove staging',
+  )
+  examples(context, 'pas context list', 'pas context use staging')
+
+  async function list(): Promise<void> {
+    const [stored, project] = await Promise.all([readContexts(runtime.env), runtime.project()])
+    const of = (from: string, contexts: Record<string, { url: string; team: string }>) =>
+      Object.entries(contexts).map(([name, { url, team }]) => ({
+        name,
+        url,
+        team,
+        from,
+        current: name === stored.current,
+      }))
+    const all = [...of('pas.yaml', project?.file.contexts ?? {}), ...of('login', stored.contexts)]
+    runtime.out.data(all, {
+      table: [
+        { title: '', of: ({ current }) => (current ? '*' : ' ') },
+        { title: 'name', of: ({ name }) => name },
+        { title: 'url', of: ({ url }) => url },
+        { title: 'team', of: ({ team }) => team },
+        { title: 'from', of: ({ from }) => from },
+      ],
+      empty: 'There are no contexts. Make one: pas login URL --team TEAM',
+    })
+  }
+
+  async function use(name: string): Promise<void> {
+    const [stored, project] = await Promise.all([readContexts(runtime.env), runtime.project()])
+    const found = stored.contexts[name] ?? project?.file.contexts?.[name]
+    if (found === undefined) throw usageError(`There is no context "${name}". "pas context list" shows them.`)
+    await writeContexts(runtime.env, { ...stored, current: name })
+    runtime.out.say(`Commands are for the team ${found.team} at ${found.url} now.`)
+  }
+
+  async function remove(name: string): Promise<void> {
+    const { current, contexts } = await readContexts(runtime.env)
+    const { [name]: removed, ...others } = contexts
+    if (removed === undefined) throw usageError(`There is no stored context "${name}". "pas context list" shows them.`)
+    await writeContexts(runtime.env, { ...(current === name ? {} : { current }), contexts: others })
+    await removeCredential(runtime.env, removed)
+    runtime.out.say(
+      `The context ${name} and its token are forgotten. The token itself lives on: revoke it by "pas tokens revoke".`,
+    )
+  }
+}

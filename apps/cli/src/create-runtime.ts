@@ -1,0 +1,75 @@
+import { chooseTarget, type Target } from './context/choose-target.ts'
+import { readContexts } from './context/contexts.ts'
+import { findProject } from './context/project-file.ts'
+import { exitCodes, ExitError, usageError } from './exit.ts'
+import { createOutput } from './output/output.ts'
+import type { Flags, Runtime } from './runtime.ts'
+import { version } from './version.ts'
+
+/** The runtime of a program that is a process of its own. */
+export function createRuntime(self: NodeJS.Process, json: boolean): Runtime {
+  const { stdin, stdout, stderr, env } = self
+  const cwd = self.cwd()
+  const flags: Flags = { json, yes: false }
+  const isTerminal = Boolean(stdin.isTTY && stderr.isTTY) && !json
+  let project: ReturnType<typeof findProject> | undefined
+  const findIt = () => (project ??= findProject(cwd))
+  const target = async (): Promise<Target> =>
+    chooseTarget({ flags, env, project: await findIt(), stored: await readContexts(env) })
+  const interrupts = interruptions(self)
+  return {
+    stdin,
+    stdout,
+    stderr,
+    env,
+    cwd,
+    isTerminal,
+    flags,
+    out: createOutput({ stdout, stderr }, json),
+    target,
+    async client(choice = {}) {
+      const [{ Client }, { authenticated }] = await Promise.all([
+        import('@automation/client'),
+        import('./context/authenticated.ts'),
+      ])
+      const chosen = choice.target ?? (await target())
+      const access = choice.token === undefined ? await authenticated(env, chosen) : { token: choice.token }
+      return new Client({ url: chosen.url, team: chosen.team, userAgent: `pas/${version}`, ...access })
+    },
+    project: findIt,
+    async confirm(question) {
+      if (flags.yes) return true
+      if (!isTerminal) throw usageError(`${question} Answer by --yes.`)
+      const { confirm } = await import('@clack/prompts')
+      return answer(await confirm({ message: question, initialValue: false, output: stderr }))
+    },
+    async askSecret(question, instead) {
+      if (!isTerminal) throw usageError(instead)
+      const { password } = await import('@clack/prompts')
+      return answer(await password({ message: question, output: stderr }))
+    },
+    onInterrupt: interrupts.handle,
+  }
+}
+
+/** What a prompt was answered with; Ctrl-C in it ends the program. */
+function answer<T>(value: T): Exclude<T, symbol> {
+  if (typeof value === 'symbol') throw new ExitError(exitCodes.interrupted)
+  return value as Exclude<T, symbol>
+}
+
+/** Ctrl-C ends the program with 130, unless a command handles it. */
+function interruptions(self: NodeJS.Process): { handle(handler: () => void): () => void } {
+  const handlers: (() => void)[] = []
+  self.on('SIGINT', () => {
+    const handler = handlers.at(-1)
+    if (handler) handler()
+    else self.exit(exitCodes.interrupted)
+  })
+  return {
+    handle(handler) {
+      handlers.push(handler)
+      return () => void handlers.splice(handlers.indexOf(handler), 1)
+    },
+  }
+}

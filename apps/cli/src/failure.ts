@@ -1,0 +1,74 @@
+import { CommanderError } from 'commander'
+import { ExitError, exitCodes } from './exit.ts'
+
+/** What is told of a failure, and what the program ends with. */
+export interface Failure {
+  exitCode: number
+  code: string
+  /** Empty where all is said already. */
+  message: string
+  requestId?: string
+  errors: readonly object[]
+}
+
+/** Reads what a command threw: ours, the parser's, the server's, or a fault of this program. */
+export async function readFailure(error: unknown, env: Readonly<Record<string, string | undefined>>): Promise<Failure> {
+  if (error instanceof ExitError)
+    return { exitCode: error.code, code: error.reason, message: error.message, errors: error.errors }
+  if (error instanceof CommanderError) return usageFailure(error)
+  const { ApiError, ConnectionError } = await import('@automation/client')
+  if (error instanceof ApiError)
+    return {
+      exitCode: exitCodeOf(error.status, error.code),
+      code: error.code,
+      message: apiMessage(error),
+      requestId: error.requestId,
+      errors: error.errors,
+    }
+  if (error instanceof ConnectionError)
+    return {
+      exitCode: exitCodes.unreachable,
+      code: 'unreachable',
+      message: `${error.message}. "pas doctor" looks for the cause.`,
+      errors: [],
+    }
+  return fault(error, env)
+}
+
+function usageFailure(error: CommanderError): Failure {
+  const message = error.code === 'commander.help' ? '' : error.message.replace(/^error: /, '')
+  return { exitCode: exitCodes.usage, code: 'usage', message, errors: [] }
+}
+
+/** The exit code of a refusal by its HTTP status. */
+function exitCodeOf(status: number, code: string): number {
+  if (status === 401) return exitCodes.login
+  if (status === 412 || code === 'changed_meanwhile') return exitCodes.conflict
+  if (status === 408 || code === 'execution_timeout') return exitCodes.waitRanOut
+  return exitCodes.refused
+}
+
+interface ApiFailure {
+  status: number
+  message: string
+  requestId?: string
+  errors: readonly { path: string; message: string }[]
+}
+
+function apiMessage({ status, message, requestId, errors }: ApiFailure): string {
+  const fields = errors.filter((one) => !message.includes(one.message)).map((one) => `\n  ${one.path}: ${one.message}`)
+  const next =
+    status === 401
+      ? '\nSign in by "pas login", or check PAS_TOKEN.'
+      : status >= 500 && requestId !== undefined
+        ? `\nTell your operator this request: ${requestId}`
+        : ''
+  return `${message}${fields.join('')}${next}`
+}
+
+function fault(error: unknown, env: Readonly<Record<string, string | undefined>>): Failure {
+  const { code, message, stack } = error as NodeJS.ErrnoException
+  const isOfSystem = typeof code === 'string' && /^E[A-Z]+$/.test(code)
+  const words = error instanceof Error ? (env['PAS_DEBUG'] ? (stack ?? message) : message) : String(error)
+  return { exitCode: exitCodes.refused, code: isOfSystem ? code.toLowerCase() : 'failed', message: words, errors: [] }
+}

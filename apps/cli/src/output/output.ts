@@ -1,0 +1,71 @@
+import { stripVTControlCharacters, styleText } from 'node:util'
+import type { Writable } from 'node:stream'
+import { tableOf, type Column } from './table.ts'
+
+/** How a value is shown to people; with `--json` the value itself is printed. */
+export interface Shown<T = unknown> {
+  /** For a list: a row an item. */
+  table?: readonly Column<T>[]
+  /** What is said in place of a table without rows, on stderr. */
+  empty?: string
+  /** For all else. */
+  text?: string
+}
+
+/** A line of a stream, as `--json` prints it. */
+export interface StreamLine {
+  type: 'log' | 'status' | 'end' | 'change'
+  [member: string]: unknown
+}
+
+type Style = Parameters<typeof styleText>[0]
+
+/** Data goes to stdout, words go to stderr. */
+export interface Output {
+  /** Whether `--json` is given. */
+  json: boolean
+  /** Prints the answer of a command. */
+  data<T>(value: T | readonly T[], shown?: Shown<T>): void
+  /** Prints a line of a stream: JSON with `--json`, else `text` where there is one. */
+  line(line: StreamLine, text?: string): void
+  /** Says something to people. */
+  say(words: string): void
+  /** Prints an error: words, or `{error: {…}}` on stderr with `--json`. */
+  fail(error: { code: string; message: string; requestId?: string; errors?: readonly object[] }): void
+  /** Colours a text where the stream shows colours (stdout unless said otherwise). */
+  style(style: Style, text: string, stream?: 'stdout' | 'stderr'): string
+}
+
+/** Output to two streams. */
+export function createOutput(streams: { stdout: Writable; stderr: Writable }, json: boolean): Output {
+  const print = (text: string) => void streams.stdout.write(text.endsWith('\n') ? text : `${text}\n`)
+  const say = (words: string) => void streams.stderr.write(`${words}\n`)
+  const out: Output = {
+    json,
+    data(value, shown = {}) {
+      if (out.json) print(JSON.stringify(value, null, 2))
+      else if (shown.text !== undefined) print(shown.text)
+      else if (Array.isArray(value) && shown.table) {
+        if (value.length === 0) say(shown.empty ?? 'There are none.')
+        else print(tableOf(value, shown.table, (text) => out.style('bold', text)))
+      } else if (value !== undefined) print(typeof value === 'string' ? value : JSON.stringify(value, null, 2))
+    },
+    line(line, text) {
+      if (out.json) print(JSON.stringify(line))
+      else if (text !== undefined) print(text)
+    },
+    say,
+    fail({ code, message, requestId, errors = [] }) {
+      if (out.json) say(JSON.stringify({ error: { code, message, requestId, errors } }))
+      else say(`${out.style('red', 'error', 'stderr')}: ${message}`)
+    },
+    style: (style, text, stream = 'stdout') => styleText(style, text, { stream: streams[stream] }),
+  }
+  return out
+}
+
+/** A text of others as one line of a terminal: without control characters, which could write elsewhere on the screen. */
+export function oneLine(text: string): string {
+  // oxlint-disable-next-line no-control-regex -- it is them that are removed
+  return stripVTControlCharacters(text).replace(/[\u0000-\u001f\u007f-\u009f]+/g, ' ')
+}

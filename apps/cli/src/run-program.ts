@@ -1,0 +1,31 @@
+import { CommanderError } from 'commander'
+import { createRuntime } from './create-runtime.ts'
+import { exitCodes } from './exit.ts'
+import { readFailure } from './failure.ts'
+import { createProgram } from './program.ts'
+
+/** Runs one command line to its end and sets the program's exit code. */
+export async function runProgram(args: readonly string[], self: NodeJS.Process): Promise<void> {
+  // Whoever reads us may have enough, as `head` does.
+  for (const stream of [self.stdout, self.stderr])
+    stream.on('error', (error: NodeJS.ErrnoException) => {
+      if (error.code === 'EPIPE') self.exit(exitCodes.done)
+      throw error
+    })
+  const ours = args.includes('--') ? args.slice(0, args.indexOf('--')) : args
+  const runtime = createRuntime(self, ours.includes('--json'))
+  try {
+    const program = await createProgram(runtime, args)
+    if (args.length === 0) program.outputHelp()
+    else await program.parseAsync(args, { from: 'user' })
+  } catch (error) {
+    self.exitCode = await end(error)
+  }
+
+  async function end(error: unknown): Promise<number> {
+    if (error instanceof CommanderError && error.exitCode === 0) return exitCodes.done
+    const failure = await readFailure(error, self.env)
+    if (failure.message !== '') runtime.out.fail(failure)
+    return failure.exitCode
+  }
+}
