@@ -1,0 +1,48 @@
+import { ApiError, ConnectionError } from './errors.ts'
+
+const repeatable = new Set(['GET', 'HEAD', 'OPTIONS', 'PUT', 'DELETE'])
+const passing = new Set([429, 502, 503, 504])
+
+const firstPauseMs = 500
+const longestPauseMs = 8000
+/** A service that wants a longer pause is left alone: the caller is told. */
+const longestWantedMs = 60_000
+
+/** Whether a call may be made twice: it changes nothing the second time, or carries a key by which the service knows it. */
+export function isRepeatable(method: string, headers: Headers): boolean {
+  return repeatable.has(method) || (method === 'POST' && headers.has('Idempotency-Key'))
+}
+
+/**
+ * The pause before the next attempt in milliseconds; undefined where another is of no use. `failures` counts those so
+ * far; `chance` is from 0 to 1. A wait that the service gave up (408) is no failure: what was started goes on.
+ */
+export function pauseMs(error: unknown, failures: number, chance: number): number | undefined {
+  const backoffMs = Math.min(firstPauseMs * 2 ** (failures - 1), longestPauseMs) * (0.5 + chance / 2)
+  if (error instanceof ConnectionError) return backoffMs
+  if (!(error instanceof ApiError) || !passing.has(error.status)) return undefined
+  const wantedMs = error.retryAfterMs ?? 0
+  return wantedMs > longestWantedMs ? undefined : Math.max(wantedMs, backoffMs)
+}
+
+/** Waits. Rejects with the signal's reason when it is aborted. */
+export function pause(ms: number, signal?: AbortSignal): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const end = () => {
+      clearTimeout(timer)
+      reject(reasonOf(signal))
+    }
+    if (signal?.aborted) return reject(reasonOf(signal))
+    const timer = setTimeout(() => {
+      signal?.removeEventListener('abort', end)
+      resolve()
+    }, ms)
+    signal?.addEventListener('abort', end, { once: true })
+  })
+}
+
+/** As an Error, whatever it was aborted with. */
+export function reasonOf(signal?: AbortSignal): Error {
+  const reason: unknown = signal?.reason
+  return reason instanceof Error ? reason : new DOMException(String(reason), 'AbortError')
+}

@@ -1,0 +1,205 @@
+import { AccessTokens, type TokenSource } from './access-tokens.ts'
+import { apiErrorOf, ConnectionError } from './errors.ts'
+import type { Token } from './generated/types.ts'
+import { isRepeatable, pause, pauseMs, reasonOf } from './retries.ts'
+
+export type QueryValue = string | number | boolean | Date | null | undefined
+export type Query = Readonly<Record<string, QueryValue | readonly QueryValue[]>>
+
+/** What every call takes. */
+export interface CallOptions {
+  /** Stops waiting; rejects with its reason. What the service has begun goes on. */
+  signal?: AbortSignal
+  /** For the whole answer of one attempt; that of the client where absent. */
+  requestTimeoutMs?: number
+  headers?: Readonly<Record<string, string>>
+}
+
+export interface RequestOptions extends CallOptions {
+  query?: Query
+  /** Sent as JSON. */
+  body?: unknown
+  /** Sent as it is. A call with a stream is never repeated. */
+  rawBody?: BodyInit | Uint8Array
+  /** The entity tag that the record must still have: `PreconditionFailedError` otherwise. */
+  ifMatch?: string
+  /** By which the service knows a repeated start, so that it may be repeated. */
+  idempotencyKey?: string
+  /** The media type wanted; JSON where absent. */
+  accept?: string
+  /** What the path stands below: `{url}/api/{team}/rest` (the default), `{url}/api/{team}`, or `{url}`. */
+  below?: 'rest' | 'team' | 'host'
+  /** `apiToken` sends that of the client in `x-api-token`, for addresses that take nothing else. */
+  authorization?: 'bearer' | 'apiToken' | 'none'
+}
+
+export interface TransportOptions {
+  url: string
+  team: string
+  token: TokenSource | undefined
+  fetch: typeof fetch
+  requestTimeoutMs: number
+  maxRetries: number
+  headers: Readonly<Record<string, string>>
+}
+
+/** Makes calls: address, credentials, time limits, repetitions; answers that are not good are thrown as ApiError. */
+export class Transport {
+  readonly #options: TransportOptions
+  readonly #tokens: AccessTokens
+
+  constructor(options: TransportOptions) {
+    this.#options = options
+    this.#tokens = new AccessTokens(options.token, (apiToken) => this.#exchanged(apiToken))
+  }
+
+  /** The access token that calls show now. */
+  accessToken(): Promise<string | undefined> {
+    return this.#tokens.get()
+  }
+
+  /** The address of a path. */
+  address(path: string, { below = 'rest', query = {} }: Pick<RequestOptions, 'below' | 'query'> = {}): URL {
+    const team = `/api/${encodeURIComponent(this.#options.team)}`
+    const base = { rest: `${team}/rest`, team, host: '' }[below]
+    const url = new URL(`${this.#options.url}${base}${path}`)
+    for (const [name, given] of Object.entries(query))
+      for (const value of [given].flat() as QueryValue[])
+        if (value !== undefined && value !== null)
+          url.searchParams.append(name, value instanceof Date ? value.toISOString() : String(value))
+    return url
+  }
+
+  /**
+   * Calls and reads the answer; both are repeated together where that is safe. Without `isRead` the time limit ends
+   * with the answer's headers, and what `read` gives may go on.
+   * @throws ApiError, ConnectionError, and the reason of a signal that is aborted.
+   */
+  async call<T>(
+    method: string,
+    path: string,
+    options: RequestOptions,
+    read: (response: Response) => Promise<T>,
+    { isRead = true, maxRetries = this.#options.maxRetries } = {},
+  ): Promise<T> {
+    const request = this.#request(method, path, options)
+    const mayRepeat = isRepeatable(method, request.headers) && !(request.body instanceof ReadableStream)
+    return this.#repeated(mayRepeat ? maxRetries : 0, options.signal, () =>
+      this.#attempt(request, options, read, isRead),
+    )
+  }
+
+  async #repeated<T>(most: number, signal: AbortSignal | undefined, attempt: () => Promise<T>): Promise<T> {
+    for (let failures = 1; ; failures += 1) {
+      try {
+        return await attempt()
+      } catch (error) {
+        const waitMs = failures <= most ? pauseMs(error, failures, Math.random()) : undefined
+        if (waitMs === undefined) throw error
+        await pause(waitMs, signal)
+      }
+    }
+  }
+
+  #request(method: string, path: string, options: RequestOptions): OutgoingRequest {
+    const headers = new Headers({ Accept: options.accept ?? 'application/json', ...this.#options.headers })
+    for (const [name, value] of Object.entries(options.headers ?? {})) headers.set(name, value)
+    if (options.ifMatch !== undefined) headers.set('If-Match', options.ifMatch)
+    if (options.idempotencyKey !== undefined) headers.set('Idempotency-Key', options.idempotencyKey)
+    if (options.body !== undefined) headers.set('Content-Type', 'application/json')
+    const body = options.body === undefined ? (options.rawBody as BodyInit | undefined) : JSON.stringify(options.body)
+    return { method, url: this.address(path, options), headers, body }
+  }
+
+  async #attempt<T>(
+    request: OutgoingRequest,
+    options: RequestOptions,
+    read: (response: Response) => Promise<T>,
+    isRead: boolean,
+  ): Promise<T> {
+    const { signal, requestTimeoutMs = this.#options.requestTimeoutMs, authorization = 'bearer' } = options
+    const timeout = new AbortController()
+    const timer = setTimeout(() => timeout.abort(), requestTimeoutMs)
+    const ends = signal === undefined ? timeout.signal : AbortSignal.any([signal, timeout.signal])
+    try {
+      const response = await this.#authorized(request, authorization, ends)
+      if (!response.ok) throw await apiErrorOf(response)
+      if (!isRead) clearTimeout(timer)
+      return await read(response).catch((error: unknown) => {
+        throw isCut(error) ? cut(request, error) : error
+      })
+    } catch (error) {
+      if (signal?.aborted) throw reasonOf(signal)
+      throw timeout.signal.aborted ? timedOut(request, requestTimeoutMs) : error
+    } finally {
+      clearTimeout(timer)
+    }
+  }
+
+  /** Sends with the credentials; once more with a new access token where the service has refused the old one. */
+  async #authorized(request: OutgoingRequest, by: string, signal: AbortSignal): Promise<Response> {
+    if (by === 'none') return this.#send(request, request.headers, signal)
+    if (by === 'apiToken') return this.#send(request, withHeader(request, 'x-api-token', this.#apiToken()), signal)
+    const token = await this.#tokens.get()
+    const first = await this.#send(request, bearing(request, token), signal)
+    if (first.status !== 401 || token === undefined || request.body instanceof ReadableStream) return first
+    const renewed = await this.#tokens.instead(token)
+    if (renewed === undefined) return first
+    await first.body?.cancel()
+    return this.#send(request, bearing(request, renewed), signal)
+  }
+
+  async #send(request: OutgoingRequest, headers: Headers, signal: AbortSignal): Promise<Response> {
+    const { method, url, body } = request
+    const init: RequestInit & { duplex?: 'half' } = { method, headers, body, signal }
+    if (body instanceof ReadableStream) init.duplex = 'half'
+    try {
+      return await this.#options.fetch(url, init)
+    } catch (error) {
+      throw cut(request, error)
+    }
+  }
+
+  #apiToken(): string {
+    const token = this.#tokens.apiToken
+    if (token === undefined) throw new TypeError('This call takes an API token: give it to the client as `token`')
+    return token
+  }
+
+  #exchanged(apiToken: string): Promise<Token> {
+    const options = { headers: { 'x-api-token': apiToken }, authorization: 'none' } as const
+    // It changes nothing that a second one could change again, so that it may be repeated.
+    const request = this.#request('POST', '/auth/token', options)
+    const read = (response: Response) => response.json() as Promise<Token>
+    return this.#repeated(this.#options.maxRetries, undefined, () => this.#attempt(request, options, read, true))
+  }
+}
+
+interface OutgoingRequest {
+  method: string
+  url: URL
+  headers: Headers
+  body: BodyInit | undefined
+}
+
+function withHeader({ headers }: OutgoingRequest, name: string, value: string): Headers {
+  const all = new Headers(headers)
+  all.set(name, value)
+  return all
+}
+
+const bearing = (request: OutgoingRequest, token: string | undefined): Headers =>
+  token === undefined ? request.headers : withHeader(request, 'Authorization', `Bearer ${token}`)
+
+/** Reading a body that is cut fails with a TypeError or a DOMException; what is no JSON is a SyntaxError. */
+const isCut = (error: unknown) => error instanceof TypeError || error instanceof DOMException
+
+function cut({ method, url }: OutgoingRequest, cause: unknown): ConnectionError {
+  const why = cause instanceof Error && cause.cause instanceof Error ? cause.cause.message : String(cause)
+  return new ConnectionError(`${method} ${url.origin}${url.pathname}: the service is not reached: ${why}`, { cause })
+}
+
+function timedOut({ method, url }: OutgoingRequest, ms: number): ConnectionError {
+  const text = `${method} ${url.origin}${url.pathname}: no answer within ${ms} ms (requestTimeoutMs)`
+  return new ConnectionError(text, { code: 'timeout' })
+}
