@@ -12,16 +12,33 @@ export interface CommandRow {
 
 const start = 'Start:'
 const runs = 'Runs:'
-const team = 'Team:'
-const tools = 'Tools:'
 
 /** All commands, in the order of the help. */
 export const commandTable: readonly CommandRow[] = [
+  { name: 'login', summary: 'sign in to a team', group: start, load: () => import('./commands/login.ts') },
+  { name: 'logout', summary: 'forget a token', group: start, load: () => import('./commands/logout.ts') },
+  {
+    name: 'whoami',
+    summary: 'show who is signed in, and what they may do',
+    group: start,
+    load: () => import('./commands/whoami.ts'),
+  },
   {
     name: 'context',
     summary: 'list, choose and remove contexts',
     group: start,
     load: () => import('./commands/context.ts'),
   },
+  {
+    name: 'run',
+    summary: 'run a process, or a file that is not saved',
+    group: runs,
+    load: () => import('./commands/run.ts'),
+  },
+  {
+    name: 'executions',
+    summary: 'list, follow, kill and repeat runs',
+    group: runs,
+    load: () => import('./commands/executions.ts'),
+  },
 ]
-void [runs, team, tools]

@@ -33,8 +33,8 @@ export function createRuntime(self: NodeJS.Process, json: boolean): Runtime {
         import('./context/authenticated.ts'),
       ])
       const chosen = choice.target ?? (await target())
-      const access = choice.token === undefined ? await authenticated(env, chosen) : { token: choice.token }
-      return new Client({ url: chosen.url, team: chosen.team, userAgent: `pas/${version}`, ...access })
+      const token = choice.token ?? (await authenticated(env, chosen))
+      return new Client({ url: chosen.url, team: chosen.team, userAgent: `pas/${version}`, token })
     },
     project: findIt,
     async confirm(question) {

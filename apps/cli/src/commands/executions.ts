@@ -1,0 +1,208 @@
+import type { Client } from '@automation/client'
+import type { Command } from 'commander'
+import { duration, several, timeOrAgo, wholeNumber } from '../options/duration.ts'
+import { readParameters, withParameters, type ParameterOptions } from '../options/parameters.ts'
+import { examples } from '../output/examples.ts'
+import { oneLine } from '../output/output.ts'
+import type { Column } from '../output/table.ts'
+import { exitCodes, ExitError, type Runtime } from '../runtime.ts'
+import { followWithin } from '../runs/follow-run.ts'
+import { listenerFor, readExecution, showEnd, showRun, type ExecutionRecord } from '../runs/show-run.ts'
+
+interface Listed extends ExecutionRecord {
+  createdAt: string
+  startedAt?: string
+  endedAt?: string
+  origin?: string
+  tag?: string
+  trial: boolean
+}
+
+interface ListOptions {
+  process?: string
+  status?: string[]
+  origin?: string[]
+  since?: string
+  search?: string
+  trial?: boolean
+  limit: number
+  watch?: boolean
+}
+
+const columns: Column<Listed>[] = [
+  { title: 'id', of: ({ id }) => id },
+  { title: 'process', of: ({ processSlug }) => processSlug },
+  { title: 'status', of: ({ status }) => status },
+  { title: 'origin', of: ({ origin, trial }) => (trial ? `${origin ?? ''} trial` : origin) },
+  { title: 'created', of: ({ createdAt }) => createdAt },
+  { title: 'ran', of: ranFor },
+]
+
+/** `pas executions`. */
+export function register(program: Command, runtime: Runtime): void {
+  const { out } = runtime
+  const executions = program.command('executions').description('List, follow, kill and repeat runs.')
+  examples(
+    executions,
+    'pas executions list --status ERROR --since 1h',
+    'pas executions rerun 0198c2b0-9a4c-7d2e-b1f3-5c8e7a6d9b04',
+  )
+
+  examples(
+    executions
+      .command('list')
+      .description('List runs, newest first. --watch goes on with each change of a status.')
+      .option('--process <slug>', 'of this process')
+      .option('--status <status>', 'with this status, such as ERROR; several times or joined by commas', several)
+      .option('--origin <origin>', 'started by rest, webhook, schedule, process, errorHandler, rerun or form', several)
+      .option('--since <time>', 'made since then: 1h, 2d or 2026-11-24T08:00:00Z', timeOrAgo)
+      .option('-q, --search <words>', 'with these words in parameters, value or error')
+      .option('--no-trial', 'without runs of drafts')
+      .option('-n, --limit <count>', 'how many', wholeNumber(1, 1000), 20)
+      .option('-w, --watch', 'go on as runs come and change')
+      .action(list),
+    'pas executions list',
+    'pas executions list --process greeting --status ERROR,KILLED --since 1d --json',
+    'pas executions list --watch',
+  )
+  examples(
+    executions
+      .command('show')
+      .argument('<id>')
+      .description('Show a run with its timeline, its error and its value.')
+      .action(show),
+    'pas executions show 0198c2b0-9a4c-7d2e-b1f3-5c8e7a6d9b04',
+  )
+  examples(
+    executions
+      .command('wait')
+      .argument('<id>')
+      .description(
+        'Wait for the end of a run, and show its value. Ends with 5 unless it is FINISHED, with 6 after --timeout.',
+      )
+      .option('--timeout <duration>', 'how long to wait', duration)
+      .action(wait),
+    'pas executions wait 0198c2b0-9a4c-7d2e-b1f3-5c8e7a6d9b04 --timeout 5m',
+  )
+  examples(
+    executions.command('kill').argument('<id...>').description('End runs that have not ended.').action(kill),
+    'pas executions kill 0198c2b0-9a4c-7d2e-b1f3-5c8e7a6d9b04',
+  )
+  examples(
+    withParameters(
+      executions
+        .command('rerun')
+        .argument('<id>')
+        .description('Start a run again: the same version with the same parameters, where nothing else is given.'),
+    )
+      .option('--tag <tag>', 'another version: its tag, its id or an alias')
+      .option('-w, --watch', 'show its log and wait for its end')
+      .action(rerun),
+    'pas executions rerun 0198c2b0-9a4c-7d2e-b1f3-5c8e7a6d9b04 --watch',
+    'pas executions rerun 0198c2b0-9a4c-7d2e-b1f3-5c8e7a6d9b04 --tag live -p name=Grace',
+  )
+
+  async function list(options: ListOptions): Promise<void> {
+    const client = await runtime.client()
+    const processId = options.process === undefined ? undefined : await processIdOf(client, options.process)
+    const query = {
+      processId,
+      status: options.status,
+      origin: options.origin,
+      from: options.since,
+      q: options.search,
+      trial: options.trial === false ? false : undefined,
+    }
+    const { data } = await client.request<{ data: Listed[] }>('GET', '/executions', {
+      query: { ...query, limit: options.limit },
+    })
+    if (!options.watch) return out.data(data.data, { table: columns, empty: 'There are no such runs.' })
+    const show = (execution: Listed) =>
+      out.line(
+        { type: 'change', ...execution },
+        `${execution.createdAt}  ${execution.id}  ${execution.status.padEnd(8)}  ${oneLine(execution.processSlug)}`,
+      )
+    for (const execution of data.data.toReversed()) show(execution)
+    const events = client.events('/events', { query: { types: 'execution', processId } })
+    for await (const { event, data: change } of events) {
+      if (event === 'gap') out.say('Some changes are missing here: the stream fell behind. List again to see all.')
+      else if (fits(change as Listed, options)) show(change as Listed)
+    }
+  }
+
+  async function show(id: string): Promise<void> {
+    const execution = await readExecution(await runtime.client(), id)
+    out.data(execution, { text: executionText(execution as Listed) })
+  }
+
+  async function wait(id: string, options: { timeout?: number }): Promise<void> {
+    const client = await runtime.client()
+    await followWithin(client, id, out.json ? listenerFor(runtime) : {}, options.timeout)
+    showEnd(runtime, await readExecution(client, id))
+  }
+
+  async function kill(ids: string[]): Promise<void> {
+    const client = await runtime.client()
+    const ended = await Promise.allSettled(ids.map((id) => client.request('PUT', `/executions/${id}/kill`)))
+    const faults = ended.flatMap((one, index) =>
+      one.status === 'rejected' ? [{ path: ids[index]!, message: (one.reason as Error).message }] : [],
+    )
+    if (ids.length === 1 && ended[0]?.status === 'rejected') throw ended[0].reason
+    out.data(
+      ids.map((id, index) => ({ id, killed: ended[index]?.status === 'fulfilled' })),
+      { text: '' },
+    )
+    if (faults.length > 0)
+      throw new ExitError(exitCodes.refused, faults.map(({ path, message }) => `${path}: ${message}`).join('\n'), {
+        errors: faults,
+      })
+  }
+
+  async function rerun(id: string, options: ParameterOptions & { tag?: string; watch?: boolean }): Promise<void> {
+    const client = await runtime.client()
+    const body = { parameters: await readParameters(runtime, options), tag: options.tag }
+    const { data: executionId } = await client.request<string>('POST', `/executions/${id}/rerun`, { body })
+    if (options.watch) await showRun(runtime, client, executionId)
+    else out.data({ executionId }, { text: executionId })
+  }
+}
+
+/** The id of a process by its slug. */
+export async function processIdOf(client: Client, slug: string): Promise<string> {
+  const { data } = await client.request<{ id: string }>('GET', `/processes/${encodeURIComponent(slug)}`)
+  return data.id
+}
+
+function fits(execution: Listed, { status, origin, trial }: ListOptions): boolean {
+  return (
+    (status === undefined || status.includes(execution.status)) &&
+    (origin === undefined || origin.includes(execution.origin ?? '')) &&
+    (trial !== false || !execution.trial)
+  )
+}
+
+function ranFor({ startedAt, endedAt }: Listed): string | undefined {
+  return startedAt === undefined || endedAt === undefined
+    ? undefined
+    : `${Date.parse(endedAt) - Date.parse(startedAt)} ms`
+}
+
+function executionText(execution: Listed): string {
+  const { id, processSlug, status, origin, tag, error, returnValue, timeline } = execution
+  const events = timeline.events.map(
+    (event) => `  ${event.timestamp}  ${event.status}${event.explanation ? `  ${oneLine(event.explanation)}` : ''}`,
+  )
+  const frames = (error?.frames ?? []).map(
+    (frame) => `    at ${oneLine(`${frame.function ?? '(code)'} ${frame.file}:${frame.line}`)}`,
+  )
+  return [
+    `id       ${id}`,
+    `process  ${processSlug}${tag === undefined ? '' : ` (${tag})`}`,
+    `status   ${status}`,
+    ...(origin === undefined ? [] : [`origin   ${origin}`]),
+    'timeline',
+    ...events,
+    ...(error === undefined ? [] : [`error    ${oneLine(`${error.name}: ${error.message}`)}`, ...frames]),
+    ...(returnValue === undefined ? [] : [`value    ${oneLine(returnValue)}`]),
+  ].join('\n')
+}

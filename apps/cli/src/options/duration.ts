@@ -1,0 +1,36 @@
+import { InvalidArgumentError } from 'commander'
+
+const units: Readonly<Record<string, number>> = { ms: 1, s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 }
+
+/** Milliseconds of a duration such as `500ms`, `30s`, `5m`, `1h30m`, `2d`. */
+export function duration(text: string): number {
+  const parts = [...text.matchAll(/(\d+(?:\.\d+)?)(ms|s|m|h|d)/g)]
+  if (parts.length === 0 || parts.map(([part]) => part).join('') !== text)
+    throw new InvalidArgumentError('A duration has a unit: 500ms, 30s, 5m, 1h30m, 2d.')
+  return parts.reduce((total, [, count, unit]) => total + Number(count) * units[unit!]!, 0)
+}
+
+/** A time as RFC 3339 in UTC: `2026-11-24T08:00:00Z` and the like, or so long ago (`1h`). */
+export function timeOrAgo(text: string): string {
+  if (/^\d+(\.\d+)?(ms|s|m|h|d)/.test(text)) return new Date(Date.now() - duration(text)).toISOString()
+  const time = Date.parse(text)
+  if (Number.isNaN(time))
+    throw new InvalidArgumentError('A time is so long ago (1h, 2d) or such as 2026-11-24T08:00:00Z.')
+  return new Date(time).toISOString()
+}
+
+/** A whole number from `least` to `most`. */
+export const wholeNumber =
+  (least: number, most = Number.MAX_SAFE_INTEGER) =>
+  (text: string): number => {
+    const number = Number(text)
+    if (Number.isSafeInteger(number) && number >= least && number <= most) return number
+    const range = most === Number.MAX_SAFE_INTEGER ? `from ${least}` : `from ${least} to ${most}`
+    throw new InvalidArgumentError(`It is a whole number ${range}.`)
+  }
+
+/** A value that may be given several times, or joined by commas. */
+export const several = (text: string, before: string[] = []): string[] => [
+  ...before,
+  ...text.split(',').map((one) => one.trim()),
+]

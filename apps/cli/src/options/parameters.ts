@@ -1,0 +1,59 @@
+import { readFile } from 'node:fs/promises'
+import { text as textOf } from 'node:stream/consumers'
+import type { Command } from 'commander'
+import { usageError, type Runtime } from '../runtime.ts'
+
+/** What the options below say. */
+export interface ParameterOptions {
+  parameter?: string[]
+  file?: string
+}
+
+/** Adds the options by which a command takes the parameters of a run. */
+export function withParameters(command: Command): Command {
+  return command
+    .option('-p, --parameter <name=value>', 'a parameter as text; NAME:=VALUE is JSON, such as count:=3', collect)
+    .option('-f, --file <file>', 'a file with the parameters as a JSON object, - for stdin')
+}
+
+const collect = (text: string, before: string[] = []) => [...before, text]
+
+/** The parameters of a run: those of the file, and over them the single ones; undefined where none are given. */
+export async function readParameters(
+  runtime: Runtime,
+  { parameter = [], file }: ParameterOptions,
+): Promise<Record<string, unknown> | undefined> {
+  if (parameter.length === 0 && file === undefined) return undefined
+  const ofFile = file === undefined ? {} : parseObject(await readText(runtime, file), file)
+  return { ...ofFile, ...Object.fromEntries(parameter.map(readParameter)) }
+}
+
+/** A file as text; `-` is stdin. */
+export async function readText(runtime: Runtime, file: string): Promise<string> {
+  if (file === '-') return textOf(runtime.stdin)
+  return readFile(file, 'utf8').catch((error: Error) => {
+    throw usageError(`${file} can't be read: ${error.message}`)
+  })
+}
+
+function readParameter(text: string): [string, unknown] {
+  const [, name, kind, value] = /^([^=:]+)(:?=)(.*)$/s.exec(text) ?? []
+  if (name === undefined) throw usageError(`A parameter is NAME=TEXT or NAME:=JSON, and "${text}" is neither.`)
+  return [name, kind === '=' ? value : parseJson(value!, `the parameter ${name}`)]
+}
+
+function parseObject(text: string, file: string): Record<string, unknown> {
+  const value = parseJson(text, file === '-' ? 'stdin' : file)
+  if (typeof value !== 'object' || value === null || Array.isArray(value))
+    throw usageError(`${file === '-' ? 'stdin' : file} must hold a JSON object: the parameters by name.`)
+  return value as Record<string, unknown>
+}
+
+/** The value of a JSON text; a usage error names its place. */
+export function parseJson(text: string, where: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch (error) {
+    throw usageError(`${where} is no JSON: ${(error as Error).message}`)
+  }
+}

@@ -1,0 +1,113 @@
+import type { Client } from '@automation/client'
+import { exitCodes, ExitError, type Runtime } from '../runtime.ts'
+import { oneLine } from '../output/output.ts'
+import { followWithin, type LogEntry, type RunListener } from './follow-run.ts'
+
+/** The parts of an execution that commands show. */
+export interface ExecutionRecord {
+  id: string
+  status: string
+  processSlug: string
+  returnValue?: string
+  timeline: { explanation?: string; events: { status: string; timestamp: string; explanation?: string }[] }
+  error?: { name: string; message: string; frames: { file: string; line: number; function?: string }[] }
+}
+
+/**
+ * Shows a run that has started until it ends: its log on stderr, its value on stdout; with `--json` its events as lines
+ * on stdout. Ctrl-C kills it and waits for its end; the second one leaves it. Throws an ExitError unless it is FINISHED.
+ */
+export async function showRun(
+  runtime: Runtime,
+  client: Client,
+  executionId: string,
+  options: { waitMs?: number } = {},
+): Promise<void> {
+  const killing = killOnInterrupt(runtime, client, executionId)
+  try {
+    await followWithin(client, executionId, listenerFor(runtime), options.waitMs)
+    showEnd(runtime, await readExecution(client, executionId))
+  } catch (error) {
+    if (!killing.isAsked()) throw error
+    throw new ExitError(exitCodes.interrupted, (error as Error).message, { cause: error })
+  } finally {
+    killing.end()
+  }
+}
+
+/** Prints a log entry of a run on stderr, where its value is not. */
+export function listenerFor(runtime: Runtime): RunListener {
+  const { out } = runtime
+  return {
+    onLog(entry) {
+      if (out.json) out.line({ type: 'log', ...entry })
+      else out.say(logLine(runtime, entry))
+    },
+    onStatus(event) {
+      if (out.json) out.line({ type: 'status', ...event })
+      else if (event.status === 'QUEUED') out.say(out.style('dim', event.explanation ?? 'The run waits.', 'stderr'))
+    },
+  }
+}
+
+/** A log entry as people read it. */
+export function logLine(
+  runtime: Runtime,
+  { level, message }: LogEntry,
+  stream: 'stdout' | 'stderr' = 'stderr',
+): string {
+  const { out } = runtime
+  // oxlint-disable-next-line no-control-regex -- a log keeps its lines and tabs, and must not write elsewhere on a screen
+  const text = message.replace(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/g, ' ')
+  if (level === 'ERROR') return out.style('red', `ERROR ${text}`, stream)
+  if (level === 'WARNING') return out.style('yellow', `WARNING ${text}`, stream)
+  return level === 'DEBUG' ? out.style('dim', text, stream) : text
+}
+
+export async function readExecution(client: Client, executionId: string): Promise<ExecutionRecord> {
+  return (await client.request<ExecutionRecord>('GET', `/executions/${executionId}`)).data
+}
+
+/** Prints what became of a run; throws an ExitError unless it is FINISHED. */
+export function showEnd(runtime: Runtime, execution: ExecutionRecord): void {
+  const { id, status, returnValue, error, timeline } = execution
+  const value: unknown = returnValue === undefined ? undefined : JSON.parse(returnValue)
+  const explanation = timeline.explanation ?? timeline.events.at(-1)?.explanation
+  if (runtime.out.json)
+    runtime.out.line({
+      type: 'end',
+      executionId: id,
+      status,
+      returnValue: value,
+      ...(explanation && { explanation }),
+      error,
+    })
+  else if (value !== undefined) runtime.out.data(value)
+  if (status === 'FINISHED') return
+  const where = error?.frames[0]
+  const place = where === undefined ? '' : ` (${oneLine(where.file)}:${where.line})`
+  throw new ExitError(
+    exitCodes.runFailed,
+    `The run ${id} is ${status}: ${explanation ?? 'no reason is known'}${place}`,
+    {
+      reason: `run_${status.toLowerCase()}`,
+    },
+  )
+}
+
+function killOnInterrupt(runtime: Runtime, client: Client, executionId: string): { isAsked(): boolean; end(): void } {
+  let asked = false
+  const end = runtime.onInterrupt(() => {
+    if (asked) {
+      runtime.out.say(`Left. The kill of the run ${executionId} is asked for: pas executions show ${executionId}`)
+      process.exit(exitCodes.interrupted)
+    }
+    asked = true
+    runtime.out.say('Killing the run. Ctrl-C again leaves without waiting for its end.')
+    client.request('PUT', `/executions/${executionId}/kill`).catch((error: Error) => {
+      // It may have ended meanwhile; its stream says so.
+      if ((error as { code?: string }).code !== 'execution_ended') runtime.out.say(`The kill failed: ${error.message}`)
+    })
+  })
+  return { isAsked: () => asked, end }
+}

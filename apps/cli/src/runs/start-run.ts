@@ -1,0 +1,110 @@
+import { randomUUID } from 'node:crypto'
+import { readFile } from 'node:fs/promises'
+import { basename, dirname, extname, join } from 'node:path'
+import type { Client } from '@automation/client'
+import { exitCodes, ExitError, usageError } from '../exit.ts'
+
+/** What a run is started with, beside the process. */
+export interface RunInput {
+  parameters?: Record<string, unknown>
+  tag?: string
+  comment?: string
+  settings?: { timeout?: number; agentPoolSlug?: string; freshProcess?: boolean }
+}
+
+/** A source that is not saved. */
+export interface Draft {
+  programmingLanguage: 'JAVASCRIPT' | 'PYTHON'
+  sourceCode: string
+  parametersSchema?: unknown
+  manifest?: { dependencies: Record<string, string> }
+}
+
+/** Starts a run of a stored process and gives its id. A repeated call starts nothing twice. */
+export async function startRun(client: Client, slug: string, input: RunInput): Promise<string> {
+  return start(client, `/processes/${encodeURIComponent(slug)}/execute`, input)
+}
+
+/**
+ * Starts a run of a draft: as a change of the process `slug` where that is stored, with its packages and its schema, else
+ * by itself.
+ */
+export async function startDraft(
+  client: Client,
+  draft: Draft,
+  slug: string | undefined,
+  input: RunInput,
+): Promise<string> {
+  if (slug !== undefined)
+    try {
+      const { programmingLanguage: _, ...change } = draft
+      return await start(client, `/processes/${encodeURIComponent(slug)}/execute`, { ...input, draft: change })
+    } catch (error) {
+      if ((error as { code?: string }).code !== 'process_not_found') throw error
+    }
+  return start(client, '/processes/draft/execute', { ...input, draft })
+}
+
+async function start(client: Client, path: string, body: object): Promise<string> {
+  const { data } = await client.request<{ executionId: string }>('POST', path, { body, idempotencyKey: randomUUID() })
+  return data.executionId
+}
+
+const languages: Readonly<Record<string, Draft['programmingLanguage']>> = {
+  '.js': 'JAVASCRIPT',
+  '.mjs': 'JAVASCRIPT',
+  '.ts': 'JAVASCRIPT',
+  '.mts': 'JAVASCRIPT',
+  '.py': 'PYTHON',
+}
+
+/** Whether a word names a source file rather than a process: slugs have no dot and no slash. */
+export function namesFile(word: string): boolean {
+  return /[./\\]/.test(word)
+}
+
+/** The slug of the process that a file is the source of, in the layout of a team in git: `processes/SLUG/main.js`. */
+export function slugOfFile(file: string): string | undefined {
+  const folder = dirname(file)
+  return basename(dirname(folder)) === 'processes' && /^main\./.test(basename(file)) ? basename(folder) : undefined
+}
+
+/** The draft that a source file is. The types of TypeScript become blanks, so that lines keep their numbers. */
+export async function readDraft(file: string): Promise<Draft> {
+  const extension = extname(file)
+  const programmingLanguage = languages[extension]
+  if (programmingLanguage === undefined)
+    throw usageError(`${file}: a source is a file .js, .mjs, .ts, .mts or .py. A process is named by its slug.`)
+  const source = await readFile(file, 'utf8').catch((error: Error) => {
+    throw usageError(`${file} can't be read: ${error.message}`)
+  })
+  const sourceCode = extension.endsWith('ts') ? await withoutTypes(source, file) : source
+  const parametersSchema = slugOfFile(file) === undefined ? undefined : await schemaBeside(file)
+  return { programmingLanguage, sourceCode, ...(parametersSchema !== undefined && { parametersSchema }) }
+}
+
+/** A source in TypeScript as JavaScript, line by line the same. */
+export async function withoutTypes(source: string, file: string): Promise<string> {
+  const { stripTypeScriptTypes } = await import('node:module')
+  if (stripTypeScriptTypes === undefined)
+    throw new ExitError(exitCodes.usage, `TypeScript needs Node 22.13 or later, and this is ${process.version}.`)
+  try {
+    return stripTypeScriptTypes(source)
+  } catch (error) {
+    throw usageError(`${file}: ${(error as Error).message}`)
+  }
+}
+
+async function schemaBeside(file: string): Promise<unknown> {
+  const path = join(dirname(file), 'parameters.schema.json')
+  const text = await readFile(path, 'utf8').catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'ENOENT') return undefined
+    throw error
+  })
+  if (text === undefined) return undefined
+  try {
+    return JSON.parse(text)
+  } catch (error) {
+    throw usageError(`${path} is no JSON: ${(error as Error).message}`)
+  }
+}
