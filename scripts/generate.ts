@@ -4,6 +4,7 @@ import { cp, glob, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'no
 import { delimiter, dirname, join, relative, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
+import { pythonModels } from './generate/python-models.ts'
 import { referencePages } from './generate/reference.ts'
 import { restInterface } from './generate/rest-interface.ts'
 
@@ -98,8 +99,8 @@ async function run(program: string, args: string[], cwd: string): Promise<void> 
 
 /** What is made of the running code: path from the root, and text. */
 async function texts(): Promise<[path: string, text: string][]> {
-  const made = await Promise.all([referencePages(root), restInterface(root)])
-  return made.flatMap((files) => [...files])
+  const [pages, rest] = await Promise.all([referencePages(root), restInterface(root)])
+  return [pages, rest, pythonModels(rest.get('docs/reference/openapi.json')!)].flatMap((files) => [...files])
 }
 
 async function textDrift(): Promise<string[]> {

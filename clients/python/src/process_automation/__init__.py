@@ -1,0 +1,52 @@
+"""Client of the Process Automation Service: `Client`, and `AsyncClient` for code with async."""
+
+from ._async.client import AsyncClient
+from ._settings import VERSION as __version__
+from ._sync.client import Client
+from .errors import (
+    ApiError,
+    BadRequest,
+    CommandError,
+    Conflict,
+    ConnectionError,
+    Forbidden,
+    NotFound,
+    PreconditionFailed,
+    ProcessAutomationError,
+    RequestTimeout,
+    RunError,
+    ServerFault,
+    TooManyRequests,
+    Unauthorized,
+    Unavailable,
+    UnexpectedAnswer,
+    WaitTimeout,
+)
+from .run_events import RunEnd, RunEvent, RunLog, RunStatus
+
+__all__ = [
+    "ApiError",
+    "AsyncClient",
+    "BadRequest",
+    "Client",
+    "CommandError",
+    "Conflict",
+    "ConnectionError",
+    "Forbidden",
+    "NotFound",
+    "PreconditionFailed",
+    "ProcessAutomationError",
+    "RequestTimeout",
+    "RunEnd",
+    "RunError",
+    "RunEvent",
+    "RunLog",
+    "RunStatus",
+    "ServerFault",
+    "TooManyRequests",
+    "Unauthorized",
+    "Unavailable",
+    "UnexpectedAnswer",
+    "WaitTimeout",
+    "__version__",
+]

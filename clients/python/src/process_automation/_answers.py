@@ -1,0 +1,77 @@
+"""Reads answers: records, and refusals as errors."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from typing import Any, TypeVar
+
+import httpx2
+import msgspec
+
+from ._retries import retry_after_of
+from .errors import BY_STATUS, ApiError, ServerFault, UnexpectedAnswer
+from .models import FieldFault
+from .records import Record
+
+T = TypeVar("T")
+
+
+class Problem(msgspec.Struct, rename="camel"):
+    """What of a problem (RFC 9457) a client tells on."""
+
+    detail: str = ""
+    code: str = ""
+    request_id: str | None = None
+    errors: list[FieldFault] = []
+    execution_id: str | None = None
+
+
+def error_of(response: httpx2.Response) -> ApiError:
+    """The error for a refusal whose body was read."""
+    try:
+        members = msgspec.json.decode(response.content, type=dict[str, Any])
+        problem = msgspec.convert(members, Problem)
+    except msgspec.MsgspecError:
+        # Not of the service, but of something before it.
+        members, problem = {}, Problem()
+    status = response.status_code
+    kind = BY_STATUS.get(status, ServerFault if status >= 500 else ApiError)
+    return kind(
+        problem.detail or f"{response.request.method} {response.request.url.path} was refused",
+        status=status,
+        code=problem.code or "unknown",
+        request_id=problem.request_id or response.headers.get("x-request-id"),
+        errors=problem.errors,
+        retry_after=retry_after_of(response.headers, time.time),
+        execution_id=problem.execution_id or execution_id_of(response.headers),
+        problem=members,
+    )
+
+
+def execution_id_of(headers: Mapping[str, str]) -> str | None:
+    """The run that an answer is about; what stands before the header's name is a setting of the service."""
+    return next((value for name, value in headers.items() if name.lower().endswith("-execution-id")), None)
+
+
+def record_of(response: httpx2.Response, kind: type[T]) -> T:
+    """The body as this type. A record has the ETag of its answer."""
+    value = read_json(response.content, kind, f"{response.request.method} {response.request.url.path}")
+    if isinstance(value, Record):
+        value.__dict__["etag"] = response.headers.get("etag")
+    return value
+
+
+def read_json(text: bytes | str, kind: type[T], where: str) -> T:
+    """JSON as this type. `where` is what the error says that it came from."""
+    try:
+        return msgspec.json.decode(text, type=kind)
+    except msgspec.MsgspecError as error:
+        raise UnexpectedAnswer(
+            f"{where}: {error}. Is the service older than this client, or something else at that address?"
+        ) from error
+
+
+def json_of(response: httpx2.Response) -> Any:
+    """The body as plain values; None where it is empty."""
+    return read_json(response.content, object, str(response.request.url.path)) if response.content else None

@@ -1,0 +1,87 @@
+"""Server-sent events that go on after a cut."""
+
+from __future__ import annotations
+
+import random
+import time
+from collections.abc import AsyncIterator, Callable, Mapping
+from typing import Any
+
+import httpx2
+
+from .._retries import delay_after_cut
+from ..errors import ConnectionError, Unavailable, UnexpectedAnswer
+from .primitives import sleep
+from .transport import Transport
+
+#: Seconds of silence after which a stream counts as cut: three of the service's comments.
+SILENCE = 45.0
+COMMENT_INTERVAL = 15.0
+#: Seconds for which a stream that was cut is asked for again.
+PATIENCE = 60.0
+
+
+async def event_stream(
+    transport: Transport,
+    path: str,
+    *,
+    query: Mapping[str, Any] | None = None,
+    last_event_id: str | None = None,
+    seconds_left: Callable[[], float] | None = None,
+) -> AsyncIterator[httpx2.ServerSentEvent]:
+    """
+    Events without an end: a stream that ends or is cut is asked for again, from behind the last event. With
+    `seconds_left` it ends when none are left.
+    """
+    failing_since: float | None = None
+    attempt = 0
+    while True:
+        silence = min(SILENCE, seconds_left()) if seconds_left else SILENCE
+        if silence <= 0:
+            return
+        call = transport.call("GET", path, query=query, timeout=silence)
+        call.headers["Accept"] = "text/event-stream"
+        if last_event_id:
+            call.headers["Last-Event-ID"] = last_event_id
+        try:
+            response = await transport.send(call, stream=True)
+        except (ConnectionError, Unavailable):
+            failing_since = failing_since or time.monotonic()
+            if time.monotonic() - failing_since > PATIENCE:
+                raise
+        else:
+            try:
+                answer: Any = TimedAnswer(response, seconds_left, silence)
+                async for event in httpx2.EventSource(answer):
+                    failing_since, attempt = None, 0
+                    last_event_id = event.id or last_event_id
+                    yield event
+            except httpx2.SSEError as error:
+                raise UnexpectedAnswer(f"GET {path}: {error}") from error
+            except httpx2.TransportError:
+                # Cut: it is asked for again.
+                pass
+            finally:
+                await response.aclose()
+        if seconds_left and seconds_left() <= 0:
+            return
+        await sleep(delay_after_cut(min(attempt, 4), random.random()))
+        attempt += 1
+
+
+class TimedAnswer:
+    """What an event source reads of an answer. Its text ends early where a shorter limit for silence is needed."""
+
+    def __init__(self, response: httpx2.Response, seconds_left: Callable[[], float] | None, silence: float) -> None:
+        self.headers = response.headers
+        self.request = response.request
+        self._response = response
+        self._seconds_left = seconds_left
+        self._silence = silence
+
+    async def aiter_text(self) -> AsyncIterator[str]:
+        async for text in self._response.aiter_text():
+            yield text
+            left = self._seconds_left() if self._seconds_left else SILENCE
+            if left <= 0 or left <= COMMENT_INTERVAL < self._silence:
+                return

@@ -1,0 +1,39 @@
+"""What differs between the clients with and without async. Its counterpart is written by hand, too."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterable, AsyncIterator, Iterable
+from pathlib import Path
+from typing import IO
+
+import anyio
+import anyio.to_thread
+import httpx2
+
+HttpClient = httpx2.AsyncClient
+Lock = anyio.Lock
+sleep = anyio.sleep
+
+#: What uploads are made of; other iterables are read once.
+Source = bytes | Path | IO[bytes] | Iterable[bytes] | AsyncIterable[bytes]
+
+CHUNK_BYTES = 256 * 1024
+
+
+async def chunks_of(source: Source) -> AsyncIterator[bytes]:
+    """The bytes of a source, in pieces; files are read in a thread."""
+    if isinstance(source, bytes):
+        yield source
+    elif isinstance(source, Path):
+        async with await anyio.open_file(source, "rb") as file:
+            while chunk := await file.read(CHUNK_BYTES):
+                yield chunk
+    elif isinstance(source, AsyncIterable):
+        async for chunk in source:
+            yield chunk
+    elif hasattr(source, "read"):
+        while chunk := await anyio.to_thread.run_sync(source.read, CHUNK_BYTES):
+            yield chunk
+    else:
+        for chunk in source:
+            yield chunk

@@ -1,0 +1,138 @@
+"""One run of a process."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import AsyncIterator
+from typing import Any, TypeVar, overload
+
+import httpx2
+import msgspec
+
+from .._answers import read_json
+from .._settings import segment
+from ..errors import RunError, TooManyRequests, WaitTimeout
+from ..models import Execution, ExecutionLog, ExecutionLogsPaginatedResult, ExecutionTimelineEvent
+from ..run_events import RunEnd, RunEvent, RunLog, RunStatus
+from .event_stream import event_stream
+from .primitives import sleep
+from .transport import Transport
+
+T = TypeVar("T")
+
+ENDED = frozenset({"FINISHED", "ERROR", "KILLED", "REJECTED"})
+LOG_TAIL_LINES = 20
+
+
+class Run:
+    """A run that was started, or any that is known by its id."""
+
+    def __init__(self, transport: Transport, id: str) -> None:
+        self._transport = transport
+        self.id = id
+        self._path = f"/executions/{segment(id)}"
+
+    def __repr__(self) -> str:
+        return f"Run({self.id!r})"
+
+    async def get(self) -> Execution:
+        """Its record now."""
+        return await self._transport.record(Execution, "GET", self._path)
+
+    async def events(self, *, last_event_id: str | None = None) -> AsyncIterator[RunEvent]:
+        """Its status and its log, from the beginning and as they come, until its end; it goes on after a cut."""
+        async for event in event_stream(self._transport, f"{self._path}/events", last_event_id=last_event_id):
+            made = _event_of(event)
+            if made is not None:
+                yield made
+            if isinstance(made, RunEnd):
+                return
+
+    async def logs(self) -> AsyncIterator[ExecutionLog]:
+        """Its log, from the beginning and as it comes, until its end."""
+        async for event in self.events():
+            if isinstance(event, RunLog):
+                yield event.entry
+
+    async def wait(self, *, timeout: float | None = None) -> Execution:
+        """Its record once it has ended, however. Raises WaitTimeout after `timeout` seconds; the run goes on."""
+        deadline = math.inf if timeout is None else time.monotonic() + timeout
+        try:
+            await self._follow(deadline)
+        except TooManyRequests:
+            # The team has as many streams open as it may.
+            await self._poll(deadline)
+        record = await self.get()
+        if record.status not in ENDED:
+            raise WaitTimeout(f"Run {self.id} is {record.status} after {timeout} seconds, and goes on", self.id)
+        return record
+
+    @overload
+    async def result(self, *, timeout: float | None = None) -> Any: ...
+
+    @overload
+    async def result(self, type: type[T], *, timeout: float | None = None) -> T: ...
+
+    async def result(self, type: Any = Any, *, timeout: float | None = None) -> Any:
+        """
+        What it has returned, as `type` where one is given: a dataclass, a typed dictionary, a struct of msgspec. Raises
+        RunError when it ended without a value, and WaitTimeout after `timeout` seconds; the run goes on then.
+        """
+        record = await self.wait(timeout=timeout)
+        if record.status != "FINISHED":
+            raise RunError(
+                status=record.status,
+                execution_id=self.id,
+                explanation=_explanation_of(record),
+                log_tail=await self._log_tail(),
+            )
+        return read_json(record.return_value or "null", type, f"The value of run {self.id}")
+
+    async def kill(self) -> None:
+        """Ends it. Raises BadRequest with the code `execution_ended` where it has ended already."""
+        await self._transport.json("PUT", f"{self._path}/kill")
+
+    async def _follow(self, deadline: float) -> None:
+        def seconds_left() -> float:
+            return deadline - time.monotonic()
+
+        limit = None if deadline == math.inf else seconds_left
+        async for event in event_stream(self._transport, f"{self._path}/events", seconds_left=limit):
+            if event.event == "end":
+                return
+
+    async def _poll(self, deadline: float) -> None:
+        pause = 0.2
+        while (await self.get()).status not in ENDED and time.monotonic() < deadline:
+            await sleep(min(pause, max(0.0, deadline - time.monotonic())))
+            pause = min(pause * 1.5, 5.0)
+
+    async def _log_tail(self) -> list[str]:
+        path = f"{self._path}/logs"
+        kind = ExecutionLogsPaginatedResult
+        first = await self._transport.record(kind, "GET", path, query={"limit": LOG_TAIL_LINES})
+        pages = math.ceil(first.total / LOG_TAIL_LINES)
+        if pages < 2:
+            return [entry.message for entry in first.data]
+        last = await self._transport.record(kind, "GET", path, query={"limit": LOG_TAIL_LINES, "page": pages - 2})
+        final = await self._transport.record(kind, "GET", path, query={"limit": LOG_TAIL_LINES, "page": pages - 1})
+        return [entry.message for entry in last.data + final.data][-LOG_TAIL_LINES:]
+
+
+def _explanation_of(record: Execution) -> str:
+    if record.error is not None:
+        return f"{record.error.name}: {record.error.message}"
+    return record.timeline.explanation or f"it ended as {record.status}"
+
+
+def _event_of(event: httpx2.ServerSentEvent) -> RunEvent | None:
+    """None for events that this release does not know."""
+    where = f"The event {event.event}"
+    if event.event == "log":
+        return RunLog(event.id, read_json(event.data, ExecutionLog, where))
+    if event.event == "status":
+        return RunStatus(event.id, read_json(event.data, ExecutionTimelineEvent, where))
+    if event.event == "end":
+        return RunEnd(event.id, msgspec.json.decode(event.data, type=dict[str, Any]).get("status", ""))
+    return None

@@ -1,0 +1,151 @@
+"""Requests to the service: tokens, retries, what every call has in common."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import AsyncIterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any, TypeVar
+
+import httpx2
+
+from .._answers import error_of, json_of, record_of
+from .._retries import delay_after_cut, delay_after_refusal, is_repeatable
+from .._settings import Settings
+from .._wire import query_of
+from ..errors import ApiError, ConnectionError
+from .primitives import HttpClient, sleep
+from .tokens import Tokens
+
+T = TypeVar("T")
+
+#: Nothing was sent when one of these came.
+NOT_CONNECTED = (httpx2.ConnectError, httpx2.ConnectTimeout, httpx2.PoolTimeout)
+
+
+@dataclass
+class Call:
+    """A request that can be sent several times, unless its body is read only once."""
+
+    method: str
+    url: str
+    query: dict[str, str | list[str]] = field(default_factory=dict)
+    headers: dict[str, str] = field(default_factory=dict)
+    body: bytes | None = None
+    body_once: AsyncIterator[bytes] | None = None
+    #: Seconds without a byte, other than those of the client.
+    timeout: float | None = None
+    with_token: bool = True
+
+
+class Transport:
+    """One connection pool, with what every request needs."""
+
+    def __init__(self, settings: Settings, http: HttpClient) -> None:
+        self.settings = settings
+        self.http = http
+        self.tokens = Tokens(settings, self._exchange)
+
+    async def send(self, call: Call, *, stream: bool = False) -> httpx2.Response:
+        """An answer of 2xx or 304; the caller closes one that is a stream. Raises ApiError and ConnectionError."""
+        attempt = 0
+        is_refreshed = False
+        while True:
+            token = await self.tokens.current() if call.with_token else None
+            outcome = await self._try(call, token, stream)
+            if isinstance(outcome, httpx2.Response):
+                return outcome
+            if self._may_refresh(call, outcome, is_refreshed):
+                is_refreshed = True
+                self.tokens.forget(token)
+                continue
+            delay = self._delay(call, outcome, attempt)
+            if delay is None:
+                raise outcome
+            attempt += 1
+            await sleep(delay)
+
+    async def _try(self, call: Call, token: str | None, stream: bool) -> httpx2.Response | ApiError | ConnectionError:
+        try:
+            response = await self.http.send(self._request(call, token), stream=stream)
+            if response.is_success or response.status_code == 304:
+                return response
+            try:
+                await response.aread()
+            finally:
+                await response.aclose()
+            return error_of(response)
+        except httpx2.TransportError as error:
+            failure = ConnectionError(f"{call.method} {call.url}: {str(error) or type(error).__name__}")
+            failure.__cause__ = error
+            return failure
+
+    def _request(self, call: Call, token: str | None) -> httpx2.Request:
+        headers = {**self.settings.headers, **call.headers}
+        if token is not None:
+            headers["Authorization"] = f"Bearer {token}"
+        limit = call.timeout or self.settings.request_timeout
+        timeout = httpx2.Timeout(limit, connect=min(limit, self.settings.request_timeout))
+        content = call.body_once if call.body_once is not None else call.body
+        return self.http.build_request(
+            call.method, call.url, params=call.query or None, headers=headers, content=content, timeout=timeout
+        )
+
+    def _may_refresh(self, call: Call, outcome: ApiError | ConnectionError, is_refreshed: bool) -> bool:
+        is_refused = isinstance(outcome, ApiError) and outcome.status == 401
+        return is_refused and not is_refreshed and call.with_token and call.body_once is None and self.tokens.can_renew
+
+    def _delay(self, call: Call, outcome: ApiError | ConnectionError, attempt: int) -> float | None:
+        """Seconds until the next attempt; None where there is none."""
+        if attempt >= self.settings.max_retries or call.body_once is not None:
+            return None
+        if not is_repeatable(call.method, call.headers) and not isinstance(outcome.__cause__, NOT_CONNECTED):
+            return None
+        if isinstance(outcome, ApiError):
+            return delay_after_refusal(outcome, attempt, random.random())
+        return delay_after_cut(attempt, random.random())
+
+    async def _exchange(self, api_token: str) -> httpx2.Response:
+        headers = {"x-api-token": api_token}
+        attempt = 0
+        # A token more does no harm, so this POST is repeated.
+        while True:
+            call = Call("POST", f"{self.settings.rest}/auth/token", headers=headers, with_token=False)
+            outcome = await self._try(call, None, False)
+            if isinstance(outcome, httpx2.Response):
+                return outcome
+            repeated = Call("GET", call.url)
+            delay = self._delay(repeated, outcome, attempt)
+            if delay is None:
+                raise outcome
+            attempt += 1
+            await sleep(delay)
+
+    def call(
+        self,
+        method: str,
+        path: str,
+        *,
+        query: Mapping[str, Any] | None = None,
+        headers: Mapping[str, str | None] | None = None,
+        json: bytes | None = None,
+        timeout: float | None = None,
+    ) -> Call:
+        """A call below `/api/{team}/rest`, or of a whole address. Headers that are None are left out."""
+        url = path if path.startswith("http") else f"{self.settings.rest}{path}"
+        given = {name: value for name, value in (headers or {}).items() if value is not None}
+        if json is not None:
+            given["Content-Type"] = "application/json"
+        return Call(method, url, query_of(query or {}), given, json, timeout=timeout)
+
+    def read(self, response: httpx2.Response, kind: type[T]) -> T:
+        """The answer as a record of this type."""
+        return record_of(response, kind)
+
+    async def record(self, kind: type[T], method: str, path: str, **options: Any) -> T:
+        """The answer as a record of this type. Options are those of `call`."""
+        return record_of(await self.send(self.call(method, path, **options)), kind)
+
+    async def json(self, method: str, path: str, **options: Any) -> Any:
+        """The answer as plain values; None where it is empty."""
+        return json_of(await self.send(self.call(method, path, **options)))

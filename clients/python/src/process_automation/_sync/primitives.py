@@ -1,0 +1,35 @@
+"""What differs between the clients with and without async. Its counterpart is written by hand, too."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import IO
+
+import httpx2
+
+HttpClient = httpx2.Client
+Lock = threading.Lock
+sleep = time.sleep
+
+#: What uploads are made of; other iterables are read once.
+Source = bytes | Path | IO[bytes] | Iterable[bytes]
+
+CHUNK_BYTES = 256 * 1024
+
+
+def chunks_of(source: Source) -> Iterator[bytes]:
+    """The bytes of a source, in pieces."""
+    if isinstance(source, bytes):
+        yield source
+    elif isinstance(source, Path):
+        with source.open("rb") as file:
+            while chunk := file.read(CHUNK_BYTES):
+                yield chunk
+    elif hasattr(source, "read"):
+        while chunk := source.read(CHUNK_BYTES):
+            yield chunk
+    else:
+        yield from source
