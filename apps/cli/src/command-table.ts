@@ -12,6 +12,7 @@ export interface CommandRow {
 
 const start = 'Start:'
 const runs = 'Runs:'
+const team = 'Team:'
 
 /** All commands, in the order of the help. */
 export const commandTable: readonly CommandRow[] = [
@@ -41,4 +42,13 @@ export const commandTable: readonly CommandRow[] = [
     group: runs,
     load: () => import('./commands/executions.ts'),
   },
+  { name: 'logs', summary: 'show what runs have logged', group: runs, load: () => import('./commands/logs.ts') },
+  {
+    name: 'schedules',
+    summary: 'list, try, pause and resume schedules',
+    group: runs,
+    load: () => import('./commands/schedules.ts'),
+  },
+  { name: 'deps', summary: 'packages of the team', group: team, load: () => import('./commands/deps.ts') },
+  { name: 'vars', summary: 'variables of the team', group: team, load: () => import('./commands/vars.ts') },
 ]

@@ -42,7 +42,7 @@ function usageFailure(error: CommanderError): Failure {
 
 /** The exit code of a refusal by its HTTP status. */
 function exitCodeOf(status: number, code: string): number {
-  if (status === 401) return exitCodes.login
+  if (status === 401 || code === 'api_token_malformed') return exitCodes.login
   if (status === 412 || code === 'changed_meanwhile') return exitCodes.conflict
   if (status === 408 || code === 'execution_timeout') return exitCodes.waitRanOut
   return exitCodes.refused
@@ -50,15 +50,16 @@ function exitCodeOf(status: number, code: string): number {
 
 interface ApiFailure {
   status: number
+  code: string
   message: string
   requestId?: string
   errors: readonly { path: string; message: string }[]
 }
 
-function apiMessage({ status, message, requestId, errors }: ApiFailure): string {
+function apiMessage({ status, code, message, requestId, errors }: ApiFailure): string {
   const fields = errors.filter((one) => !message.includes(one.message)).map((one) => `\n  ${one.path}: ${one.message}`)
   const next =
-    status === 401
+    status === 401 || code === 'api_token_malformed'
       ? '\nSign in by "pas login", or check PAS_TOKEN.'
       : status >= 500 && requestId !== undefined
         ? `\nTell your operator this request: ${requestId}`

@@ -1,10 +1,10 @@
-import type { Client } from '@automation/client'
 import type { Command } from 'commander'
 import { duration, several, timeOrAgo, wholeNumber } from '../options/duration.ts'
 import { readParameters, withParameters, type ParameterOptions } from '../options/parameters.ts'
 import { examples } from '../output/examples.ts'
 import { oneLine } from '../output/output.ts'
 import type { Column } from '../output/table.ts'
+import { processIdOf } from '../records/process-id.ts'
 import { exitCodes, ExitError, type Runtime } from '../runtime.ts'
 import { followWithin } from '../runs/follow-run.ts'
 import { listenerFor, readExecution, showEnd, showRun, type ExecutionRecord } from '../runs/show-run.ts'
@@ -165,12 +165,6 @@ export function register(program: Command, runtime: Runtime): void {
     if (options.watch) await showRun(runtime, client, executionId)
     else out.data({ executionId }, { text: executionId })
   }
-}
-
-/** The id of a process by its slug. */
-export async function processIdOf(client: Client, slug: string): Promise<string> {
-  const { data } = await client.request<{ id: string }>('GET', `/processes/${encodeURIComponent(slug)}`)
-  return data.id
 }
 
 function fits(execution: Listed, { status, origin, trial }: ListOptions): boolean {

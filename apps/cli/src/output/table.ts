@@ -23,11 +23,7 @@ export function tableOf<T>(items: readonly T[], columns: readonly Column<T>[], h
 // Names and comments are texts of others: a control character in them must not reach the terminal.
 function cellText(value: unknown): string {
   if (value === undefined || value === null) return '-'
-  const text = Array.isArray(value)
-    ? value.join(',')
-    : typeof value === 'object'
-      ? JSON.stringify(value)
-      : String(value)
+  const text = typeof value === 'object' ? JSON.stringify(value) : String(value as string | number | boolean)
   // oxlint-disable-next-line no-control-regex -- colours, which begin with an escape, stay
   return text.replace(/[\u0000-\u001a\u001c-\u001f\u007f-\u009f]+|\u001b(?!\[[\d;]*m)/g, ' ') || '-'
 }

@@ -66,7 +66,7 @@ export function namesFile(word: string): boolean {
 /** The slug of the process that a file is the source of, in the layout of a team in git: `processes/SLUG/main.js`. */
 export function slugOfFile(file: string): string | undefined {
   const folder = dirname(file)
-  return basename(dirname(folder)) === 'processes' && /^main\./.test(basename(file)) ? basename(folder) : undefined
+  return basename(dirname(folder)) === 'processes' && basename(file).startsWith('main.') ? basename(folder) : undefined
 }
 
 /** The draft that a source file is. The types of TypeScript become blanks, so that lines keep their numbers. */

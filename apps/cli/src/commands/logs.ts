@@ -1,0 +1,112 @@
+import type { Client } from '@automation/client'
+import type { Command } from 'commander'
+import { timeOrAgo, wholeNumber } from '../options/duration.ts'
+import { examples } from '../output/examples.ts'
+import { oneLine } from '../output/output.ts'
+import { processIdOf } from '../records/process-id.ts'
+import type { Runtime } from '../runtime.ts'
+import { finalStatuses, followRun, type LogEntry } from '../runs/follow-run.ts'
+import { isWanted, levelOf, levelsFrom, regularExpression, type LogFilter } from '../runs/log-filter.ts'
+import { logLine } from '../runs/show-run.ts'
+
+interface LogsOptions extends LogFilter {
+  process?: string
+  follow?: boolean
+  limit: number
+}
+
+interface Run {
+  id: string
+  processSlug: string
+  status: string
+}
+
+// A team may have some dozens of live streams at once: a few are left to others.
+const mostFollowed = 8
+
+/** `pas logs`. */
+export function register(program: Command, runtime: Runtime): void {
+  const { out } = runtime
+  examples(
+    program
+      .command('logs')
+      .argument('[id]', 'a run; without it, the runs of --process or of the whole team')
+      .description('Show what runs have logged, run by run, the oldest first. -f goes on as they log.')
+      .option('--process <slug>', 'of the runs of this process')
+      .option('-f, --follow', 'go on: of one run to its end, of others until Ctrl-C')
+      .option('--since <time>', 'since then: 1h, 2d or 2026-11-24T08:00:00Z', timeOrAgo)
+      .option('--level <level>', 'this level and those above: DEBUG, INFO, WARNING, ERROR', levelOf)
+      .option('--grep <regex>', 'whose message this regular expression matches', regularExpression)
+      .option('-n, --limit <count>', 'of how many runs, the last ones', wholeNumber(1, 1000), 20)
+      .action(logs),
+    'pas logs 0198c2b0-9a4c-7d2e-b1f3-5c8e7a6d9b04 -f',
+    'pas logs --process greeting --since 1h --level warning',
+    `pas logs -f --grep 'time(d )?out' --json`,
+  )
+
+  async function logs(id: string | undefined, options: LogsOptions): Promise<void> {
+    const client = await runtime.client()
+    if (id === undefined) return logsOfRuns(client, options)
+    if (!options.follow) return logOf(client, { id }, options)
+    await followRun(client, id, { onLog: (entry) => print(entry, options) })
+  }
+
+  async function logsOfRuns(client: Client, options: LogsOptions): Promise<void> {
+    const processId = options.process === undefined ? undefined : await processIdOf(client, options.process)
+    const query = { processId, from: options.since, limit: options.limit }
+    // Opened before the list is read: a run that comes meanwhile is in one of the two.
+    const events = options.follow ? client.events('/events', { query: { types: 'execution', processId } }) : undefined
+    const next = events?.next()
+    const { data } = await client.request<{ data: Run[] }>('GET', '/executions', { query })
+    const ended = data.data.filter(({ status }) => finalStatuses.includes(status))
+    for (const run of ended.toReversed()) await logOf(client, run, options)
+    if (events === undefined || next === undefined) {
+      for (const run of data.data.toReversed()) if (!ended.includes(run)) await logOf(client, run, options)
+      return
+    }
+    const followed = followAll(client, options, new Set(ended.map((run) => run.id)))
+    for (const run of data.data) if (!ended.includes(run)) followed(run)
+    for (let event = await next; event.done !== true; event = await events.next())
+      if (event.value.event === 'execution') followed(event.value.data as Run)
+  }
+
+  /** Follows each run that it is told of, some at a time; of those beyond, the log is read at their end. */
+  function followAll(client: Client, options: LogsOptions, known: Set<string>): (run: Run) => void {
+    let open = 0
+    const failed = (run: Run) => (error: Error) => out.say(`The log of ${run.id} is not to be had: ${error.message}`)
+    return (run) => {
+      const hasEnded = finalStatuses.includes(run.status)
+      if (known.has(run.id) || (open >= mostFollowed && !hasEnded)) return
+      known.add(run.id)
+      if (hasEnded) return void logOf(client, run, options).catch(failed(run))
+      open += 1
+      followRun(client, run.id, { onLog: (entry) => print(entry, options, run) })
+        .catch(failed(run))
+        .finally(() => (open -= 1))
+    }
+  }
+
+  async function logOf(client: Client, run: { id: string; processSlug?: string }, options: LogsOptions): Promise<void> {
+    const { level, since: from } = options
+    for (let page = 0; ; page += 1) {
+      const query = { level: level === undefined ? undefined : levelsFrom(level), from, page, limit: 1000 }
+      const { data } = await client.request<{ data: LogEntry[]; hasNextPage: boolean }>(
+        'GET',
+        `/executions/${run.id}/logs`,
+        {
+          query,
+        },
+      )
+      for (const entry of data.data) print(entry, options, run.processSlug === undefined ? undefined : run)
+      if (!data.hasNextPage) return
+    }
+  }
+
+  function print(entry: LogEntry, filter: LogFilter, run?: { id: string; processSlug?: string }): void {
+    if (!isWanted(entry, filter)) return
+    const of = run === undefined ? '' : `${oneLine(run.processSlug ?? '')} ${run.id.slice(-8)}  `
+    const time = out.style('dim', `${entry.timestamp.slice(0, 23).padEnd(23, '0')}Z`)
+    const more = run && { executionId: run.id, processSlug: run.processSlug }
+    out.line({ type: 'log', ...more, ...entry }, `${time}  ${of}${logLine(runtime, entry, 'stdout')}`)
+  }
+}

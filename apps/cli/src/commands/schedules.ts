@@ -1,0 +1,129 @@
+import type { Command } from 'commander'
+import { wholeNumber } from '../options/duration.ts'
+import { examples } from '../output/examples.ts'
+import { allPages } from '../records/all-pages.ts'
+import { processIdOf } from '../records/process-id.ts'
+import { usageError, type Runtime } from '../runtime.ts'
+import { showRun } from '../runs/show-run.ts'
+
+interface Schedule {
+  id: string
+  processId: string
+  cron?: string
+  dateTime?: string
+  tag?: string
+  paused: boolean
+  nextExecutionAt?: string
+}
+
+interface PreviewedTime {
+  at: string
+  local: string
+  note?: 'gap' | 'repeated'
+}
+
+const id = '0198c2b0-9a4c-7d2e-b1f3-5c8e7a6d9b04'
+
+/** `pas schedules`. */
+export function register(program: Command, runtime: Runtime): void {
+  const { out } = runtime
+  const schedules = program.command('schedules').description('List, try, pause and resume schedules.')
+  examples(schedules, 'pas schedules list', `pas schedules next --cron '0 8 * * MON-FRI'`)
+
+  examples(
+    schedules
+      .command('list')
+      .description('List schedules with the time that each is due next.')
+      .option('--process <slug>', 'of this process')
+      .action(list),
+    'pas schedules list',
+    'pas schedules list --process report --json',
+  )
+  examples(
+    schedules
+      .command('next')
+      .argument('[id]', 'a schedule')
+      .description('Show the next times of a schedule, or of a cron expression that is not saved.')
+      .option('--cron <expression>', 'in place of a schedule')
+      .option('--zone <zone>', 'time zone, such as Europe/Berlin; that of the team where absent')
+      .option('-n, --count <count>', 'how many times', wholeNumber(1, 100), 5)
+      .action(next),
+    `pas schedules next ${id}`,
+    `pas schedules next --cron '*/15 9-17 * * MON-FRI' --zone Europe/Berlin -n 10`,
+  )
+  for (const [name, text] of [
+    ['pause', 'Pause schedules: their times pass without a run.'],
+    ['resume', 'Resume schedules.'],
+  ] as const)
+    examples(
+      schedules
+        .command(name)
+        .argument('<id...>')
+        .description(text)
+        .action((ids: string[]) => change(name, ids)),
+      `pas schedules ${name} ${id}`,
+    )
+  examples(
+    schedules
+      .command('run')
+      .argument('<id>')
+      .description('Start the run of a schedule now, beside its times.')
+      .option('-w, --watch', 'show its log and wait for its end')
+      .action(run),
+    `pas schedules run ${id} --watch`,
+  )
+
+  async function list({ process }: { process?: string }): Promise<void> {
+    const client = await runtime.client()
+    const processId = process === undefined ? undefined : await processIdOf(client, process)
+    const all = await allPages<Schedule>(client, '/schedules', { processId })
+    out.data(all, {
+      table: [
+        { title: 'id', of: (one) => one.id },
+        { title: 'when', of: (one) => one.cron ?? one.dateTime },
+        { title: 'tag', of: (one) => one.tag },
+        { title: 'state', of: (one) => (one.paused ? 'paused' : 'active') },
+        { title: 'next', of: (one) => one.nextExecutionAt },
+        { title: 'process', of: (one) => one.processId },
+      ],
+      empty: 'There are no schedules.',
+    })
+  }
+
+  async function next(of: string | undefined, options: { cron?: string; zone?: string; count: number }): Promise<void> {
+    if ((of === undefined) === (options.cron === undefined))
+      throw usageError('Give the id of a schedule, or --cron EXPRESSION.')
+    const client = await runtime.client()
+    const when =
+      of === undefined ? { cron: options.cron } : (await client.request<Schedule>('GET', `/schedules/${of}`)).data
+    const body = { cron: when.cron, dateTime: (when as Schedule).dateTime, zoneId: options.zone, count: options.count }
+    const { data } = await client.request<{ zoneId: string; times: PreviewedTime[] }>('POST', '/schedules/preview', {
+      body,
+    })
+    const notes = { gap: 'the clock skips this time', repeated: 'the clock shows this time twice' }
+    if (out.json) return out.data(data)
+    out.data(data.times, {
+      table: [
+        { title: 'at', of: ({ at }) => at },
+        { title: data.zoneId, of: ({ local }) => local },
+        { title: 'note', of: ({ note }) => (note === undefined ? '' : notes[note]) },
+      ],
+      empty: 'It is never due again.',
+    })
+  }
+
+  async function change(to: 'pause' | 'resume', ids: string[]): Promise<void> {
+    const client = await runtime.client()
+    for (const one of ids) await client.request('PUT', `/schedules/${one}/${to}`)
+    const word = `${to}d`
+    if (out.json) out.data(ids.map((one) => ({ id: one, paused: to === 'pause' })))
+    else out.say(`${ids.length === 1 ? 'The schedule is' : `${ids.length} schedules are`} ${word}.`)
+  }
+
+  async function run(of: string, { watch }: { watch?: boolean }): Promise<void> {
+    const client = await runtime.client()
+    const { data } = await client.request<{ id: string }>('POST', `/schedules/${of}/run`)
+    if (watch) await showRun(runtime, client, data.id)
+    else out.data({ executionId: data.id }, { text: data.id })
+  }
+}

@@ -1,0 +1,150 @@
+import { text as textOf } from 'node:stream/consumers'
+import { parseEnv } from 'node:util'
+import type { Client } from '@automation/client'
+import type { Command } from 'commander'
+import { readText } from '../options/parameters.ts'
+import { examples } from '../output/examples.ts'
+import { allPages } from '../records/all-pages.ts'
+import { exitCodes, ExitError, usageError, type Runtime } from '../runtime.ts'
+
+interface Variable {
+  id: string
+  key: string
+  value?: string
+  isSensitive: boolean
+  updatedAt?: string
+}
+
+/** `pas vars`. */
+export function register(program: Command, runtime: Runtime): void {
+  const { out } = runtime
+  const vars = program
+    .command('vars')
+    .description('The variables of the team, which runs find in svc.env. Values of sensitive ones are never shown.')
+  examples(vars, 'pas vars list', 'pas vars set API_KEY --sensitive')
+
+  examples(
+    vars.command('list').description('List variables, with the values of those that are not sensitive.').action(list),
+    'pas vars list --json',
+  )
+  examples(
+    vars
+      .command('set')
+      .argument('<key>')
+      .argument('[value]', 'for what is no secret; arguments can be read by others on this machine')
+      .description(
+        'Make or change a variable. Without a value it is asked for, or read from stdin. A sensitive one stays so.',
+      )
+      .option('--sensitive', 'encrypted, never shown again, masked in logs')
+      .option('--from-env <name>', 'take the value from this environment variable')
+      .action(set),
+    'pas vars set SHOP_URL https://shop.example',
+    'pas vars set API_KEY --sensitive < key.txt',
+    'pas vars set API_KEY --sensitive --from-env MY_KEY',
+  )
+  examples(
+    vars.command('unset').argument('<key...>').description('Delete variables for good.').action(unset),
+    'pas vars unset SHOP_URL',
+  )
+  examples(
+    vars
+      .command('import')
+      .argument('<file>', 'lines NAME=VALUE as in .env, - for stdin')
+      .description('Make or change the variables of a file, as sensitive ones unless --plain is given.')
+      .option('--plain', 'they are no secrets')
+      .action(importFile),
+    'pas vars import .env',
+    'pas vars import settings.env --plain',
+  )
+
+  async function list(): Promise<void> {
+    const all = await allPages<Variable>(await runtime.client(), '/variables')
+    const shown = all.map(({ value, ...one }) => (one.isSensitive ? one : { ...one, value }))
+    out.data(shown as Variable[], {
+      table: [
+        { title: 'key', of: ({ key }) => key },
+        { title: 'value', of: ({ isSensitive, value }) => (isSensitive ? '(sensitive)' : value) },
+        { title: 'updated', of: ({ updatedAt }) => updatedAt },
+      ],
+      empty: 'There are no variables.',
+    })
+  }
+
+  async function set(
+    key: string,
+    value: string | undefined,
+    options: { sensitive?: boolean; fromEnv?: string },
+  ): Promise<void> {
+    if (value !== undefined && options.sensitive)
+      throw usageError(
+        `A sensitive value is no argument, which others could read: pas vars set ${key} --sensitive < FILE`,
+      )
+    if (value !== undefined && options.fromEnv !== undefined) throw usageError('Give a value or --from-env, not both.')
+    const client = await runtime.client()
+    const known = (await allPages<Variable>(client, '/variables')).find((one) => one.key === key)
+    if (value !== undefined && known?.isSensitive)
+      throw usageError(
+        `${key} is sensitive, and its value is no argument, which others could read: pas vars set ${key} < FILE`,
+      )
+    const text = value ?? (await secretValue(key, options.fromEnv))
+    await write(client, known, { key, value: text, isSensitive: options.sensitive ?? known?.isSensitive ?? false })
+    if (out.json) out.data({ key, created: known === undefined })
+    else out.say(`${key} is ${known === undefined ? 'made' : 'changed'}. Runs that start from now on see it.`)
+  }
+
+  async function secretValue(key: string, name: string | undefined): Promise<string> {
+    if (name !== undefined) {
+      const value = runtime.env[name]
+      if (value === undefined) throw usageError(`The environment has no variable ${name}.`)
+      return value
+    }
+    if (runtime.isTerminal) return runtime.askSecret(`Value of ${key}`, '')
+    if (runtime.stdin.isTTY) throw usageError(`Give the value by stdin: pas vars set ${key} < FILE`)
+    // The last line of a file ends with a newline that is no part of the value.
+    return (await textOf(runtime.stdin)).replace(/\r?\n$/, '')
+  }
+
+  async function unset(keys: string[]): Promise<void> {
+    const client = await runtime.client()
+    const all = await allPages<Variable>(client, '/variables')
+    const missing = keys.filter((key) => !all.some((one) => one.key === key))
+    if (missing.length > 0)
+      throw new ExitError(exitCodes.refused, `There is no variable ${missing.join(', ')}. "pas vars list" shows them.`)
+    if (!(await runtime.confirm(`Delete ${keys.join(', ')} for good?`))) return
+    for (const { id, key } of all) if (keys.includes(key)) await client.request('DELETE', `/variables/${id}`)
+    if (out.json) out.data(keys.map((key) => ({ key, deleted: true })))
+    else out.say(`${keys.join(', ')} ${keys.length === 1 ? 'is' : 'are'} deleted.`)
+  }
+
+  async function importFile(file: string, { plain }: { plain?: boolean }): Promise<void> {
+    const values = Object.entries(parseEnv(await readText(runtime, file))) as [string, string][]
+    if (values.length === 0) throw usageError(`${file} has no lines NAME=VALUE.`)
+    const client = await runtime.client()
+    const known = new Map((await allPages<Variable>(client, '/variables')).map((one) => [one.key, one]))
+    const failed: { path: string; message: string }[] = []
+    for (const [key, value] of values)
+      await write(client, known.get(key), { key, value, isSensitive: !plain }).catch((error: Error) => {
+        failed.push({ path: key, message: error.message })
+      })
+    const done = values.filter(([key]) => !failed.some(({ path }) => path === key))
+    if (out.json) out.data(done.map(([key]) => ({ key, created: !known.has(key) })))
+    else out.say(`${done.length} of ${values.length} variables are set.`)
+    if (failed.length > 0)
+      throw new ExitError(exitCodes.refused, failed.map(({ path, message }) => `${path}: ${message}`).join('\n'), {
+        errors: failed,
+      })
+  }
+}
+
+/** Makes or changes a variable. What is sensitive stays so: the service never shows it again. */
+async function write(
+  client: Client,
+  known: Variable | undefined,
+  { key, value, isSensitive }: { key: string; value: string; isSensitive: boolean },
+): Promise<void> {
+  if (known === undefined) await client.request('POST', '/variables', { body: { key, value, isSensitive } })
+  else {
+    const body = { value, ...(isSensitive && !known.isSensitive && { isSensitive: true }) }
+    await client.request('PATCH', `/variables/${known.id}`, { body })
+  }
+}
