@@ -67,7 +67,9 @@ async function namedTypes(document: Described): Promise<string> {
   const { openapi, info, components, paths: described } = withoutExamples(document)
   const paths = Object.fromEntries(Object.entries(described).map(([path, item]) => [path, asCalled(item)]))
   const named = { openapi, info, components: { schemas: components.schemas }, paths } as OpenAPI3
-  return astToString(await openapiTS(named, { rootTypes: true, rootTypesNoSchemaPrefix: true }))
+  return astToString(
+    await openapiTS(named, { rootTypes: true, rootTypesNoSchemaPrefix: true, defaultNonNullable: false }),
+  )
 }
 
 /** The types of all operations of one team, with addresses below `/api/{team}/rest`, as a console's client calls them. */

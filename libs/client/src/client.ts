@@ -1,12 +1,38 @@
 import type { TokenSource } from './access-tokens.ts'
-import { eventStream, type EventStreamOptions, type StreamEvent } from './event-stream.ts'
+import { Api, type Answer } from './api.ts'
+import type { EventStreamOptions, StreamEvent } from './event-stream.ts'
+import { Auth } from './resources/auth.ts'
+import { Dependencies } from './resources/dependencies.ts'
+import { Executions } from './resources/executions.ts'
+import { Forms } from './resources/forms.ts'
+import { Modules } from './resources/modules.ts'
+import { Processes } from './resources/processes.ts'
+import { Sandboxes } from './resources/sandboxes.ts'
+import { Schedules } from './resources/schedules.ts'
+import { Sources } from './resources/sources.ts'
+import { Storage } from './resources/storage.ts'
+import { Team } from './resources/team.ts'
+import { Variables } from './resources/variables.ts'
+import { Webhooks } from './resources/webhooks.ts'
 import { Transport, type Query, type RequestOptions } from './transport.ts'
 
 export type { TokenSource } from './access-tokens.ts'
+export type { Answer, Call, QueryOf } from './api.ts'
 export * from './errors.ts'
 export type { EventStreamOptions, StreamEvent } from './event-stream.ts'
 export type * from './generated/types.ts'
-export type { CallOptions, Query, RequestOptions } from './transport.ts'
+export type { Page, Pages } from './pages.ts'
+export type { Parameters, RunOptions, StartOptions } from './resources/processes.ts'
+export type { StoredExecution } from './resources/executions.ts'
+export type { SandboxOptions } from './resources/sandboxes.ts'
+export type { TeamEvent as TeamStreamEvent } from './resources/team.ts'
+export type { WebhookCall } from './resources/webhooks.ts'
+export type { EndStatus, Run, RunEvent, WaitOptions } from './run.ts'
+export type { SandboxFiles } from './sandbox-files.ts'
+export type { SandboxTerminal, TerminalEnd, TerminalSize } from './sandbox-terminal.ts'
+export type * from './team-sandbox.ts'
+export type { CallOptions, EditOptions, Query, RequestOptions } from './transport.ts'
+export type { UploadData, UploadOptions, UploadProgress } from './upload.ts'
 
 export interface ClientOptions {
   /** Where the service is, such as `https://automation.example.com`. `PAS_URL` where absent. */
@@ -23,6 +49,8 @@ export interface ClientOptions {
   maxRetries?: number
   /** Sent with every call. */
   headers?: Readonly<Record<string, string>>
+  /** What the service's own headers begin with, where its operator has changed that. `Svc-`. */
+  headerPrefix?: string
   userAgent?: string
 }
 
@@ -31,74 +59,80 @@ export interface ClientOptions {
  *
  * @example
  * const pas = new Client({ url: 'https://automation.example.com', team: 'demo', token: process.env.PAS_TOKEN })
- * const { data } = await pas.request<Process>('GET', '/processes/greeting')
+ * const run = await pas.processes.run('greeting', { name: 'Ada' })
+ * console.log(await run.result())
  */
 export class Client {
   readonly url: string
-  readonly team: string
-  readonly #transport: Transport
+  readonly team: Team
+  readonly processes: Processes
+  readonly executions: Executions
+  readonly webhooks: Webhooks
+  readonly forms: Forms
+  readonly schedules: Schedules
+  readonly modules: Modules
+  readonly variables: Variables
+  readonly dependencies: Dependencies
+  readonly storage: Storage
+  readonly sandboxes: Sandboxes
+  readonly sources: Sources
+  readonly auth: Auth
+  readonly #api: Api
 
   constructor(options: ClientOptions = {}) {
     this.url = urlOf(options.url ?? environment('PAS_URL'))
-    this.team = teamOf(options.team ?? environment('PAS_TEAM'))
-    this.#transport = new Transport({
-      ...{ url: this.url, team: this.team },
+    const team = teamOf(options.team ?? environment('PAS_TEAM'))
+    const transport = new Transport({
+      ...{ url: this.url, team },
       token: options.token ?? environment('PAS_TOKEN'),
       fetch: options.fetch ?? ((...call) => fetch(...call)),
       requestTimeoutMs: options.requestTimeoutMs ?? 60_000,
       maxRetries: options.maxRetries ?? 2,
+      headerPrefix: options.headerPrefix ?? 'Svc-',
       headers: { ...userAgent(options.userAgent), ...options.headers },
     })
+    this.#api = new Api(transport)
+    this.team = new Team(this.#api, team)
+    this.processes = new Processes(this.#api)
+    this.executions = new Executions(this.#api)
+    this.webhooks = new Webhooks(this.#api)
+    this.forms = new Forms(this.#api)
+    this.schedules = new Schedules(this.#api)
+    this.modules = new Modules(this.#api)
+    this.variables = new Variables(this.#api)
+    this.dependencies = new Dependencies(this.#api)
+    this.storage = new Storage(this.#api)
+    this.sandboxes = new Sandboxes(this.#api)
+    this.sources = new Sources(this.#api)
+    this.auth = new Auth(this.#api)
   }
 
   /**
-   * Calls an address below `{url}/api/{team}/rest` and reads its JSON; `data` is undefined where the answer has no body.
+   * Calls an address below `{url}/api/{team}/rest`, for what has no method here; `data` is undefined where the answer has
+   * no body.
    * @throws ApiError where the service refuses it, ConnectionError where it is not reached.
    */
-  request<T>(method: string, path: string, options: RequestOptions = {}): Promise<{ data: T; response: Response }> {
-    return this.#transport.call(method, path, options, async (response) => ({
-      data: (await jsonOf(response)) as T,
-      response,
-    }))
+  request<T>(method: string, path: string, options?: RequestOptions): Promise<Answer<T>> {
+    return this.#api.request(method, path, options)
   }
 
   /**
    * Calls an address and gives the answer with its body unread. `requestTimeoutMs` is for the answer's head alone.
    * @throws ApiError where the service refuses it, ConnectionError where it is not reached.
    */
-  open(method: string, path: string, options: RequestOptions = {}): Promise<Response> {
-    return this.#transport.call(method, path, options, (response) => Promise.resolve(response), { isRead: false })
+  open(method: string, path: string, options?: RequestOptions): Promise<Response> {
+    return this.#api.open(method, path, options)
   }
 
   /** The events of a stream, which goes on behind the last event where it is cut, and ends behind an event `end`. */
-  events<T = unknown>(
-    path: string,
-    { query, ...options }: EventStreamOptions & { query?: Query } = {},
-  ): AsyncGenerator<StreamEvent<T>> {
-    const open = (lastEventId: string | undefined, signal: AbortSignal) =>
-      this.#transport.call(
-        'GET',
-        path,
-        {
-          ...{ query, signal, accept: 'text/event-stream' },
-          ...(lastEventId !== undefined && { headers: { 'Last-Event-ID': lastEventId } }),
-        },
-        (response) => Promise.resolve(response),
-        { isRead: false, maxRetries: 0 },
-      )
-    return eventStream(open, options) as AsyncGenerator<StreamEvent<T>>
+  events<T = unknown>(path: string, options?: EventStreamOptions & { query?: Query }): AsyncGenerator<StreamEvent<T>> {
+    return this.#api.events(path, options)
   }
 
   /** The access token that calls show now, for connections beside this client's; undefined where it has no token. */
   accessToken(): Promise<string | undefined> {
-    return this.#transport.accessToken()
+    return this.#api.accessToken()
   }
-}
-
-async function jsonOf(response: Response): Promise<unknown> {
-  const text = await response.text()
-  if (text === '') return undefined
-  return response.headers.get('Content-Type')?.includes('json') ? JSON.parse(text) : text
 }
 
 function urlOf(url: string | undefined): string {

@@ -46,3 +46,8 @@ export function reasonOf(signal?: AbortSignal): Error {
   const reason: unknown = signal?.reason
   return reason instanceof Error ? reason : new DOMException(String(reason), 'AbortError')
 }
+
+/** An idempotency key: 128 random bits. (randomUUID is for secure pages alone.) */
+export function newKey(): string {
+  return [...crypto.getRandomValues(new Uint8Array(16))].map((byte) => byte.toString(16).padStart(2, '0')).join('')
+}

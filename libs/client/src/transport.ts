@@ -15,20 +15,27 @@ export interface CallOptions {
   headers?: Readonly<Record<string, string>>
 }
 
-export interface RequestOptions extends CallOptions {
+/** Of an edit of a record: with the tag that it was read with, it overwrites nobody else's. */
+export interface EditOptions extends CallOptions {
+  /** The `ETag` of the record: `PreconditionFailedError` where somebody has changed it since. */
+  ifMatch?: string
+}
+
+export interface RequestOptions extends EditOptions {
   query?: Query
   /** Sent as JSON. */
   body?: unknown
   /** Sent as it is. A call with a stream is never repeated. */
   rawBody?: BodyInit | Uint8Array
-  /** The entity tag that the record must still have: `PreconditionFailedError` otherwise. */
-  ifMatch?: string
   /** By which the service knows a repeated start, so that it may be repeated. */
   idempotencyKey?: string
   /** The media type wanted; JSON where absent. */
   accept?: string
-  /** What the path stands below: `{url}/api/{team}/rest` (the default), `{url}/api/{team}`, or `{url}`. */
-  below?: 'rest' | 'team' | 'host'
+  /**
+   * What the path stands below: `{url}/api/{team}/rest` (the default), `{url}/api/{team}`, `{url}`; or nothing, where it
+   * is a whole address, which gets no token.
+   */
+  below?: 'rest' | 'team' | 'host' | 'nothing'
   /** `apiToken` sends that of the client in `x-api-token`, for addresses that take nothing else. */
   authorization?: 'bearer' | 'apiToken' | 'none'
 }
@@ -40,7 +47,19 @@ export interface TransportOptions {
   fetch: typeof fetch
   requestTimeoutMs: number
   maxRetries: number
+  /** What names of the service's own headers begin with, such as `Svc-`. */
+  headerPrefix: string
   headers: Readonly<Record<string, string>>
+}
+
+export interface AttemptOptions {
+  /** False: the time limit is for the answer's head alone, and what `read` gives may go on. */
+  isRead?: boolean
+  maxRetries?: number
+  /** Of a call that is known to change nothing the second time. */
+  isRepeatable?: boolean
+  /** Gives any answer to `read`, whatever its status. */
+  takesAnyStatus?: boolean
 }
 
 /** Makes calls: address, credentials, time limits, repetitions; answers that are not good are thrown as ApiError. */
@@ -53,6 +72,10 @@ export class Transport {
     this.#tokens = new AccessTokens(options.token, (apiToken) => this.#exchanged(apiToken))
   }
 
+  get headerPrefix(): string {
+    return this.#options.headerPrefix
+  }
+
   /** The access token that calls show now. */
   accessToken(): Promise<string | undefined> {
     return this.#tokens.get()
@@ -61,8 +84,9 @@ export class Transport {
   /** The address of a path. */
   address(path: string, { below = 'rest', query = {} }: Pick<RequestOptions, 'below' | 'query'> = {}): URL {
     const team = `/api/${encodeURIComponent(this.#options.team)}`
-    const base = { rest: `${team}/rest`, team, host: '' }[below]
-    const url = new URL(`${this.#options.url}${base}${path}`)
+    const { url: host } = this.#options
+    const base = { rest: `${host}${team}/rest`, team: `${host}${team}`, host, nothing: '' }[below]
+    const url = new URL(base + path)
     for (const [name, given] of Object.entries(query))
       for (const value of [given].flat() as QueryValue[])
         if (value !== undefined && value !== null)
@@ -71,8 +95,7 @@ export class Transport {
   }
 
   /**
-   * Calls and reads the answer; both are repeated together where that is safe. Without `isRead` the time limit ends
-   * with the answer's headers, and what `read` gives may go on.
+   * Calls and reads the answer; both are repeated together where that is safe.
    * @throws ApiError, ConnectionError, and the reason of a signal that is aborted.
    */
   async call<T>(
@@ -80,13 +103,13 @@ export class Transport {
     path: string,
     options: RequestOptions,
     read: (response: Response) => Promise<T>,
-    { isRead = true, maxRetries = this.#options.maxRetries } = {},
+    attempts: AttemptOptions = {},
   ): Promise<T> {
+    const { maxRetries = this.#options.maxRetries } = attempts
     const request = this.#request(method, path, options)
-    const mayRepeat = isRepeatable(method, request.headers) && !(request.body instanceof ReadableStream)
-    return this.#repeated(mayRepeat ? maxRetries : 0, options.signal, () =>
-      this.#attempt(request, options, read, isRead),
-    )
+    const isSafe = attempts.isRepeatable ?? isRepeatable(method, request.headers)
+    const most = isSafe && !(request.body instanceof ReadableStream) ? maxRetries : 0
+    return this.#repeated(most, options.signal, () => this.#attempt(request, options, read, attempts))
   }
 
   async #repeated<T>(most: number, signal: AbortSignal | undefined, attempt: () => Promise<T>): Promise<T> {
@@ -115,15 +138,16 @@ export class Transport {
     request: OutgoingRequest,
     options: RequestOptions,
     read: (response: Response) => Promise<T>,
-    isRead: boolean,
+    { isRead = true, takesAnyStatus = false }: AttemptOptions,
   ): Promise<T> {
-    const { signal, requestTimeoutMs = this.#options.requestTimeoutMs, authorization = 'bearer' } = options
+    const { signal, requestTimeoutMs = this.#options.requestTimeoutMs, below } = options
+    const authorization = below === 'nothing' ? 'none' : options.authorization
     const timeout = new AbortController()
     const timer = setTimeout(() => timeout.abort(), requestTimeoutMs)
     const ends = signal === undefined ? timeout.signal : AbortSignal.any([signal, timeout.signal])
     try {
       const response = await this.#authorized(request, authorization, ends)
-      if (!response.ok) throw await apiErrorOf(response)
+      if (!response.ok && !takesAnyStatus) throw await apiErrorOf(response)
       if (!isRead) clearTimeout(timer)
       return await read(response).catch((error: unknown) => {
         throw isCut(error) ? cut(request, error) : error
@@ -137,7 +161,11 @@ export class Transport {
   }
 
   /** Sends with the credentials; once more with a new access token where the service has refused the old one. */
-  async #authorized(request: OutgoingRequest, by: string, signal: AbortSignal): Promise<Response> {
+  async #authorized(
+    request: OutgoingRequest,
+    by: RequestOptions['authorization'],
+    signal: AbortSignal,
+  ): Promise<Response> {
     if (by === 'none') return this.#send(request, request.headers, signal)
     if (by === 'apiToken') return this.#send(request, withHeader(request, 'x-api-token', this.#apiToken()), signal)
     const token = await this.#tokens.get()
@@ -171,7 +199,7 @@ export class Transport {
     // It changes nothing that a second one could change again, so that it may be repeated.
     const request = this.#request('POST', '/auth/token', options)
     const read = (response: Response) => response.json() as Promise<Token>
-    return this.#repeated(this.#options.maxRetries, undefined, () => this.#attempt(request, options, read, true))
+    return this.#repeated(this.#options.maxRetries, undefined, () => this.#attempt(request, options, read, {}))
   }
 }
 

@@ -15,7 +15,7 @@ export interface Identity {
 export async function readIdentity(client: Client): Promise<Identity> {
   const claims = claimsOf((await client.accessToken()) ?? '')
   return {
-    team: client.team,
+    team: client.team.slug,
     url: client.url,
     subject: textOf(claims['sub'] ?? claims['client_id']),
     name: textOf(claims['name'] ?? claims['preferred_username']),

@@ -2195,7 +2195,7 @@ export interface components {
             /** @description IANA name; the team's zone where it is absent */
             zoneId?: string | null;
             /** @default 10 */
-            count: number | null;
+            count?: number | null;
         };
         ScheduleFirings: components["schemas"]["ScheduleFiring"][];
         ScheduleFiring: {
@@ -2754,7 +2754,7 @@ export interface components {
              * Format: int64
              * @default 3600
              */
-            expiresInSeconds: number | null;
+            expiresInSeconds?: number | null;
         };
         StorageUpload: {
             /** Format: uuid */

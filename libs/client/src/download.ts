@@ -1,0 +1,79 @@
+import { ConnectionError } from './errors.ts'
+import { pause, pauseMs } from './retries.ts'
+
+/** Attempts that may bring nothing, one after the other. */
+const mostFailures = 10
+
+/**
+ * An answer whose body goes on where its connection is cut: with the bytes that are missing, of the same content.
+ * `open` asks for it with headers beside its own.
+ */
+export async function resumedDownload(
+  open: (headers: Record<string, string>) => Promise<Response>,
+  signal?: AbortSignal,
+): Promise<Response> {
+  const first = await open({})
+  const tag = first.headers.get('ETag')
+  if (first.body === null || tag === null || tag.startsWith('W/')) return first
+  const { status, statusText, headers } = first
+  const pieces = body(first, (from) => open({ Range: `bytes=${from}-`, 'If-Range': tag }), signal)
+  return new Response(streamOf(pieces), { status, statusText, headers })
+}
+
+async function* body(
+  first: Response,
+  openFrom: (from: number) => Promise<Response>,
+  signal: AbortSignal | undefined,
+): AsyncGenerator<Uint8Array> {
+  let received = 0
+  let response: Response | undefined = first
+  for (let failures = 1; ; failures += 1) {
+    try {
+      response ??= await openFrom(received)
+      if (response !== first && response.status !== 206) throw changed()
+      for await (const piece of chunks(response)) {
+        received += piece.length
+        failures = 1
+        yield piece
+      }
+      return
+    } catch (cause) {
+      signal?.throwIfAborted()
+      const waitMs = failures > mostFailures ? undefined : pauseMs(cause, failures, Math.random())
+      if (waitMs === undefined) throw cause
+      response = undefined
+      await pause(waitMs, signal)
+    }
+  }
+}
+
+const changed = () => new Error('The file has changed while it was downloaded: download it again')
+
+async function* chunks(response: Response): AsyncGenerator<Uint8Array> {
+  const reader = response.body!.getReader()
+  try {
+    for (;;) {
+      const { done, value } = await reader.read().catch((cause: unknown) => {
+        throw new ConnectionError('The download was cut', { cause })
+      })
+      if (done) return
+      yield value
+    }
+  } finally {
+    await reader.cancel().catch(() => undefined)
+  }
+}
+
+/** Read as it is asked for. */
+function streamOf(pieces: AsyncGenerator<Uint8Array>): ReadableStream<Uint8Array> {
+  return new ReadableStream({
+    async pull(controller) {
+      const { done, value } = await pieces.next()
+      if (done) controller.close()
+      else controller.enqueue(value)
+    },
+    async cancel() {
+      await pieces.return(undefined)
+    },
+  })
+}

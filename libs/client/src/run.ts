@@ -1,0 +1,107 @@
+import { at, type Api, type Call } from './api.ts'
+import { RunError } from './errors.ts'
+import type { StreamEvent } from './event-stream.ts'
+import type { Execution, ExecutionLog, ExecutionTimelineEvent } from './generated/types.ts'
+import { reasonOf } from './retries.ts'
+import type { CallOptions } from './transport.ts'
+
+/** What happens in a run, as it comes; `end` is the last. */
+export type RunEvent =
+  | { event: 'status'; id?: string; data: ExecutionTimelineEvent }
+  | { event: 'log'; id?: string; data: ExecutionLog }
+  | { event: 'end'; id?: string; data: { status: EndStatus } }
+
+export type EndStatus = 'FINISHED' | 'ERROR' | 'KILLED' | 'REJECTED'
+
+export interface WaitOptions {
+  /** Stops waiting; rejects with its reason. */
+  signal?: AbortSignal
+  /** Kills the run as well when the signal stops the waiting. */
+  killOnAbort?: boolean
+}
+
+const tailLines = 20
+
+/** A run that was started: its log as it comes, its value, its end. What it is awaited with is asked of the service once. */
+export class Run {
+  /** Of its execution. */
+  readonly id: string
+  readonly #api: Api
+  readonly #options: WaitOptions
+  #tail: string[] = []
+  #hasEnded = false
+
+  constructor(api: Api, id: string, options: WaitOptions = {}) {
+    this.id = id
+    this.#api = api
+    this.#options = options
+  }
+
+  /** Its record, as it is now. */
+  get(options?: CallOptions): Call<Execution> {
+    return this.#api.call('GET', at`/executions/${this.id}`, options)
+  }
+
+  /** Its status and log from the beginning, then as they come, until its end. Goes on where the connection is cut. */
+  async *events({ lastEventId, ...given }: WaitOptions & { lastEventId?: string } = {}): AsyncGenerator<RunEvent> {
+    const { signal, killOnAbort } = { ...this.#options, ...given }
+    const isWhole = lastEventId === undefined
+    const tail: string[] = []
+    try {
+      for await (const event of this.#stream(signal, lastEventId)) {
+        if (event.event === 'log' && tail.push(event.data.message) > tailLines) tail.shift()
+        if (event.event === 'end' && isWhole) [this.#tail, this.#hasEnded] = [tail, true]
+        yield event
+      }
+    } catch (error) {
+      if (signal?.aborted && killOnAbort) await this.kill()
+      throw error
+    }
+  }
+
+  #stream(signal: AbortSignal | undefined, lastEventId: string | undefined): AsyncGenerator<RunEvent> {
+    const stream: AsyncGenerator<StreamEvent> = this.#api.events(at`/executions/${this.id}/events`, {
+      ...{ signal, lastEventId },
+    })
+    return stream as AsyncGenerator<RunEvent>
+  }
+
+  /** Its log from the first line, then as it comes, until its end. */
+  async *logs(options?: WaitOptions): AsyncGenerator<ExecutionLog> {
+    for await (const event of this.events(options)) if (event.event === 'log') yield event.data
+  }
+
+  /** Waits for its end, whichever it is, and gives its record. */
+  async wait(options: WaitOptions = {}): Promise<Execution> {
+    const signal = options.signal ?? this.#options.signal
+    if (!this.#hasEnded) for await (const { event } of this.events(options)) if (event === 'end') break
+    if (signal?.aborted) throw reasonOf(signal)
+    return this.get({ signal })
+  }
+
+  /**
+   * Waits for its value; undefined where it returned none.
+   * @throws RunError where it ended otherwise than by its value.
+   */
+  async result<T = unknown>(options?: WaitOptions): Promise<T> {
+    const execution = await this.wait(options)
+    if (execution.status === 'FINISHED')
+      return (execution.returnValue === undefined ? undefined : JSON.parse(execution.returnValue)) as T
+    throw runErrorOf(execution, this.#tail)
+  }
+
+  /** Ends it. Nothing happens where it has ended. */
+  kill(options?: CallOptions): Promise<void> {
+    return killed(this.#api, this.id, options)
+  }
+}
+
+export async function killed(api: Api, id: string, options?: CallOptions): Promise<void> {
+  await api.call('PUT', at`/executions/${id}/kill`, options)
+}
+
+function runErrorOf({ id, status, error, timeline }: Execution, logTail: readonly string[]): RunError {
+  const thrown = error && `${error.name}: ${error.message}`
+  const explanation = timeline.explanation ?? thrown ?? 'no reason is known'
+  return new RunError({ executionId: id, status: status as RunError['status'], explanation, logTail })
+}
