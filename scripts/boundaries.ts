@@ -42,11 +42,10 @@ export const projects: readonly Project[] = [
   { folder: 'libs/objects', may: ['errors', 'service'] },
   { folder: 'libs/passwords', may: ['errors', 'service'] },
   { folder: 'libs/postgres', may: ['errors', 'service'] },
-  { folder: 'libs/sandbox-client', may: ['contract', 'errors', 'rpc'] },
   // For users: the SDK, of which its part for sandboxes alone builds on ours, and what editors know of `svc`.
   { folder: 'libs/client', may: ['contract', 'errors', 'rpc'] },
   { folder: 'libs/process-types', may: [] },
-  { folder: 'libs/testing', may: [...libs, 'postgres', 'sandbox-client'] },
+  { folder: 'libs/testing', may: [...libs, 'postgres', 'client'] },
   ...apps.map((name) => ({ folder: `apps/${name}`, may: libs })),
   // On users' machines: it knows the REST interface alone, by the SDK.
   { folder: 'apps/cli', may: ['client', 'process-types'] },
@@ -56,8 +55,8 @@ export const projects: readonly Project[] = [
   { folder: 'apps/sandbox-daemon', may: ['contract', 'errors', 'rpc'] },
   { folder: 'apps/embedded', may: [...libs, ...apps, 'postgres'] },
   // The packages for users, as they have them.
-  { folder: 'e2e', may: ['sandbox-client', 'client'] },
-  { folder: 'bench', may: ['postgres', 'sandbox-client'] },
+  { folder: 'e2e', may: ['client'] },
+  { folder: 'bench', may: ['postgres', 'client'] },
   // A user's program: it knows the contract's files, and nothing of ours.
   { folder: 'examples/consumer-typescript', may: [] },
   { folder: 'scripts', may: ['embedded'] },
@@ -78,7 +77,7 @@ export const mayByTag: Readonly<Record<string, readonly string[]>> = {
 }
 
 /** What the tests of a project may import beside what its source may: any lib, and the means of testing. */
-const inTests: readonly string[] = [...libs, 'postgres', 'sandbox-client', 'testing']
+const inTests: readonly string[] = [...libs, 'postgres', 'client', 'testing']
 
 /** Packages of others that have one home, so that they can be replaced there. */
 export const homes: readonly { packages: readonly string[]; folders: readonly string[] }[] = [
@@ -216,17 +215,7 @@ const byPath = {
 
 function restrictedPatterns(project: Project, kind: FileKind): { regex: string; message: string }[] {
   const own = project.folder.split('/').at(-1)
-  const others = [
-    ...libs,
-    ...apps,
-    'postgres',
-    'sandbox-client',
-    'sandbox-daemon',
-    'testing',
-    'embedded',
-    'e2e',
-    'bench',
-  ]
+  const others = [...libs, ...apps, 'postgres', 'client', 'sandbox-daemon', 'testing', 'embedded', 'e2e', 'bench']
   const banned = others.filter((name) => name !== own && !allowed(project, kind).includes(name))
   return [
     {

@@ -1,4 +1,4 @@
-import { connectSandbox } from '@automation/sandbox-client'
+import { connectSandbox } from '@automation/client/sandbox'
 import type { Client } from '../client/client.ts'
 import type { Language, LogEntry, Page, Process, Sandbox } from '../client/records.ts'
 import { waitUntil } from '../system/wait-until.ts'

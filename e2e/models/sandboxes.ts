@@ -1,4 +1,4 @@
-import { connectSandbox } from '@automation/sandbox-client'
+import { connectSandbox } from '@automation/client/sandbox'
 import * as fc from 'fast-check'
 import type { Answer } from '../client/client.ts'
 import type { Page, Sandbox } from '../client/records.ts'

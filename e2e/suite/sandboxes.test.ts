@@ -1,4 +1,4 @@
-import { connectSandbox } from '@automation/sandbox-client'
+import { connectSandbox } from '@automation/client/sandbox'
 import { expect, test } from 'vitest'
 import type { Page, Sandbox } from '../client/records.ts'
 import { waitUntil } from '../system/wait-until.ts'

@@ -2,7 +2,7 @@ import { SandboxRouteService, type SandboxRouteSchema } from '@automation/contra
 import type { MessageInitShape } from '@bufbuild/protobuf'
 import { Failure, notFound } from '@automation/errors'
 import { InProcessNetwork, served } from '@automation/rpc'
-import { connectSandbox, type Sandbox } from '@automation/sandbox-client'
+import { connectSandbox, type Sandbox } from '@automation/client/sandbox'
 import { Environment } from '@automation/service'
 import { testContext } from '@automation/testing'
 import { apiKey, daemonKey, startDaemonProcess, type DaemonProcess } from '@automation/testing/daemon-process'

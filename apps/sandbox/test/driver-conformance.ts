@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { connectSandbox, type Sandbox } from '@automation/sandbox-client'
+import { connectSandbox, type Sandbox } from '@automation/client/sandbox'
 import { until } from '@automation/testing'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { newApiKey, newSecret } from '../src/api-key.ts'

@@ -12,7 +12,7 @@ export interface CallOptions {
   signal?: AbortSignal
   /** For the whole answer of one attempt; that of the client where absent. */
   requestTimeoutMs?: number
-  headers?: Readonly<Record<string, string>>
+  headers?: Readonly<Record<string, string | undefined>>
 }
 
 /** Of an edit of a record: with the tag that it was read with, it overwrites nobody else's. */
@@ -126,7 +126,7 @@ export class Transport {
 
   #request(method: string, path: string, options: RequestOptions): OutgoingRequest {
     const headers = new Headers({ Accept: options.accept ?? 'application/json', ...this.#options.headers })
-    for (const [name, value] of Object.entries(options.headers ?? {})) headers.set(name, value)
+    for (const [name, value] of Object.entries(options.headers ?? {})) if (value !== undefined) headers.set(name, value)
     if (options.ifMatch !== undefined) headers.set('If-Match', options.ifMatch)
     if (options.idempotencyKey !== undefined) headers.set('Idempotency-Key', options.idempotencyKey)
     if (options.body !== undefined) headers.set('Content-Type', 'application/json')

@@ -155,7 +155,7 @@ const answer = {
 
 function answeredFetch(asked: Path[]): typeof fetch {
   return (input, init) => {
-    const { pathname } = new URL(String(input))
+    const { pathname } = new URL(input instanceof Request ? input.url : input)
     if (init?.headers !== undefined) asked.push({ method: init.method ?? 'GET', path: pathname })
     const accept = new Headers(init?.headers).get('Accept')
     const isStream = accept === 'text/event-stream'

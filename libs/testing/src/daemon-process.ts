@@ -9,7 +9,7 @@ import { fileURLToPath } from 'node:url'
 import { ControlService } from '@automation/contract/sandbox/v1/daemon'
 import { asService, ownContext, type Client } from '@automation/rpc'
 import { keyedChannel } from '@automation/rpc/keyed'
-import { connectSandbox, type Sandbox } from '@automation/sandbox-client'
+import { connectSandbox, type Sandbox } from '@automation/client/sandbox'
 
 export const daemonKey = 'a daemon key of the tests, long enough'
 export const apiKey = 'sbx_0123456789_secret'

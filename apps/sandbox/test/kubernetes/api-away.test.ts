@@ -1,6 +1,6 @@
 import { SandboxStatus } from '@automation/contract/sandbox/v1/sandbox'
 import type { Failure } from '@automation/errors'
-import { connectSandbox } from '@automation/sandbox-client'
+import { connectSandbox } from '@automation/client/sandbox'
 import { until, userContext } from '@automation/testing'
 import type { FaultProxy } from '@automation/testing/fault-proxy'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'

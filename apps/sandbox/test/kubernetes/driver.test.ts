@@ -1,4 +1,4 @@
-import { connectSandbox } from '@automation/sandbox-client'
+import { connectSandbox } from '@automation/client/sandbox'
 import { until } from '@automation/testing'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { SandboxFault } from '../../src/drivers/driver.ts'
