@@ -113,14 +113,23 @@ async function bodyOf(response: Response): Promise<unknown> {
   return /[/+]json\b/.test(response.headers.get('Content-Type') ?? '') ? JSON.parse(text) : text
 }
 
-/** A path of literals and values; a value is one segment, whatever is in it. */
+/** A path of literals and values; a value is one segment, whatever is in it. TypeError for what a URL would leave out. */
 export function at(literals: TemplateStringsArray, ...values: readonly (string | number)[]): string {
-  return literals.reduce((path, literal, index) => path + encodeURIComponent(values[index - 1]!) + literal)
+  return literals.reduce((path, literal, index) => path + segment(values[index - 1]!) + literal)
 }
 
-/** A name with slashes in it as the rest of a path. One that a URL would shorten (`a/../b`) is one segment. */
+/** A name with slashes in it as the rest of a path. TypeError for what a URL would leave out. */
 export function nameIn(name: string): string {
-  const segments = name.split('/')
-  const isShortened = segments.some((segment) => segment === '.' || segment === '..')
-  return isShortened ? encodeURIComponent(name) : segments.map(encodeURIComponent).join('/')
+  if (name === '') throw new TypeError('A name is needed: this one is empty')
+  return name
+    .split('/')
+    .map((part) => (part === '' ? '' : segment(part)))
+    .join('/')
+}
+
+/** `.` and `..` would lead to other addresses than were meant, and so would nothing. */
+function segment(value: string | number): string {
+  if (value === '' || value === '.' || value === '..' || value === undefined)
+    throw new TypeError(`"${value}" is no name or id of anything`)
+  return encodeURIComponent(value)
 }

@@ -1,5 +1,5 @@
 import { at, type Api, type Call } from './api.ts'
-import { RunError } from './errors.ts'
+import { ApiError, RunError } from './errors.ts'
 import type { StreamEvent } from './event-stream.ts'
 import type { Execution, ExecutionLog, ExecutionTimelineEvent } from './generated/types.ts'
 import { reasonOf } from './retries.ts'
@@ -90,14 +90,21 @@ export class Run {
     throw runErrorOf(execution, this.#tail)
   }
 
-  /** Ends it. Nothing happens where it has ended. */
-  kill(options?: CallOptions): Promise<void> {
+  /** Ends it; false where it had ended. */
+  kill(options?: CallOptions): Promise<boolean> {
     return killed(this.#api, this.id, options)
   }
 }
 
-export async function killed(api: Api, id: string, options?: CallOptions): Promise<void> {
-  await api.call('PUT', at`/executions/${id}/kill`, options)
+/** Ends an execution; false where it had ended. */
+export async function killed(api: Api, id: string, options?: CallOptions): Promise<boolean> {
+  try {
+    await api.call('PUT', at`/executions/${id}/kill`, options)
+    return true
+  } catch (error) {
+    if (error instanceof ApiError && error.code === 'execution_ended') return false
+    throw error
+  }
 }
 
 function runErrorOf({ id, status, error, timeline }: Execution, logTail: readonly string[]): RunError {

@@ -1,4 +1,4 @@
-import { nameIn, type Api, type Call } from './api.ts'
+import { at, nameIn, type Api, type Call } from './api.ts'
 import type { SandboxFileEntry } from './generated/types.ts'
 import type { CallOptions } from './transport.ts'
 
@@ -43,6 +43,6 @@ export class SandboxFiles {
 
   #at(path: string): string {
     if (!path.startsWith('/')) throw new TypeError(`Paths in a sandbox are absolute: ${path} is not`)
-    return `/sandboxes/${encodeURIComponent(this.#sandboxId)}/files/${nameIn(path.slice(1)) || '%2F'}`
+    return at`/sandboxes/${this.#sandboxId}/files/` + (path === '/' ? '%2F' : nameIn(path.slice(1)))
   }
 }

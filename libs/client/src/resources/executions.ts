@@ -43,7 +43,8 @@ export class Executions {
     return new Run(this.#api, id, options)
   }
 
-  kill(id: string, options?: CallOptions): Promise<void> {
+  /** Ends it; false where it had ended. */
+  kill(id: string, options?: CallOptions): Promise<boolean> {
     return killed(this.#api, id, options)
   }
 
