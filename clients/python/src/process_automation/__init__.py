@@ -15,6 +15,7 @@ from .errors import (
     ProcessAutomationError,
     RequestTimeout,
     RunError,
+    SandboxError,
     ServerFault,
     TooManyRequests,
     Unauthorized,
@@ -22,7 +23,9 @@ from .errors import (
     UnexpectedAnswer,
     WaitTimeout,
 )
+from .commands import CommandOutput, CommandResult
 from .run_events import RunEnd, RunEvent, RunLog, RunStatus
+from .team_event import TeamEvent
 
 __all__ = [
     "ApiError",
@@ -30,6 +33,8 @@ __all__ = [
     "BadRequest",
     "Client",
     "CommandError",
+    "CommandOutput",
+    "CommandResult",
     "Conflict",
     "ConnectionError",
     "Forbidden",
@@ -42,7 +47,9 @@ __all__ = [
     "RunEvent",
     "RunLog",
     "RunStatus",
+    "SandboxError",
     "ServerFault",
+    "TeamEvent",
     "TooManyRequests",
     "Unauthorized",
     "Unavailable",

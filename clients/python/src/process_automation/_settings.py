@@ -35,6 +35,13 @@ class Settings:
         """Whether the token is one that is exchanged; an access token has the three parts of a JWT."""
         return not (self.token.startswith("eyJ") and self.token.count(".") == 2)
 
+    @property
+    def api_token(self) -> str:
+        """For what takes no access token. Raises ValueError where there is none."""
+        if not self.has_api_token:
+            raise ValueError("This takes an API token, and the client has an access token")
+        return self.token
+
 
 def read_settings(
     url: str | None,

@@ -126,6 +126,15 @@ class RunError(ProcessAutomationError):
         return f"run {self.execution_id} ended as {self.status}: {self.explanation}{lines}"
 
 
+class SandboxError(ProcessAutomationError):
+    """A sandbox, or the way to it, has ended before what was asked of it."""
+
+    def __init__(self, message: str, *, code: str) -> None:
+        super().__init__(message)
+        #: Such as `sandbox_unreachable`, `sandbox_failed`, `stopping` or `token_expired`.
+        self.code = code
+
+
 class CommandError(ProcessAutomationError):
     """A command in a sandbox has ended with another code than 0, or was ended."""
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 import time
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncGenerator, Callable, Mapping
 from typing import Any
 
 import httpx2
@@ -28,7 +28,7 @@ async def event_stream(
     query: Mapping[str, Any] | None = None,
     last_event_id: str | None = None,
     seconds_left: Callable[[], float] | None = None,
-) -> AsyncIterator[httpx2.ServerSentEvent]:
+) -> AsyncGenerator[httpx2.ServerSentEvent]:
     """
     Events without an end: a stream that ends or is cut is asked for again, from behind the last event. With
     `seconds_left` it ends when none are left.
@@ -79,7 +79,7 @@ class TimedAnswer:
         self._seconds_left = seconds_left
         self._silence = silence
 
-    async def aiter_text(self) -> AsyncIterator[str]:
+    async def aiter_text(self) -> AsyncGenerator[str]:
         async for text in self._response.aiter_text():
             yield text
             left = self._seconds_left() if self._seconds_left else SILENCE

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncGenerator, Mapping
 from typing import Any, Generic, TypeVar
 
 from ..records import Page
@@ -34,7 +34,7 @@ class Listing(Generic[Item, PageOf]):
         """One page, from 0, with the total."""
         return await self._read({"page": number})
 
-    async def pages(self) -> AsyncIterator[PageOf]:
+    async def pages(self) -> AsyncGenerator[PageOf]:
         """All pages, one after the other."""
         at: dict[str, Any] = {"after": ""} if self._has_cursor else {"page": 0}
         while True:
@@ -44,7 +44,7 @@ class Listing(Generic[Item, PageOf]):
                 return
             at = {"after": page.after} if self._has_cursor else {"page": page.page + 1}  # type: ignore[attr-defined]
 
-    async def __aiter__(self) -> AsyncIterator[Item]:
+    async def __aiter__(self) -> AsyncGenerator[Item]:
         async for page in self.pages():
             for item in page.data:
                 yield item

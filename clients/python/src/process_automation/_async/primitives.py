@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterable, AsyncIterator, Iterable
+from collections.abc import AsyncGenerator, AsyncIterable, AsyncIterator, Iterable
 from pathlib import Path
 from typing import IO
 
@@ -20,7 +20,7 @@ Source = bytes | Path | IO[bytes] | Iterable[bytes] | AsyncIterable[bytes]
 CHUNK_BYTES = 256 * 1024
 
 
-async def chunks_of(source: Source) -> AsyncIterator[bytes]:
+async def chunks_of(source: Source) -> AsyncGenerator[bytes]:
     """The bytes of a source, in pieces; files are read in a thread."""
     if isinstance(source, bytes):
         yield source
@@ -37,3 +37,14 @@ async def chunks_of(source: Source) -> AsyncIterator[bytes]:
     else:
         for chunk in source:
             yield chunk
+
+
+async def write_to(target: Path | IO[bytes], chunks: AsyncIterator[bytes]) -> None:
+    """Writes pieces to a file, in a thread."""
+    if isinstance(target, Path):
+        async with await anyio.open_file(target, "wb") as file:
+            async for chunk in chunks:
+                await file.write(chunk)
+    else:
+        async for chunk in chunks:
+            await anyio.to_thread.run_sync(target.write, chunk)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator
 from typing import Any, TypeVar, overload
 
 import httpx2
@@ -12,7 +12,7 @@ import msgspec
 
 from .._answers import read_json
 from .._settings import segment
-from ..errors import RunError, TooManyRequests, WaitTimeout
+from ..errors import BadRequest, RunError, TooManyRequests, WaitTimeout
 from ..models import Execution, ExecutionLog, ExecutionLogsPaginatedResult, ExecutionTimelineEvent
 from ..run_events import RunEnd, RunEvent, RunLog, RunStatus
 from .event_stream import event_stream
@@ -40,7 +40,7 @@ class Run:
         """Its record now."""
         return await self._transport.record(Execution, "GET", self._path)
 
-    async def events(self, *, last_event_id: str | None = None) -> AsyncIterator[RunEvent]:
+    async def events(self, *, last_event_id: str | None = None) -> AsyncGenerator[RunEvent]:
         """Its status and its log, from the beginning and as they come, until its end; it goes on after a cut."""
         async for event in event_stream(self._transport, f"{self._path}/events", last_event_id=last_event_id):
             made = _event_of(event)
@@ -49,7 +49,7 @@ class Run:
             if isinstance(made, RunEnd):
                 return
 
-    async def logs(self) -> AsyncIterator[ExecutionLog]:
+    async def logs(self) -> AsyncGenerator[ExecutionLog]:
         """Its log, from the beginning and as it comes, until its end."""
         async for event in self.events():
             if isinstance(event, RunLog):
@@ -90,8 +90,12 @@ class Run:
         return read_json(record.return_value or "null", type, f"The value of run {self.id}")
 
     async def kill(self) -> None:
-        """Ends it. Raises BadRequest with the code `execution_ended` where it has ended already."""
-        await self._transport.json("PUT", f"{self._path}/kill")
+        """Ends it. Nothing happens where it has ended."""
+        try:
+            await self._transport.json("PUT", f"{self._path}/kill")
+        except BadRequest as error:
+            if error.code != "execution_ended":
+                raise
 
     async def _follow(self, deadline: float) -> None:
         def seconds_left() -> float:
@@ -121,9 +125,9 @@ class Run:
 
 
 def _explanation_of(record: Execution) -> str:
-    if record.error is not None:
-        return f"{record.error.name}: {record.error.message}"
-    return record.timeline.explanation or f"it ended as {record.status}"
+    if record.timeline.explanation:
+        return record.timeline.explanation
+    return f"{record.error.name}: {record.error.message}" if record.error else "no reason is known"
 
 
 def _event_of(event: httpx2.ServerSentEvent) -> RunEvent | None:

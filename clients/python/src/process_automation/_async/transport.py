@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncGenerator, AsyncIterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
@@ -138,10 +138,6 @@ class Transport:
             given["Content-Type"] = "application/json"
         return Call(method, url, query_of(query or {}), given, json, timeout=timeout)
 
-    def read(self, response: httpx2.Response, kind: type[T]) -> T:
-        """The answer as a record of this type."""
-        return record_of(response, kind)
-
     async def record(self, kind: type[T], method: str, path: str, **options: Any) -> T:
         """The answer as a record of this type. Options are those of `call`."""
         return record_of(await self.send(self.call(method, path, **options)), kind)
@@ -149,3 +145,14 @@ class Transport:
     async def json(self, method: str, path: str, **options: Any) -> Any:
         """The answer as plain values; None where it is empty."""
         return json_of(await self.send(self.call(method, path, **options)))
+
+    async def chunks(self, call: Call) -> AsyncGenerator[bytes]:
+        """A body as it comes. Raises ConnectionError where it is cut."""
+        response = await self.send(call, stream=True)
+        try:
+            async for chunk in response.aiter_bytes():
+                yield chunk
+        except httpx2.TransportError as error:
+            raise ConnectionError(f"{call.method} {call.url}: {str(error) or type(error).__name__}") from error
+        finally:
+            await response.aclose()

@@ -12,7 +12,20 @@ import msgspec
 
 from .._settings import read_settings
 from .primitives import HttpClient
+from .resources.auth import Auth
+from .resources.dependencies import Dependencies
+from .resources.events import Events
+from .resources.executions import Executions
+from .resources.forms import Forms
+from .resources.modules import Modules
 from .resources.processes import Processes
+from .resources.sandboxes import Sandboxes
+from .resources.schedules import Schedules
+from .resources.sources import Sources
+from .resources.storage import Storage
+from .resources.team import TeamResource
+from .resources.variables import Variables
+from .resources.webhooks import Webhooks
 from .transport import Transport
 
 
@@ -54,6 +67,19 @@ class Client:
         self._owns_http = http_client is None
         self._transport = Transport(settings, self._http)
         self.processes = Processes(self._transport)
+        self.executions = Executions(self._transport)
+        self.webhooks = Webhooks(self._transport)
+        self.forms = Forms(self._transport)
+        self.schedules = Schedules(self._transport)
+        self.sources = Sources(self._transport)
+        self.modules = Modules(self._transport)
+        self.dependencies = Dependencies(self._transport)
+        self.variables = Variables(self._transport)
+        self.storage = Storage(self._transport)
+        self.sandboxes = Sandboxes(self._transport)
+        self.events = Events(self._transport)
+        self.team = TeamResource(self._transport)
+        self.auth = Auth(self._transport)
 
     def __repr__(self) -> str:
         settings = self._transport.settings

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import random
 import time
-from collections.abc import Iterator, Callable, Mapping
+from collections.abc import Generator, Callable, Mapping
 from typing import Any
 
 import httpx2
@@ -29,7 +29,7 @@ def event_stream(
     query: Mapping[str, Any] | None = None,
     last_event_id: str | None = None,
     seconds_left: Callable[[], float] | None = None,
-) -> Iterator[httpx2.ServerSentEvent]:
+) -> Generator[httpx2.ServerSentEvent]:
     """
     Events without an end: a stream that ends or is cut is asked for again, from behind the last event. With
     `seconds_left` it ends when none are left.
@@ -80,7 +80,7 @@ class TimedAnswer:
         self._seconds_left = seconds_left
         self._silence = silence
 
-    def iter_text(self) -> Iterator[str]:
+    def iter_text(self) -> Generator[str]:
         for text in self._response.iter_text():
             yield text
             left = self._seconds_left() if self._seconds_left else SILENCE

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Generator, Mapping
 from typing import Any, Generic, TypeVar
 
 from ..records import Page
@@ -35,7 +35,7 @@ class Listing(Generic[Item, PageOf]):
         """One page, from 0, with the total."""
         return self._read({"page": number})
 
-    def pages(self) -> Iterator[PageOf]:
+    def pages(self) -> Generator[PageOf]:
         """All pages, one after the other."""
         at: dict[str, Any] = {"after": ""} if self._has_cursor else {"page": 0}
         while True:
@@ -45,7 +45,7 @@ class Listing(Generic[Item, PageOf]):
                 return
             at = {"after": page.after} if self._has_cursor else {"page": page.page + 1}  # type: ignore[attr-defined]
 
-    def __iter__(self) -> Iterator[Item]:
+    def __iter__(self) -> Generator[Item]:
         for page in self.pages():
             for item in page.data:
                 yield item

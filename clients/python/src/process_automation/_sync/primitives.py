@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Generator, Iterable, Iterator
 from pathlib import Path
 from typing import IO
 
@@ -20,7 +20,7 @@ Source = bytes | Path | IO[bytes] | Iterable[bytes]
 CHUNK_BYTES = 256 * 1024
 
 
-def chunks_of(source: Source) -> Iterator[bytes]:
+def chunks_of(source: Source) -> Generator[bytes]:
     """The bytes of a source, in pieces."""
     if isinstance(source, bytes):
         yield source
@@ -33,3 +33,12 @@ def chunks_of(source: Source) -> Iterator[bytes]:
             yield chunk
     else:
         yield from source
+
+
+def write_to(target: Path | IO[bytes], chunks: Iterator[bytes]) -> None:
+    """Writes pieces to a file."""
+    if isinstance(target, Path):
+        with target.open("wb") as file:
+            file.writelines(chunks)
+    else:
+        target.writelines(chunks)

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Iterator
+from collections.abc import Generator
 from typing import Any, TypeVar, overload
 
 import httpx2
@@ -13,7 +13,7 @@ import msgspec
 
 from .._answers import read_json
 from .._settings import segment
-from ..errors import RunError, TooManyRequests, WaitTimeout
+from ..errors import BadRequest, RunError, TooManyRequests, WaitTimeout
 from ..models import Execution, ExecutionLog, ExecutionLogsPaginatedResult, ExecutionTimelineEvent
 from ..run_events import RunEnd, RunEvent, RunLog, RunStatus
 from .event_stream import event_stream
@@ -41,7 +41,7 @@ class Run:
         """Its record now."""
         return self._transport.record(Execution, "GET", self._path)
 
-    def events(self, *, last_event_id: str | None = None) -> Iterator[RunEvent]:
+    def events(self, *, last_event_id: str | None = None) -> Generator[RunEvent]:
         """Its status and its log, from the beginning and as they come, until its end; it goes on after a cut."""
         for event in event_stream(self._transport, f"{self._path}/events", last_event_id=last_event_id):
             made = _event_of(event)
@@ -50,7 +50,7 @@ class Run:
             if isinstance(made, RunEnd):
                 return
 
-    def logs(self) -> Iterator[ExecutionLog]:
+    def logs(self) -> Generator[ExecutionLog]:
         """Its log, from the beginning and as it comes, until its end."""
         for event in self.events():
             if isinstance(event, RunLog):
@@ -91,8 +91,12 @@ class Run:
         return read_json(record.return_value or "null", type, f"The value of run {self.id}")
 
     def kill(self) -> None:
-        """Ends it. Raises BadRequest with the code `execution_ended` where it has ended already."""
-        self._transport.json("PUT", f"{self._path}/kill")
+        """Ends it. Nothing happens where it has ended."""
+        try:
+            self._transport.json("PUT", f"{self._path}/kill")
+        except BadRequest as error:
+            if error.code != "execution_ended":
+                raise
 
     def _follow(self, deadline: float) -> None:
         def seconds_left() -> float:
@@ -122,9 +126,9 @@ class Run:
 
 
 def _explanation_of(record: Execution) -> str:
-    if record.error is not None:
-        return f"{record.error.name}: {record.error.message}"
-    return record.timeline.explanation or f"it ended as {record.status}"
+    if record.timeline.explanation:
+        return record.timeline.explanation
+    return f"{record.error.name}: {record.error.message}" if record.error else "no reason is known"
 
 
 def _event_of(event: httpx2.ServerSentEvent) -> RunEvent | None:

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Iterator, Mapping
+from collections.abc import Generator, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
@@ -139,10 +139,6 @@ class Transport:
             given["Content-Type"] = "application/json"
         return Call(method, url, query_of(query or {}), given, json, timeout=timeout)
 
-    def read(self, response: httpx2.Response, kind: type[T]) -> T:
-        """The answer as a record of this type."""
-        return record_of(response, kind)
-
     def record(self, kind: type[T], method: str, path: str, **options: Any) -> T:
         """The answer as a record of this type. Options are those of `call`."""
         return record_of(self.send(self.call(method, path, **options)), kind)
@@ -150,3 +146,14 @@ class Transport:
     def json(self, method: str, path: str, **options: Any) -> Any:
         """The answer as plain values; None where it is empty."""
         return json_of(self.send(self.call(method, path, **options)))
+
+    def chunks(self, call: Call) -> Generator[bytes]:
+        """A body as it comes. Raises ConnectionError where it is cut."""
+        response = self.send(call, stream=True)
+        try:
+            for chunk in response.iter_bytes():
+                yield chunk
+        except httpx2.TransportError as error:
+            raise ConnectionError(f"{call.method} {call.url}: {str(error) or type(error).__name__}") from error
+        finally:
+            response.close()

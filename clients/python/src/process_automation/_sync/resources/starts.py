@@ -6,9 +6,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from ..._answers import json_of
-from ...inputs import DraftInput, ExecuteProcessInput, ExecutionSettingsInput
+from ..._answers import json_of, record_of
+from ...inputs import ExecuteProcessInput
 from ...models import ExecutionId
+from ...start_options import StartOptions
 from ..resource import body_of, given, new_idempotency_key
 from ..run import Run
 from ..transport import Call, Transport
@@ -17,38 +18,43 @@ from ..transport import Call, Transport
 SYNC_SILENCE = 120.0
 
 
-def start_call(
-    transport: Transport,
-    path: str,
-    *,
-    parameters: Mapping[str, Any] | None,
-    tag: str | None = None,
-    comment: str | None = None,
-    timeout: float | None = None,
-    settings: ExecutionSettingsInput | None = None,
-    draft: DraftInput | None = None,
-    initiated_by: str | None = None,
-    idempotency_key: str | None = None,
-) -> Call:
-    """The call of a start. It has a key, so that no attempt of it starts a second run."""
-    limits: dict[str, Any] = {**(settings or {})}
-    if timeout is not None:
-        limits["timeout"] = round(timeout * 1000)
-    members = given(parameters=parameters, tag=tag, comment=comment, settings=limits or None, draft=draft)
-    headers = {
-        "Idempotency-Key": idempotency_key or new_idempotency_key(),
-        f"{transport.settings.header_prefix}-Initiated-By": initiated_by,
-    }
-    return transport.call("POST", path, json=body_of(ExecuteProcessInput, members), headers=headers)
+def start(transport: Transport, path: str, parameters: Mapping[str, Any] | None, options: StartOptions) -> Run:
+    """Starts a run, and does not wait for it."""
+    response = transport.send(_call(transport, path, parameters, options))
+    return Run(transport, record_of(response, ExecutionId).execution_id)
 
 
-def start(transport: Transport, call: Call) -> Run:
-    """Starts it, and does not wait for it."""
-    response = transport.send(call)
-    return Run(transport, transport.read(response, ExecutionId).execution_id)
-
-
-def start_and_wait(transport: Transport, call: Call) -> Any:
-    """Starts it, and answers with its value, in one request."""
+def start_and_wait(
+    transport: Transport, path: str, parameters: Mapping[str, Any] | None, options: StartOptions
+) -> Any:
+    """Starts a run, and answers with its value, in one request."""
+    call = _call(transport, path, parameters, options)
     call.timeout = max(SYNC_SILENCE, transport.settings.request_timeout)
     return json_of(transport.send(call))
+
+
+def run_settings(options: Mapping[str, Any]) -> dict[str, Any] | None:
+    """The settings of a run, with `timeout` in milliseconds; None where there are none."""
+    settings: dict[str, Any] = {**(options.get("settings") or {})}
+    if (seconds := options.get("timeout")) is not None:
+        settings["timeout"] = round(seconds * 1000)
+    return settings or None
+
+
+def _call(transport: Transport, path: str, parameters: Mapping[str, Any] | None, options: StartOptions) -> Call:
+    """It has a key, so that no attempt of it starts a second run."""
+    unknown = set(options) - StartOptions.__optional_keys__
+    if unknown:
+        raise TypeError(f"A start has no option {', '.join(sorted(unknown))}")
+    members = given(
+        parameters=parameters,
+        tag=options.get("tag"),
+        comment=options.get("comment"),
+        settings=run_settings(options),
+        draft=options.get("draft"),
+    )
+    headers = {
+        "Idempotency-Key": options.get("idempotency_key") or new_idempotency_key(),
+        f"{transport.settings.header_prefix}-Initiated-By": options.get("initiated_by"),
+    }
+    return transport.call("POST", path, json=body_of(ExecuteProcessInput, members), headers=headers)

@@ -1,0 +1,27 @@
+"""The output of a command, as it comes."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator
+from contextlib import aclosing
+
+from ...commands import CommandLines, CommandOutput
+from ...errors import ConnectionError
+from ...models import CommandExit
+from ..transport import Call, Transport
+
+#: Seconds of silence after which the connection counts as cut; the service sends a line each 15.
+SILENCE = 60.0
+
+
+async def command_output(transport: Transport, call: Call) -> AsyncGenerator[CommandOutput | CommandExit]:
+    """Pieces of output, and at last how the command ended. Raises ConnectionError where the answer ends before."""
+    call.timeout = SILENCE
+    lines = CommandLines()
+    async with aclosing(transport.chunks(call)) as chunks:
+        async for chunk in chunks:
+            for output in lines.read(chunk):
+                yield output
+                if isinstance(output, CommandExit):
+                    return
+    raise ConnectionError(f"{call.method} {call.url}: the connection was cut before the command ended")
