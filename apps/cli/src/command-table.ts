@@ -6,49 +6,47 @@ export interface CommandRow {
   name: string
   /** One line for the list of commands. */
   summary: string
+  /** The heading that it stands under. */
   group: string
-  load(): Promise<{ register(program: Command, runtime: Runtime): void }>
+  load: Load
 }
 
-const start = 'Start:'
-const runs = 'Runs:'
-const team = 'Team:'
+type Load = () => Promise<{ register(program: Command, runtime: Runtime): void }>
 
 /** All commands, in the order of the help. */
 export const commandTable: readonly CommandRow[] = [
-  { name: 'login', summary: 'sign in to a team', group: start, load: () => import('./commands/login.ts') },
-  { name: 'logout', summary: 'forget a token', group: start, load: () => import('./commands/logout.ts') },
-  {
-    name: 'whoami',
-    summary: 'show who is signed in, and what they may do',
-    group: start,
-    load: () => import('./commands/whoami.ts'),
-  },
-  {
-    name: 'context',
-    summary: 'list, choose and remove contexts',
-    group: start,
-    load: () => import('./commands/context.ts'),
-  },
-  {
-    name: 'run',
-    summary: 'run a process, or a file that is not saved',
-    group: runs,
-    load: () => import('./commands/run.ts'),
-  },
-  {
-    name: 'executions',
-    summary: 'list, follow, kill and repeat runs',
-    group: runs,
-    load: () => import('./commands/executions.ts'),
-  },
-  { name: 'logs', summary: 'show what runs have logged', group: runs, load: () => import('./commands/logs.ts') },
-  {
-    name: 'schedules',
-    summary: 'list, try, pause and resume schedules',
-    group: runs,
-    load: () => import('./commands/schedules.ts'),
-  },
-  { name: 'deps', summary: 'packages of the team', group: team, load: () => import('./commands/deps.ts') },
-  { name: 'vars', summary: 'variables of the team', group: team, load: () => import('./commands/vars.ts') },
+  ...group('Start:', {
+    login: ['sign in to a team', () => import('./commands/login.ts')],
+    logout: ['forget a token', () => import('./commands/logout.ts')],
+    whoami: ['show who is signed in, and what they may do', () => import('./commands/whoami.ts')],
+    context: ['list, choose and remove contexts', () => import('./commands/context.ts')],
+    doctor: ['look for what may be wrong', () => import('./commands/doctor.ts')],
+  }),
+  ...group('Runs:', {
+    run: ['run a process, or a file that is not saved', () => import('./commands/run.ts')],
+    logs: ['show what runs have logged', () => import('./commands/logs.ts')],
+    executions: ['list, follow, kill and repeat runs', () => import('./commands/executions.ts')],
+    webhooks: ['call webhooks as their senders would', () => import('./commands/webhooks.ts')],
+    schedules: ['list, try, pause and resume schedules', () => import('./commands/schedules.ts')],
+  }),
+  ...group('Team:', {
+    vars: ['variables', () => import('./commands/vars.ts')],
+    deps: ['packages', () => import('./commands/deps.ts')],
+    storage: ['files', () => import('./commands/storage.ts')],
+    sandbox: ['isolated environments for commands, files and servers', () => import('./commands/sandbox.ts')],
+    tokens: ['service accounts and their tokens', () => import('./commands/tokens.ts')],
+    team: ['settings', () => import('./commands/team.ts')],
+    limits: ['what may be used, and what is', () => import('./commands/limits.ts')],
+    usage: ['what runs have used', () => import('./commands/usage.ts')],
+    audit: ['who did what', () => import('./commands/audit.ts')],
+  }),
+  ...group('Tools:', {
+    api: ['any call of the REST interface', () => import('./commands/api.ts')],
+    mcp: ['tools for assistants, over stdio', () => import('./commands/mcp.ts')],
+    completion: ['the script of a shell that completes commands', () => import('./commands/completion.ts')],
+  }),
 ]
+
+function group(heading: string, rows: Record<string, [summary: string, load: Load]>): CommandRow[] {
+  return Object.entries(rows).map(([name, [summary, load]]) => ({ name, summary, group: heading, load }))
+}

@@ -1,0 +1,54 @@
+import type { Command } from 'commander'
+import { writeFile } from 'node:fs/promises'
+import { resolve } from 'node:path'
+import { examples } from '../output/examples.ts'
+import { itemsBelow, makePlan, openProject } from '../project/open-project.ts'
+import { isToDo, type Plan } from '../project/plan.ts'
+import { planMarkdown, planText } from '../project/plan-text.ts'
+import { ExitError, exitCodes, type Runtime } from '../runtime.ts'
+import { withPushOptions, type PushOptions } from '../project/push-options.ts'
+
+interface PlanOptions extends PushOptions {
+  out?: string
+  markdown?: boolean
+  check?: boolean
+}
+
+/** `pas plan`. */
+export function register(program: Command, runtime: Runtime): void {
+  const command = program
+    .command('plan')
+    .argument('[path]', 'only what is at or below this path')
+    .description(
+      `Show what push would do, and write nothing.
+
+Ends with 3 where files and server clash; with --check also with 8 where they differ.`,
+    )
+    .option('--out <file>', 'write the plan to a file, for "pas push FILE"')
+    .option('--markdown', 'print it as Markdown')
+    .option('--check', 'end with 8 where there is anything to do')
+    .action(plan)
+  withPushOptions(command)
+  examples(command, 'pas plan', 'pas plan processes/greeting', 'pas plan --context prod --out plan.json --markdown')
+
+  async function plan(path: string | undefined, options: PlanOptions): Promise<void> {
+    const project = await openProject(runtime)
+    const made = await makePlan(project, {
+      ...options,
+      ...(path !== undefined && { isWanted: itemsBelow(project, runtime.cwd, path) }),
+    })
+    if (options.out !== undefined)
+      await writeFile(resolve(runtime.cwd, options.out), `${JSON.stringify(made, null, 2)}\n`)
+    const text = options.markdown ? planMarkdown(made) : planText(made)
+    if (runtime.out.json && !options.markdown) runtime.out.data(made)
+    else runtime.out.data(text)
+    throwWhereNotDone(made, options.check ?? false)
+  }
+}
+
+function throwWhereNotDone({ items }: Plan, isCheck: boolean): void {
+  if (items.some(({ action }) => action === 'clash'))
+    throw new ExitError(exitCodes.conflict, 'Files and server clash. "pas pull" merges.')
+  if (isCheck && items.some((item) => isToDo(item) || item.action === 'theirs' || item.action === 'gone'))
+    throw new ExitError(exitCodes.changesPending, 'Files and server differ.')
+}

@@ -1,0 +1,72 @@
+import type { Command } from 'commander'
+import { resolve } from 'node:path'
+import { examples } from '../output/examples.ts'
+import { readText } from '../project/checkout.ts'
+import { itemsBelow, makePlan, openProject, type OpenProject } from '../project/open-project.ts'
+import { isToDo, type Plan } from '../project/plan.ts'
+import { planText } from '../project/plan-text.ts'
+import { pushPlan, refuseClashes } from '../project/push-plan.ts'
+import { withPushOptions, type PushOptions } from '../project/push-options.ts'
+import { ExitError, exitCodes, usageError, type Runtime } from '../runtime.ts'
+
+/** `pas push`. */
+export function register(program: Command, runtime: Runtime): void {
+  const command = program
+    .command('push')
+    .argument('[plan|path]', 'a plan that "pas plan --out" has written, or the path of what is to be pushed')
+    .description(
+      `Write the files to the server: exactly what the plan says.
+
+What others have changed meanwhile is never overwritten: it ends with 3 then. It stops at a failure; push again to go on.`,
+    )
+    .action(push)
+  withPushOptions(command)
+  examples(
+    command,
+    'pas push',
+    'pas push processes/greeting --yes',
+    'pas push plan.json --yes',
+    'pas push --overwrite greeting',
+  )
+
+  async function push(subject: string | undefined, options: PushOptions): Promise<void> {
+    const project = await openProject(runtime)
+    const plan = await planOf(project, subject, options)
+    const toDo = plan.items.filter(isToDo)
+    if (runtime.out.json) runtime.out.line({ type: 'status', plan })
+    else runtime.out.say(planText(plan))
+    refuseClashes(plan)
+    if (toDo.length === 0) return
+    if (
+      !(await runtime.confirm(
+        `Write ${toDo.length === 1 ? 'it' : `these ${toDo.length}`} to ${plan.team} at ${plan.url}?`,
+      ))
+    )
+      throw new ExitError(exitCodes.refused, 'Nothing was written.')
+    await pushPlan(runtime, project, plan)
+    runtime.out.line({ type: 'end', done: toDo.length }, `${toDo.length} done`)
+  }
+
+  async function planOf(project: OpenProject, subject: string | undefined, options: PushOptions): Promise<Plan> {
+    if (subject === undefined) return makePlan(project, options)
+    const text = subject.endsWith('.json') ? await readText(resolve(runtime.cwd, subject)) : undefined
+    const plan = text === undefined ? undefined : readPlan(subject, text)
+    if (plan === undefined)
+      return makePlan(project, { ...options, isWanted: itemsBelow(project, runtime.cwd, subject) })
+    if (options.prune || options.overwrite || options.secrets)
+      throw usageError('--prune, --overwrite and --secrets are for "pas plan": a plan is done as it is.')
+    return plan
+  }
+}
+
+/** A plan that was written; undefined for other JSON, such as a schema. */
+function readPlan(path: string, text: string): Plan | undefined {
+  let value: unknown
+  try {
+    value = JSON.parse(text)
+  } catch (error) {
+    throw usageError(`${path} is no JSON: ${(error as Error).message}`)
+  }
+  const plan = value as Plan
+  return plan.plan === 1 && Array.isArray(plan.items) ? plan : undefined
+}

@@ -1,0 +1,176 @@
+import { digestOf, isSame } from './canonical-json.ts'
+import { inParallel } from './in-parallel.ts'
+import { pathsOfItem, projectItems } from './project-items.ts'
+import type { Repository } from './repository.ts'
+import type { SeenStates } from './seen-states.ts'
+import type { ServerItem } from './server-items.ts'
+import type { ServerItems } from './read-team.ts'
+import { keys, type Item, type Items, type TeamState } from './states.ts'
+import { decide, type Verdict } from './verdict.ts'
+
+/** An item, as files and server have it. */
+export interface Comparison {
+  key: string
+  verdict: Verdict
+  local?: Item
+  remote?: ServerItem
+  /** What both have come from, as far as it is known. */
+  base?: Item['state']
+  /** The commit whose files the server has, where it is known. */
+  commit?: string
+}
+
+/** What is known of the past. */
+export interface Past {
+  repository?: Repository
+  seen: SeenStates
+  /** Digests by key. */
+  merged: ReadonlyMap<string, string>
+  /** The name of the context that states are read for. */
+  context?: string
+}
+
+/** Compares all items, or those that `isWanted` takes. */
+export async function compareItems(
+  local: Items,
+  server: ServerItems,
+  past: Past,
+  isWanted: (key: string) => boolean = () => true,
+): Promise<Comparison[]> {
+  const all = [...new Set([...local.keys(), ...server.keys()])].filter(isWanted)
+  const compared = await inParallel(8, all, (key) => compareItem(key, local.get(key), server.get(key), past))
+  const verdicts = new Map(compared.map(({ key, verdict }) => [key, verdict]))
+  return compared.filter(({ local: own, remote }) => {
+    const item = own ?? remote?.item
+    return item?.kind !== 'schedule' || isWithProcess(keys.process(item.process), verdicts, server)
+  })
+}
+
+/** Whether a schedule is a matter of its own: where its process goes on one side it goes with it. */
+function isWithProcess(process: string, verdicts: ReadonlyMap<string, Verdict>, server: ServerItems): boolean {
+  const verdict = verdicts.get(process)
+  if (verdict === 'delete' || verdict === 'gone') return false
+  return verdict === 'create' || server.has(process)
+}
+
+async function compareItem(
+  key: string,
+  local: Item | undefined,
+  whole: ServerItem | undefined,
+  past: Past,
+): Promise<Comparison> {
+  const remote = key === keys.team && whole ? onlyNamed(whole, local) : whole
+  const found = { key, ...(local && { local }), ...(remote && { remote }) }
+  const digests = { local: local && digestOf(local.state), remote: remote && digestOf(remote.item.state) }
+  if (key === keys.team && local === undefined) return { ...found, verdict: 'same' }
+  if (digests.local === digests.remote) return { ...found, verdict: 'same' }
+  if (isNothing(local, remote)) return { ...found, verdict: 'same' }
+  if (remote === undefined) {
+    const seen = await usableSeen(key, past)
+    const verdict = decide({ ...digests, isKnown: false, base: seen?.digest, wasHere: seen !== undefined })
+    return { ...found, verdict, ...(seen && { base: seen.state }) }
+  }
+  const origin = await baseOf({ key, remote, digest: digests.remote!, ...(local && { local }) }, past)
+  const verdict = decide({ ...digests, ...origin, base: origin.base && digestOf(origin.base) })
+  return {
+    ...found,
+    verdict,
+    ...(origin.base && { base: origin.base }),
+    ...(origin.commit && { commit: origin.commit }),
+  }
+}
+
+/** Packages that are not asked for, and no file that says so, are the same. */
+function isNothing(local: Item | undefined, remote: ServerItem | undefined): boolean {
+  return local === undefined && remote?.item.kind === 'packages' && Object.keys(remote.item.state).length === 0
+}
+
+interface FoundBase {
+  isKnown: boolean
+  base?: Item['state']
+  commit?: string
+  wasHere: boolean
+}
+
+/**
+ * Finds what the server's state has come from. It is known where it is the state of the commit that it was pushed from, of
+ * another commit before HEAD, of a merge, or the last that this checkout has seen. Else the base is the files of the commit
+ * that both build on, or what this checkout has seen before.
+ */
+async function baseOf(
+  { key, local, remote, digest }: { key: string; local?: Item; remote: ServerItem; digest: string },
+  past: Past,
+): Promise<FoundBase> {
+  const { repository } = past
+  const { state } = remote.item
+  const origin = remote.origin ?? remote.processOrigin
+  const pushed = repository && origin?.repository === repository.name ? origin.commit : undefined
+  const has = async (commit: string) => {
+    const then = await stateAt(commit, key, past)
+    return (
+      then !== undefined && digestOf(key === keys.team ? picked(state as TeamState, then) : state) === digestOf(then)
+    )
+  }
+  if (repository && pushed && (await repository.isInHistory(pushed)) && (await has(pushed)))
+    return { isKnown: true, base: state, commit: pushed, wasHere: true }
+  const commits = repository ? await commitsOf(key, repository) : []
+  for (const commit of commits) if (await has(commit)) return { isKnown: true, base: state, commit, wasHere: true }
+  const seen = await usableSeen(key, past)
+  if (past.merged.get(key) === digest || seen?.digest === digest) return { isKnown: true, base: state, wasHere: true }
+  // A setting of the team that no file has named otherwise is taken over by the first one that names it.
+  if (local && key === keys.team && !(await wasOtherwise(local, commits, past)))
+    return { isKnown: true, wasHere: false }
+  const common = repository && pushed ? await repository.mergeBase(pushed) : undefined
+  const base = (common && (await stateAt(common, key, past))) ?? seen?.state
+  const wasHere = seen !== undefined || (await wasEver(key, commits, past))
+  return { isKnown: false, wasHere, ...(base && { base }) }
+}
+
+async function commitsOf(key: string, repository: Repository): Promise<string[]> {
+  const ever = await repository.pathsEver()
+  const paths = pathsOfItem(key).filter((path) => ever.has(path))
+  return (await Promise.all(paths.map(repository.commitsOf))).flat()
+}
+
+async function wasEver(key: string, commits: readonly string[], past: Past): Promise<boolean> {
+  for (const commit of commits) if ((await stateAt(commit, key, past)) !== undefined) return true
+  return false
+}
+
+async function wasOtherwise({ key, state }: Item, commits: readonly string[], past: Past): Promise<boolean> {
+  for (const commit of commits) {
+    const then = await stateAt(commit, key, past)
+    if (then !== undefined && !isSame(then, state)) return true
+  }
+  return false
+}
+
+/** The state of an item in a commit. */
+async function stateAt(commit: string, key: string, { repository, context }: Past): Promise<Item['state'] | undefined> {
+  for (const path of pathsOfItem(key)) {
+    const files = await repository!.filesAt(commit, path)
+    const item = projectItems(files, context).items.get(key)
+    if (item) return item.state
+  }
+  return undefined
+}
+
+/**
+ * What this checkout has last seen of an item, unless another branch was checked out then, whose files are not those of now.
+ */
+async function usableSeen(key: string, { repository, seen }: Past) {
+  const found = await seen.read(key)
+  if (found === undefined || repository === undefined) return found
+  if (found.branch !== repository.branch) return undefined
+  return found.head === undefined || (await repository.isInHistory(found.head)) ? found : undefined
+}
+
+/** The team's settings that the files name. */
+function onlyNamed(remote: ServerItem, local: Item | undefined): ServerItem {
+  if (remote.item.kind !== 'team' || local?.kind !== 'team') return remote
+  return { ...remote, item: { ...remote.item, state: picked(remote.item.state, local.state) } }
+}
+
+function picked(state: TeamState, named: Item['state']): TeamState {
+  return Object.fromEntries(Object.entries(state).filter(([name]) => name in named))
+}

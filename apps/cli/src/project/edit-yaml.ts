@@ -1,0 +1,73 @@
+import { Document, isMap, parseDocument, type Pair, YAMLMap } from 'yaml'
+import type { Change } from './merge-values.ts'
+
+/** The value of a YAML text; an empty one is an empty map. Throws with line and column. */
+export function readYaml(text: string): unknown {
+  const document = parseDocument(text, { prettyErrors: true })
+  const [error] = document.errors
+  if (error) throw new Error(error.message.split('\n')[0])
+  return document.toJS({ maxAliasCount: 100 }) ?? {}
+}
+
+/** Makes changes to a YAML text and keeps all else: comments, order, forms. New members at the top follow `order`. */
+export function editYaml(text: string, changes: readonly Change[], order: readonly string[]): string {
+  if (changes.length === 0) return text
+  const document = parseDocument(text)
+  for (const { path, value } of changes) {
+    if (value === undefined) remove(document, path)
+    else set(document, path, value)
+  }
+  if (isMap(document.contents)) putInOrder(document.contents, order)
+  return writeYaml(document)
+}
+
+/** A new YAML text. */
+export function newYaml(comment: string, value: Record<string, unknown>): string {
+  const document = new Document(Object.keys(value).length === 0 ? null : value)
+  document.commentBefore = comment
+  return Object.keys(value).length === 0 ? `#${comment}\n` : writeYaml(document).replace(/^(#.*\n)\n/, '$1')
+}
+
+const writeYaml = (document: Document) => document.toString({ lineWidth: 0, flowCollectionPadding: true })
+
+function set(document: Document.Parsed | Document, path: readonly string[], value: unknown): void {
+  // What stands in the way, such as an empty value, gives place to a map.
+  for (let length = 0; length < path.length; length += 1) {
+    const holder = path.slice(0, length)
+    const node = length === 0 ? document.contents : document.getIn(holder, true)
+    if (isMap(node)) continue
+    const map = new YAMLMap()
+    if (length === 0) {
+      document.contents = map
+    } else document.setIn(holder, map)
+  }
+  document.setIn(path, document.createNode(value))
+}
+
+function remove(document: Document, path: readonly string[]): void {
+  document.deleteIn(path)
+  // A map that only held what is gone goes, too.
+  for (let holder = path.slice(0, -1); holder.length > 0; holder = holder.slice(0, -1)) {
+    const node = document.getIn(holder, true)
+    if (!isMap(node) || node.items.length > 0) return
+    document.deleteIn(holder)
+  }
+}
+
+function putInOrder(map: YAMLMap, order: readonly string[]): void {
+  const rank = ({ key }: Pair) => order.indexOf(String(key))
+  const sorted: Pair[] = []
+  for (const pair of map.items) {
+    const own = rank(pair)
+    // Only what came to the end out of order moves: to before the first that follows it.
+    const at = own === -1 ? -1 : sorted.findIndex((other) => rank(other) > own)
+    if (at === -1 || pair.key === null || hasSource(pair)) sorted.push(pair)
+    else sorted.splice(at, 0, pair)
+  }
+  map.items = sorted
+}
+
+/** Whether a member stands in the text that was read. */
+function hasSource({ key }: Pair): boolean {
+  return typeof key === 'object' && key !== null && 'range' in key && Array.isArray(key.range)
+}

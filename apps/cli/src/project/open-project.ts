@@ -1,0 +1,151 @@
+import type { Client } from '@automation/client'
+import { isAbsolute, relative, resolve, sep } from 'node:path'
+import type { Target } from '../context/choose-target.ts'
+import { ExitError, exitCodes, usageError, type Runtime } from '../runtime.ts'
+import type { Fault } from './check-value.ts'
+import { mergedPath, readCheckout, remoteSuffix } from './checkout.ts'
+import { compareItems, type Comparison, type Past } from './compare.ts'
+import { inParallel } from './in-parallel.ts'
+import { readMerged } from './merged-states.ts'
+import { isToDo, planItems, type Plan, type PlanItem } from './plan.ts'
+import type { Files } from './process-folder.ts'
+import { pathsOfItem, projectItems, readVariables } from './project-items.ts'
+import { readItem } from './read-item.ts'
+import { readTeam, type ServerItems } from './read-team.ts'
+import { openRepository, type Repository } from './repository.ts'
+import { SeenStates } from './seen-states.ts'
+import { keys, type Items } from './states.ts'
+import { digestOf } from './canonical-json.ts'
+
+/** A project with the server that a command is for. */
+export interface OpenProject {
+  folder: string
+  target: Target
+  client: Client
+  files: Files
+  local: Items
+  past: Past
+  repository?: Repository
+}
+
+/** Opens the project of a command; throws with all faults of its files, or with how to begin one. */
+export async function openProject(runtime: Runtime): Promise<OpenProject> {
+  const project = await runtime.project()
+  if (project === undefined) throw usageError('There is no pas.yaml here or above: "pas init" makes one.')
+  const { folder } = project
+  const [target, client, files, repository] = await Promise.all([
+    runtime.target(),
+    runtime.client(),
+    readCheckout(folder),
+    openRepository(folder),
+  ])
+  const { items: local, faults } = projectItems(files, target.context)
+  if (faults.length > 0) throw faulty(faults)
+  const { head, branch } = repository ?? {}
+  const past: Past = {
+    seen: new SeenStates(folder, target, { ...(head && { head }), ...(branch && { branch }) }),
+    merged: readMerged(files.get(mergedPath())),
+    ...(repository && { repository }),
+    ...(target.context !== undefined && { context: target.context }),
+  }
+  return { folder, target, client, files, local, past, ...(repository && { repository }) }
+}
+
+/** Reads what the server has, and compares. */
+export async function compareProject(
+  project: OpenProject,
+  isWanted?: (key: string) => boolean,
+): Promise<{ server: ServerItems; comparisons: Comparison[] }> {
+  const server = await readTeam(project.client, project.local)
+  return { server, comparisons: await compareItems(project.local, server, project.past, isWanted) }
+}
+
+export interface PlanChoice {
+  isWanted?: (key: string) => boolean
+  prune?: boolean
+  overwrite?: readonly string[]
+  secrets?: boolean
+}
+
+/** Makes the plan of a push. */
+export async function makePlan(project: OpenProject, choice: PlanChoice = {}): Promise<Plan> {
+  const { target, repository, client, local } = project
+  const { comparisons } = await compareProject(project, choice.isWanted)
+  const overwrite = new Set(
+    (choice.overwrite ?? []).flatMap((name) =>
+      comparisons.filter((each) => isNamed(each.key, name)).map(({ key }) => key),
+    ),
+  )
+  const lines = planItems(comparisons, {
+    prune: choice.prune ?? false,
+    overwrite,
+    unresolved: (key) => unresolved(project, key),
+    secrets: choice.secrets ?? false,
+    ...(repository && { repository: repository.name }),
+  })
+  const items = await inParallel(8, lines, (line) => withTag(client, line, local))
+  return {
+    ...{ plan: 1, url: target.url, team: target.team },
+    ...(target.context !== undefined && { context: target.context }),
+    ...(repository && { repository: repository.name, ...(repository.head && { commit: repository.head }) }),
+    items,
+  }
+}
+
+/** Which items a path names: those whose files are it or below it. Relative to the folder that the program was started in. */
+export function itemsBelow(project: Pick<OpenProject, 'folder'>, cwd: string, path: string): (key: string) => boolean {
+  const inside = relative(project.folder, isAbsolute(path) ? path : resolve(cwd, path))
+    .split(sep)
+    .join('/')
+  if (inside.startsWith('..')) throw usageError(`${path} is outside of ${project.folder}`)
+  if (inside === '') return () => true
+  return (key) =>
+    pathsOfItem(key).some(
+      (own) =>
+        own === inside ||
+        own === `${inside}/` ||
+        own.startsWith(`${inside}/`) ||
+        (own.endsWith('/') && inside.startsWith(own)),
+    )
+}
+
+/** The file that a merge of an item has left and that nobody has removed yet; undefined where there is none. */
+export function unresolved({ files }: Pick<OpenProject, 'files'>, key: string): string | undefined {
+  const left = [...files.keys()].filter((path) => path.endsWith(remoteSuffix))
+  const ofVariables = `variables.yaml${remoteSuffix}`
+  return left.find((path) => {
+    if (path === ofVariables) return key.startsWith('variable/') && key.slice(9) in readVariables(files.get(path)!)
+    const own = pathsOfItem(key).some(
+      (each) => path === `${each}${remoteSuffix}` || (each.endsWith('/') && path.startsWith(each)),
+    )
+    return own && (!key.startsWith('schedule/') || path.endsWith(`process.yaml${remoteSuffix}`))
+  })
+}
+
+/** Whether a name of the command line is that of an item: a slug, a key, or the start of one. */
+function isNamed(key: string, name: string): boolean {
+  return key === name || key === keys.process(name) || key.startsWith(`schedule/${name}/`) || key === `module/${name}`
+}
+
+/** A line with the ETag of the state that it replaces. */
+async function withTag(client: Client, line: PlanItem, local: Items): Promise<PlanItem> {
+  if (!isToDo(line) || line.path === undefined || line.kind === 'version' || line.kind === 'alias') return line
+  const read = await readItem(client, line.path, { kind: line.kind, key: line.key, name: line.key.split('/').at(-1)! })
+  const own = local.get(line.key)
+  const state = read && (line.kind === 'team' && own ? pick(read.item.state, own.state) : read.item.state)
+  if (state === undefined || digestOf(state) !== line.before)
+    throw new ExitError(exitCodes.conflict, `${line.key} was changed while it was read: plan again`)
+  return read?.etag === undefined ? line : { ...line, etag: read.etag }
+}
+
+function pick(state: object, named: object): object {
+  return Object.fromEntries(Object.entries(state).filter(([name]) => name in named))
+}
+
+function faulty(faults: readonly Fault[]): ExitError {
+  const lines = faults.map(({ path, message }) => `\n  ${path}: ${message}`)
+  return new ExitError(exitCodes.refused, `The files have faults, so nothing was done:${lines.join('')}`, {
+    reason: 'faulty_files',
+    errors: [...faults],
+  })
+}

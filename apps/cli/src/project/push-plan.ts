@@ -1,0 +1,102 @@
+import { ExitError, exitCodes, usageError, type Runtime } from '../runtime.ts'
+import { readFailure } from '../failure.ts'
+import { applyPlan, type Applied } from './apply-plan.ts'
+import { digestOf } from './canonical-json.ts'
+import { isToDo, type Plan, type PlanItem } from './plan.ts'
+import { itemText } from './plan-text.ts'
+import { pathsOfItem } from './project-items.ts'
+import type { OpenProject } from './open-project.ts'
+import { deleteItem, missingSecrets, writeItem, type WriteOptions } from './write-item.ts'
+
+/**
+ * Does a plan with the files that it was made of, and tells each item. Throws an ExitError where it has a clash (nothing is
+ * written then), a secret is missing, files are others than then, or an item failed.
+ */
+export async function pushPlan(runtime: Runtime, project: OpenProject, plan: Plan): Promise<void> {
+  refuseClashes(plan)
+  checkFiles(project, plan)
+  const { env, out } = runtime
+  checkSecrets(project, plan, env)
+  const dirty = (await project.repository?.dirty()) ?? new Set<string>()
+  const { past, client, local, repository } = project
+  const applied = await applyPlan(plan.items, async (line) => {
+    if (line.action === 'delete') {
+      await deleteItem(client, line as Parameters<typeof deleteItem>[1])
+      await past.seen.remove(line.key)
+    } else {
+      const item = local.get(line.key)!
+      const options: WriteOptions = { env, ...originOf(line.key, repository, dirty) }
+      await writeItem(client, item, line, options)
+      await past.seen.write(item)
+    }
+    out.line({ type: 'change', action: line.action, key: line.key }, `done  ${itemText(line)}`)
+  })
+  if (applied.failed.length > 0) throw await failure(runtime, applied)
+}
+
+/** Throws where a plan has a clash. */
+export function refuseClashes({ items }: Plan): void {
+  const clashes = items.filter(({ action }) => action === 'clash')
+  if (clashes.length === 0) return
+  throw new ExitError(
+    exitCodes.conflict,
+    `${clashes.length === 1 ? 'One item clashes' : `${clashes.length} items clash`}, so nothing was written. "pas pull" merges; --overwrite SLUG puts the files in place of what the server has.`,
+    { errors: clashes.map(({ key, note = '' }) => ({ path: key, message: note })) },
+  )
+}
+
+function checkFiles({ local, target }: OpenProject, plan: Plan): void {
+  if (plan.url !== target.url || plan.team !== target.team)
+    throw usageError(`The plan is for ${plan.team} at ${plan.url}, not for ${target.team} at ${target.url}.`)
+  const others = plan.items.filter((line) => {
+    const item = local.get(line.key)
+    return isToDo(line) && line.action !== 'delete' && (item === undefined || digestOf(item.state) !== line.digest)
+  })
+  const back = plan.items.filter(({ action, key }) => action === 'delete' && local.has(key))
+  const changed = [...others, ...back].map(({ key }) => key)
+  if (changed.length > 0)
+    throw new ExitError(
+      exitCodes.conflict,
+      `The files are others than those of the plan: ${changed.join(', ')}. Plan again.`,
+    )
+}
+
+function checkSecrets({ local }: OpenProject, { items }: Plan, env: WriteOptions['env']): void {
+  const missing = items.filter(isToDo).flatMap((line) => {
+    const item = local.get(line.key)
+    return item && line.action !== 'delete' ? missingSecrets(item, line, env) : []
+  })
+  if (missing.length > 0)
+    throw usageError(
+      `Secrets come from the environment, and these variables are not set: ${[...new Set(missing)].join(', ')}.`,
+    )
+}
+
+/** Files that git does not have as they are come from no commit. */
+function originOf(key: string, repository: OpenProject['repository'], dirty: ReadonlySet<string>) {
+  if (repository === undefined) return {}
+  const isDirty = pathsOfItem(key).some((path) =>
+    path.endsWith('/') ? [...dirty].some((each) => each.startsWith(path)) : dirty.has(path),
+  )
+  return { repository: repository.name, ...(repository.head && !isDirty && { commit: repository.head }) }
+}
+
+async function failure({ out, env }: Runtime, { done, failed, left }: Applied): Promise<ExitError> {
+  const told = await Promise.all(
+    failed.map(async ({ item, error }: { item: PlanItem; error: unknown }) => ({
+      item,
+      ...(await readFailure(error, env)),
+    })),
+  )
+  for (const { item, message } of told) out.say(`${out.style('red', 'failed', 'stderr')}  ${item.key}: ${message}`)
+  const codes = new Set(told.map(({ exitCode }) => exitCode))
+  const code = codes.has(exitCodes.conflict)
+    ? exitCodes.conflict
+    : codes.size === 1
+      ? [...codes][0]!
+      : exitCodes.refused
+  const rest = left.length > 0 ? `, ${left.length} not begun` : ''
+  return new ExitError(code, `${done.length} done, ${failed.length} failed${rest}. Push again to go on.`, {
+    errors: told.map(({ item, message }) => ({ path: item.key, message })),
+  })
+}

@@ -1,0 +1,241 @@
+import {
+  ApiError,
+  type Client,
+  type Module,
+  type Process,
+  type ProgrammingLanguageManifest,
+  type Schedule,
+  type TeamVariable,
+} from '@automation/client'
+import { setTimeout as delay } from 'node:timers/promises'
+import { ExitError, exitCodes } from '../exit.ts'
+import { digestOf } from './canonical-json.ts'
+import { differences, type PlanItem } from './plan.ts'
+import { readItem, type ReadItem } from './read-item.ts'
+import type { Item, ProcessState, ScheduleState, SecretNames } from './states.ts'
+
+/** What a write says of where it comes from, and with what secrets. */
+export interface WriteOptions {
+  /** Absent where git does not know the files as they are. */
+  commit?: string
+  repository?: string
+  env: Readonly<Record<string, string | undefined>>
+}
+
+type Written = { path: string }
+
+/**
+ * Makes an item on the server what the files say, where its state is still that of the plan, and reads it back. Throws an
+ * ExitError with the code for a conflict where somebody has changed it meanwhile.
+ */
+export async function writeItem(client: Client, item: Item, line: PlanItem, options: WriteOptions): Promise<ReadItem> {
+  const written = await write(client, item, line, options).catch(async (error: unknown) => {
+    if (!(error instanceof ApiError) || (error.status !== 412 && error.code !== 'slug_taken')) throw error
+    // What a push that was cut has written is done.
+    if (line.path !== undefined && (await isDone(client, line.path, item, options))) return { path: line.path }
+    throw changedMeanwhile(item.key, error)
+  })
+  const read = await readItem(client, written.path, item)
+  if (read === undefined) throw new Error(`${item.key} was written and is not there; somebody has deleted it meanwhile`)
+  const state = item.kind === 'team' ? namedOf(read.item.state, item.state) : read.item.state
+  if (digestOf(state) !== digestOf(item.state))
+    throw new Error(`${item.key} was written, and the server has another ${differences(item.state, state).join(', ')}`)
+  return read
+}
+
+/** Deletes what the plan says, where it is still in the state of the plan. */
+export async function deleteItem(client: Client, line: PlanItem & { path: string; kind: Item['kind'] }): Promise<void> {
+  const { key, path, etag } = line
+  await client.request('DELETE', path, { ...(etag !== undefined && { ifMatch: etag }) }).catch((error: unknown) => {
+    if (error instanceof ApiError && error.status === 412) throw changedMeanwhile(key, error)
+    if (error instanceof ApiError && error.status === 404) return
+    throw error
+  })
+  if (await readItem(client, path, { kind: line.kind, key, name: key.split('/').at(-1)! }))
+    throw new Error(`${key} was deleted, and the server still has it`)
+}
+
+/** Names of environment variables that writing items wants and that are not set. */
+export function missingSecrets(item: Item, line: PlanItem, env: WriteOptions['env']): string[] {
+  if (line.action !== 'create' && !line.fields?.includes('secrets')) return []
+  const names = item.kind === 'process' ? Object.values(item.secrets) : item.kind === 'variable' ? [item.secret] : []
+  return names.filter((name): name is string => name !== undefined && !env[name])
+}
+
+function write(client: Client, item: Item, line: PlanItem, options: WriteOptions): Promise<Written> {
+  switch (item.kind) {
+    case 'process':
+      return writeProcess(client, item, line, options)
+    case 'module':
+      return writeModule(client, item, line, options)
+    case 'variable':
+      return writeVariable(client, item, line, options)
+    case 'packages':
+      return writePackages(client, item, line)
+    case 'schedule':
+      return writeSchedule(client, item, line)
+    case 'team': {
+      const { zoneId, errorHandler } = item.state
+      const body = {
+        ...(zoneId !== undefined && { zoneId }),
+        ...(errorHandler !== undefined && {
+          errorHandlerConfig: errorHandler && { processSlug: errorHandler.process, tag: errorHandler.tag },
+        }),
+      }
+      return send(client, 'PATCH', '/team', body, line)
+    }
+  }
+}
+
+async function send(client: Client, method: string, path: string, body: unknown, { etag }: PlanItem): Promise<Written> {
+  await client.request(method, path, { body, ...(etag !== undefined && { ifMatch: etag }) })
+  return { path }
+}
+
+function originOf(state: Item['state'], { repository, commit }: WriteOptions) {
+  return { digest: `sha256:${digestOf(state)}`, ...(repository && { repository, ...(commit && { commit }) }) }
+}
+
+async function writeProcess(
+  client: Client,
+  { name, state, secrets }: Item & { kind: 'process' },
+  line: PlanItem,
+  options: WriteOptions,
+): Promise<Written> {
+  const body = { ...processBody(state, secrets, options.env), origin: originOf(state, options) }
+  if (line.action === 'update') return send(client, 'PATCH', line.path!, body, line)
+  const made = await client.request<Process>('POST', '/processes', {
+    body: { ...body, slug: name, programmingLanguage: state.language },
+  })
+  return { path: `/processes/${made.data.id}` }
+}
+
+function processBody({ settings, ...state }: ProcessState, secrets: SecretNames, env: WriteOptions['env']) {
+  const { webhook, form, dependencies, packages, name, description, tags } = settings
+  const password = secrets.webhookPassword && env[secrets.webhookPassword]
+  const token = secrets.formToken && env[secrets.formToken]
+  return {
+    ...{ name, description, tags },
+    sourceCode: state.sourceCode,
+    readme: state.readme,
+    parametersSchema: state.parametersSchema,
+    manifest: { dependencies: packages },
+    webhook: { ...webhook, ...(password && { password }) },
+    settings: {
+      formsConfig: { enabled: form.enabled, tag: form.tag, frameAncestors: form.frameAncestors },
+      publicConfig: { enabled: form.public, ...(token && { token }) },
+      dependencies,
+    },
+  }
+}
+
+async function writeModule(
+  client: Client,
+  { name, state }: Item & { kind: 'module' },
+  line: PlanItem,
+  options: WriteOptions,
+): Promise<Written> {
+  const body = { name, sourceCode: state.sourceCode, origin: originOf(state, options) }
+  if (line.action === 'update') return send(client, 'PATCH', line.path!, body, line)
+  const { data } = await client.request<Module>('POST', '/modules', {
+    body: { ...body, programmingLanguage: state.language },
+  })
+  return { path: `/modules/${data.id}` }
+}
+
+async function writeVariable(
+  client: Client,
+  { name, state, secret }: Item & { kind: 'variable' },
+  line: PlanItem,
+  { env }: WriteOptions,
+): Promise<Written> {
+  const value = state.isSensitive ? env[secret ?? ''] : state.value
+  const body = { ...(value != null && { value }), isSensitive: state.isSensitive }
+  if (line.action === 'update') return send(client, 'PATCH', line.path!, body, line)
+  const { data } = await client.request<TeamVariable>('POST', '/variables', { body: { key: name, ...body } })
+  return { path: `/variables/${data.id}` }
+}
+
+async function writeSchedule(
+  client: Client,
+  { process, state }: Item & { kind: 'schedule' },
+  line: PlanItem,
+): Promise<Written> {
+  const body = scheduleBody(state)
+  const { data, response } =
+    line.action === 'update'
+      ? await client.request<Schedule>('PATCH', line.path!, {
+          body,
+          ...(line.etag !== undefined && { ifMatch: line.etag }),
+        })
+      : await client.request<Schedule>('POST', `/processes/${process}/schedule`, { body })
+  const path = `/schedules/${data.id}`
+  if (data.paused !== state.paused)
+    await client.request('PUT', `${path}/${state.paused ? 'pause' : 'resume'}`, {
+      ifMatch: response.headers.get('ETag') ?? '*',
+    })
+  return { path }
+}
+
+function scheduleBody({
+  cron,
+  dateTime,
+  allowConcurrentExecutions,
+  parameters,
+  tag,
+  comment,
+  agentPool,
+}: ScheduleState) {
+  return {
+    ...{ cron, dateTime, allowConcurrentExecutions },
+    input: { parameters, tag, comment, settings: { agentPoolSlug: agentPool } },
+  }
+}
+
+/** Installs a list of packages and waits for the end of the installation. */
+async function writePackages(
+  client: Client,
+  { name, state, key }: Item & { kind: 'packages' },
+  line: PlanItem,
+): Promise<Written> {
+  const path = `/dependencies/${name}`
+  const now = await readItem(client, path, { kind: 'packages', key, name })
+  // The list has no ETag: that nobody has changed it is looked at as late as may be.
+  if (
+    now &&
+    line.before !== undefined &&
+    digestOf(now.item.state) !== line.before &&
+    digestOf(now.item.state) !== digestOf(state)
+  )
+    throw changedMeanwhile(key)
+  await client.request('PUT', path, { body: { dependencies: state } })
+  await client.request('POST', `${path}/install`)
+  for (;;) {
+    const { data } = await client.request<ProgrammingLanguageManifest>('GET', path)
+    const { nextInstallation } = data
+    if (nextInstallation === undefined) return { path }
+    if (nextInstallation.status === 'FAILED')
+      throw new Error(`${key} could not be installed: ${nextInstallation.error ?? 'the installer said nothing'}`)
+    await delay(500)
+  }
+}
+
+async function isDone(client: Client, path: string, item: Item, options: WriteOptions): Promise<boolean> {
+  const read = await readItem(client, path, item)
+  return (
+    read !== undefined &&
+    digestOf(read.item.state) === digestOf(item.state) &&
+    read.origin?.repository === options.repository
+  )
+}
+
+function changedMeanwhile(key: string, cause?: ApiError): ExitError {
+  const by = cause?.problem['updatedBy']
+  const at = cause?.problem['updatedAt']
+  const who = typeof by === 'string' ? ` by ${by}${typeof at === 'string' ? ` at ${at}` : ''}` : ''
+  return new ExitError(exitCodes.conflict, `${key} was changed meanwhile${who}: plan again`, { cause })
+}
+
+function namedOf(state: Item['state'], named: Item['state']): Item['state'] {
+  return Object.fromEntries(Object.entries(state).filter(([name]) => name in named)) as Item['state']
+}
