@@ -12,7 +12,7 @@ export interface DetachOptions extends Omit<CommandOptions, 'signal'> {
 /** What a detached command writes, how many bytes of that are not kept, or how it ended. */
 export type AttachedOutput = Output | { lost: number } | { ended: CommandEnd }
 
-/** Starts a command that goes on without its caller; gives its id. */
+/** Starts a command that goes on without its caller; gives its id. @internal */
 export async function detachCommand(
   commands: Client<typeof CommandService>,
   calls: Calls,
@@ -36,7 +36,7 @@ export async function detachCommand(
   throw new Failure('internal', 'protocol', 'The sandbox did not say that the command has started')
 }
 
-/** What it has written and writes. Failure command_not_found. */
+/** What it has written and writes. Failure command_not_found. @internal */
 export async function* attachedOutput(
   commands: Client<typeof CommandService>,
   calls: Calls,

@@ -36,6 +36,7 @@ export class Files {
 
   readonly #calls: Calls
 
+  /** @internal */
   constructor(client: Client<typeof FileService>, calls: Calls) {
     this.#client = client
     this.#calls = calls

@@ -61,7 +61,7 @@ export interface RunningCommand {
 
 type Request = MessageInitShape<typeof RunCommandRequestSchema>
 
-/** Starts a command; answers when it runs. Errors: those of the call, where it can't be started. */
+/** Starts a command; answers when it runs. Errors: those of the call, where it can't be started. @internal */
 export async function startCommand(
   commands: Client<typeof CommandService>,
   calls: Calls,
@@ -150,7 +150,7 @@ export interface CommandResult extends CommandEnd {
   stderr: string
 }
 
-/** Feeds a command its input and collects what it writes. */
+/** Feeds a command its input and collects what it writes. @internal */
 export async function collected(running: RunningCommand, options: RunOptions): Promise<CommandResult> {
   const { input, maxOutputBytes = 64 * 1024 * 1024 } = options
   const feeding = input === undefined ? undefined : running.write(input)

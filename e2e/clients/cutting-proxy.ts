@@ -1,0 +1,102 @@
+import { once } from 'node:events'
+import { createServer, request, type IncomingMessage, type ServerResponse } from 'node:http'
+import type { AddressInfo, Socket } from 'node:net'
+
+/** What becomes of a request: its answer is lost, cut, or another one; or the request itself is cut. */
+type Order =
+  | { loseAnswer: true }
+  | { cutAnswerAfter: number }
+  | { cutRequestAfter: number }
+  | { status: number; headers?: Record<string, string>; body?: unknown }
+
+/** A way to a system that fails as networks and their proxies do. Each order is for one request. */
+export class CuttingProxy implements AsyncDisposable {
+  readonly url: string
+  /** `METHOD path` of all requests, in their order. */
+  readonly requests: string[] = []
+  readonly #target: URL
+  readonly #orders: { fits: RegExp; order: Order }[] = []
+  readonly #sockets = new Set<Socket>()
+  readonly #server = createServer((incoming, outgoing) => this.#serve(incoming, outgoing))
+
+  private constructor(target: string, port: number) {
+    this.#target = new URL(target)
+    this.url = `http://127.0.0.1:${port}`
+  }
+
+  static async before(target: string): Promise<CuttingProxy> {
+    const free = createServer().listen(0, '127.0.0.1')
+    await once(free, 'listening')
+    const { port } = free.address() as AddressInfo
+    await once(free.close(), 'close')
+    const proxy = new CuttingProxy(target, port)
+    proxy.#server.on('connection', (socket) => {
+      proxy.#sockets.add(socket)
+      socket.once('close', () => proxy.#sockets.delete(socket))
+    })
+    proxy.#server.listen(port, '127.0.0.1')
+    await once(proxy.#server, 'listening')
+    return proxy
+  }
+
+  /** For the next request whose `METHOD path` fits. */
+  next(fits: RegExp, order: Order): void {
+    this.#orders.push({ fits, order })
+  }
+
+  /** Cuts all connections that are open now. */
+  cut(): void {
+    for (const socket of this.#sockets) socket.resetAndDestroy()
+  }
+
+  count(fits: RegExp): number {
+    return this.requests.filter((line) => fits.test(line)).length
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#server.close()
+    this.cut()
+    await once(this.#server, 'close')
+  }
+
+  #serve(incoming: IncomingMessage, outgoing: ServerResponse): void {
+    const line = `${incoming.method} ${incoming.url}`
+    this.requests.push(line)
+    const at = this.#orders.findIndex(({ fits }) => fits.test(line))
+    const order = at === -1 ? {} : this.#orders.splice(at, 1)[0]!.order
+    if ('status' in order) {
+      incoming.resume()
+      outgoing.writeHead(order.status, { 'Content-Type': 'application/json', ...order.headers })
+      outgoing.end(JSON.stringify(order.body ?? {}))
+      return
+    }
+    const { method, url, headers } = incoming
+    const onward = request(new URL(url!, this.#target), { method, headers, agent: false }, (answer) => {
+      if ('loseAnswer' in order) return void answer.resume().once('end', () => incoming.socket.resetAndDestroy())
+      outgoing.writeHead(answer.statusCode!, answer.headers)
+      if ('cutAnswerAfter' in order) cutAfter(answer, order.cutAnswerAfter, (piece) => outgoing.write(piece), incoming)
+      else answer.pipe(outgoing)
+      answer.once('error', () => incoming.socket.destroy())
+    })
+    onward.once('error', () => incoming.socket.destroy())
+    outgoing.once('close', () => onward.destroy())
+    if ('cutRequestAfter' in order) cutAfter(incoming, order.cutRequestAfter, (piece) => onward.write(piece), incoming)
+    else incoming.pipe(onward)
+  }
+}
+
+function cutAfter(
+  stream: IncomingMessage,
+  bytes: number,
+  pass: (piece: Buffer) => void,
+  { socket }: IncomingMessage,
+): void {
+  let passed = 0
+  stream.on('data', (piece: Buffer) => {
+    const part = piece.subarray(0, bytes - passed)
+    passed += part.length
+    if (part.length > 0) pass(part)
+    // What was passed is to arrive.
+    if (passed >= bytes) setImmediate(() => socket.destroy())
+  })
+}

@@ -1,0 +1,92 @@
+import { execFile } from 'node:child_process'
+import { cp, mkdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { dirname, join, resolve } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { parseArgs, promisify } from 'node:util'
+import { build } from 'rolldown'
+import { emitTypes } from './pack/emit-types.ts'
+import { packages, type Package } from './pack/packages.ts'
+
+const help = `npm run pack:clients [-- --out FOLDER]
+
+Makes the packages for users: their folders and their tarballs, in dist/ unless told otherwise. Nothing is published.
+`
+
+const root = resolve(dirname(fileURLToPath(import.meta.url)), '..')
+const run = promisify(execFile)
+
+interface Manifest {
+  version: string
+  license?: string
+  dependencies?: Record<string, string>
+}
+
+/** Makes all packages; gives their tarballs by name. */
+export async function pack(out: string): Promise<Map<string, string>> {
+  await rm(out, { recursive: true, force: true })
+  const made = await Promise.all(packages.map(async (one) => [one.name, await packOne(one, out)] as const))
+  return new Map(made)
+}
+
+async function packOne(one: Package, out: string): Promise<string> {
+  const folder = join(out, one.name.split('/').at(-1)!)
+  await mkdir(folder, { recursive: true })
+  const imported = await bundle(one, folder)
+  if (one.typesOf !== undefined) await emitTypes(root, one, join(folder, 'types'))
+  const own = join(root, one.folder)
+  for (const path of ['README.md', ...(one.files ?? [])]) await cp(join(own, path), join(folder, path))
+  await cp(join(root, 'LICENSE'), join(folder, 'LICENSE'))
+  await writeFile(join(folder, 'package.json'), `${JSON.stringify(await manifestOf(one, imported), null, 2)}\n`)
+  const { stdout } = await run('npm', ['pack', '--json', '--pack-destination', out], { cwd: folder })
+  const [{ filename }] = JSON.parse(stdout) as [{ filename: string }]
+  return join(out, filename)
+}
+
+/** Writes its entries, with our own packages in them; gives the packages of others that they import. */
+async function bundle({ folder, entries, bundles = 'ours' }: Package, target: string): Promise<Set<string>> {
+  if (Object.keys(entries).length === 0) return new Set()
+  const isOthers = (id: string) => !/^([./]|@automation\/)/.test(id)
+  const { output } = await build({
+    cwd: join(root, folder),
+    input: { ...entries },
+    platform: 'node',
+    external: (id) => id.startsWith('node:') || (bundles === 'ours' && isOthers(id)),
+    output: { dir: target, format: 'esm', entryFileNames: '[name].js', chunkFileNames: '[name]-[hash].js' },
+  })
+  const imports = output.flatMap((file) => (file.type === 'chunk' ? [...file.imports, ...file.dynamicImports] : []))
+  const isPackage = (id: string) => !id.startsWith('node:') && !/\.js$/.test(id)
+  return new Set(imports.filter(isPackage).map((id) => id.split('/', id.startsWith('@') ? 2 : 1).join('/')))
+}
+
+async function manifestOf({ folder, name, description, manifest }: Package, imported: Set<string>) {
+  const { version, license } = await manifestAt('.')
+  const known = { ...(await dependenciesBelow('libs')), ...(await manifestAt(folder)).dependencies }
+  const dependencies = Object.fromEntries([...imported].toSorted().map((one) => [one, versionOf(one, known)]))
+  return {
+    ...{ name, version, description, license, type: 'module', ...manifest },
+    ...(imported.size > 0 && { dependencies }),
+  }
+}
+
+/** The versions that our own packages, which are in the bundles, ask for. */
+async function dependenciesBelow(folder: string): Promise<Record<string, string>> {
+  const names = ['contract', 'errors', 'rpc']
+  const manifests = await Promise.all(names.map((name) => manifestAt(`${folder}/${name}`)))
+  return Object.assign({}, ...manifests.map(({ dependencies }) => dependencies)) as Record<string, string>
+}
+
+function versionOf(name: string, known: Readonly<Record<string, string>>): string {
+  const version = known[name]
+  if (version === undefined) throw new Error(`${name} is imported, but no workspace declares it`)
+  return `^${version}`
+}
+
+async function manifestAt(folder: string): Promise<Manifest> {
+  return JSON.parse(await readFile(join(root, folder, 'package.json'), 'utf8')) as Manifest
+}
+
+if (process.argv[1] === fileURLToPath(import.meta.url)) {
+  const { values } = parseArgs({ options: { out: { type: 'string' }, help: { type: 'boolean' } } })
+  if (values.help) process.stdout.write(help)
+  else for (const tarball of (await pack(resolve(values.out ?? join(root, 'dist')))).values()) console.log(tarball)
+}
