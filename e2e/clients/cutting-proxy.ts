@@ -11,7 +11,6 @@ type Order =
 
 /** A way to a system that fails as networks and their proxies do. Each order is for one request. */
 export class CuttingProxy implements AsyncDisposable {
-  readonly url: string
   /** `METHOD path` of all requests, in their order. */
   readonly requests: string[] = []
   readonly #target: URL
@@ -19,24 +18,23 @@ export class CuttingProxy implements AsyncDisposable {
   readonly #sockets = new Set<Socket>()
   readonly #server = createServer((incoming, outgoing) => this.#serve(incoming, outgoing))
 
-  private constructor(target: string, port: number) {
+  private constructor(target: string) {
     this.#target = new URL(target)
-    this.url = `http://127.0.0.1:${port}`
+    this.#server.on('connection', (socket) => {
+      this.#sockets.add(socket)
+      socket.once('close', () => this.#sockets.delete(socket))
+    })
   }
 
   static async before(target: string): Promise<CuttingProxy> {
-    const free = createServer().listen(0, '127.0.0.1')
-    await once(free, 'listening')
-    const { port } = free.address() as AddressInfo
-    await once(free.close(), 'close')
-    const proxy = new CuttingProxy(target, port)
-    proxy.#server.on('connection', (socket) => {
-      proxy.#sockets.add(socket)
-      socket.once('close', () => proxy.#sockets.delete(socket))
-    })
-    proxy.#server.listen(port, '127.0.0.1')
+    const proxy = new CuttingProxy(target)
+    proxy.#server.listen(0, '127.0.0.1')
     await once(proxy.#server, 'listening')
     return proxy
+  }
+
+  get url(): string {
+    return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}`
   }
 
   /** For the next request whose `METHOD path` fits. */

@@ -1,0 +1,83 @@
+"""
+Builds the wheel, installs it into an environment of its own and runs the tests against it.
+
+    python3 clients/python/test.py [ARGUMENTS OF PYTEST]
+
+The tests speak to the system that E2E_BASE_URL, E2E_TEAM and E2E_API_TOKEN name, or start one; those of restarts always
+start their own. What they need comes from PyPI into .cache at the first time. Ends with 3 where PyPI is not reached.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+REPOSITORY = HERE.parent.parent
+PYPI_IS_AWAY = 3
+
+
+def main(arguments: list[str]) -> int:
+    environment = make_environment()
+    if environment is None:
+        return PYPI_IS_AWAY
+    python = str(environment / "bin/python")
+    work = environment / "work"
+    shutil.rmtree(work, ignore_errors=True)
+    if not install_wheel(python, work / "dist"):
+        return 1
+    tests = work / "tests"
+    shutil.copytree(HERE / "tests", tests, ignore=shutil.ignore_patterns("__pycache__"))
+    # The tests of the client without async are made as it is.
+    mypy = [python, "-m", "mypy", "--config-file", str(HERE / "pyproject.toml"), "--cache-dir", str(environment / "mypy")]
+    steps = [
+        [python, str(HERE / "derive_sync.py"), "--check"],
+        [python, str(HERE / "derive_sync.py"), "--tests", str(tests)],
+        [*mypy, "--package", "process_automation"],
+        [*mypy, "--explicit-package-bases", str(tests)],
+        [python, "-m", "pytest", "--config-file", str(HERE / "pyproject.toml"), "--rootdir", str(tests), "--import-mode", "importlib", *(arguments or [str(tests)])],
+    ]
+    given = {**os.environ, "REPOSITORY": str(REPOSITORY), "MYPYPATH": str(tests), "PYTHONPATH": str(tests)}
+    return next((code for step in steps if (code := subprocess.run(step, cwd=work, env=given).returncode)), 0)
+
+
+def make_environment() -> Path | None:
+    """A virtual environment with what the tests need; None where it can't be had, and says why."""
+    wanted = HERE / "requirements-test.txt"
+    version = f"{sys.version_info.major}.{sys.version_info.minor}"
+    digest = hashlib.sha256(version.encode() + wanted.read_bytes()).hexdigest()[:12]
+    folder = REPOSITORY / ".cache" / f"python-client-{digest}"
+    if (folder / "complete").exists():
+        return folder
+    print("What the tests of the Python client need is installed from PyPI, once", flush=True)
+    shutil.rmtree(folder, ignore_errors=True)
+    subprocess.run([sys.executable, "-m", "venv", str(folder)], check=True)
+    pip = [str(folder / "bin/python"), "-m", "pip", "install", "--quiet", "--no-input", "--requirement", str(wanted)]
+    made = subprocess.run(pip, stderr=subprocess.PIPE, text=True)
+    if made.returncode != 0:
+        last = (made.stderr.strip().splitlines() or ["pip has not said why"])[-1]
+        print(f"Nothing was tried: PyPI is not reached, or lacks what is asked for: {last}", file=sys.stderr)
+        shutil.rmtree(folder, ignore_errors=True)
+        return None
+    (folder / "complete").touch()
+    return folder
+
+
+def install_wheel(python: str, dist: Path) -> bool:
+    """Builds the wheel of this folder and installs it in place of one of before."""
+    pip = [python, "-m", "pip"]
+    build = [*pip, "wheel", "--quiet", "--no-deps", "--no-build-isolation", "--wheel-dir", str(dist), str(HERE)]
+    # The build backend looks for its program on the PATH.
+    path = f"{Path(python).parent}{os.pathsep}{os.environ['PATH']}"
+    if subprocess.run(build, env={**os.environ, "PATH": path}).returncode != 0:
+        return False
+    wheels = [str(path) for path in dist.glob("*.whl")]
+    return subprocess.run([*pip, "install", "--quiet", "--no-deps", "--force-reinstall", *wheels]).returncode == 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,170 @@
+import { createHash, randomBytes } from 'node:crypto'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import type { Client, RunEvent } from '@automation/client'
+import { CuttingProxy } from './cutting-proxy.ts'
+import { client, clientAt, system, unique } from './installed.ts'
+
+const direct = clientAt()
+const counter = unique('counter')
+let proxy: CuttingProxy
+let pas: Client
+
+beforeAll(async () => {
+  proxy = await CuttingProxy.before(system.host)
+  pas = clientAt(proxy.url)
+  await direct.processes.create({
+    name: counter,
+    sourceCode: `const { lines = 0, everyMs = 0 } = svc.context.parameters
+      for (let n = 0; n < lines; n += 1) {
+        console.log(String(n))
+        if (everyMs) await new Promise((done) => setTimeout(done, everyMs))
+      }
+      return lines`,
+  })
+})
+afterAll(() => proxy[Symbol.asyncDispose]())
+
+const executionsOf = async (process: string) => {
+  const { id } = await direct.processes.get(process)
+  return (await direct.executions.list({ processId: id }).page()).total
+}
+
+describe('what is repeated', () => {
+  test('a start whose answer was lost runs once', async () => {
+    const name = (await direct.processes.create({ name: unique(), sourceCode: 'return 1' })).slug
+    proxy.next(/POST .*\/execute$/, { loseAnswer: true })
+    proxy.next(/POST .*\/execute$/, { loseAnswer: true })
+    const run = await pas.processes.run(name)
+    expect(await run.result()).toBe(1)
+    expect(proxy.count(new RegExp(`POST .*/${name}/execute$`))).toBe(3)
+    expect(await executionsOf(name)).toBe(1)
+  })
+
+  test('no more often than asked for', async () => {
+    const once = clientAt(proxy.url, { maxRetries: 0 })
+    proxy.next(/GET .*\/team$/, { loseAnswer: true })
+    await expect(once.team.get()).rejects.toThrow(client.ConnectionError)
+    for (let n = 0; n < 3; n += 1) proxy.next(/GET .*\/limits$/, { status: 503 })
+    await expect(pas.team.limits()).rejects.toMatchObject({ name: 'UnavailableError', status: 503 })
+    expect(proxy.count(/GET .*\/limits$/)).toBe(3)
+  })
+
+  test('a read whose answer is cut, and one that is refused for some time, as long as that takes', async () => {
+    await direct.variables.create({ key: 'CUT', value: 'x'.repeat(5000) })
+    proxy.next(/GET .*\/variables\?/, { cutAnswerAfter: 1000 })
+    expect((await pas.variables.list().page()).data.length).toBeGreaterThan(0)
+    proxy.next(/GET .*\/teams$/, { status: 429, headers: { 'Retry-After': '1' }, body: { code: 'too_many_calls' } })
+    const asked = performance.now()
+    expect(await pas.team.list()).toHaveLength(1)
+    expect(performance.now() - asked).toBeGreaterThan(990)
+  })
+
+  test('nothing that could be done twice: writes without a key, and a wait that the service gave up', async () => {
+    const name = unique()
+    proxy.next(/POST .*\/processes$/, { loseAnswer: true })
+    await expect(pas.processes.create({ name, sourceCode: 'return 1' })).rejects.toThrow(client.ConnectionError)
+    expect(await direct.processes.get(name)).toMatchObject({ name })
+    proxy.next(/PATCH /, { status: 503 })
+    await expect(pas.processes.update(name, { description: 'x' })).rejects.toMatchObject({ status: 503 })
+    const problem = { status: 408, code: 'execution_timeout', detail: 'It runs on', executionId: 'x' }
+    proxy.next(/execute-sync$/, { status: 408, body: problem })
+    await expect(pas.processes.executeSync(name, {})).rejects.toMatchObject({
+      ...{ name: 'RequestTimeoutError', code: 'execution_timeout', executionId: 'x' },
+    })
+    expect(proxy.count(/execute-sync$/)).toBe(1)
+  })
+
+  test('a service that is silent is given up, in words that say where and why', async () => {
+    const impatient = clientAt(proxy.url, { requestTimeoutMs: 100, maxRetries: 0 })
+    const call = impatient.processes.executeSync(counter, { parameters: { lines: 2, everyMs: 1000 } })
+    await expect(call).rejects.toMatchObject({ name: 'ConnectionError', code: 'timeout' })
+    await expect(call).rejects.toThrow(/POST .*execute-sync: no answer within 100 ms/)
+    const nowhere = clientAt('http://127.0.0.1:1', { maxRetries: 0 })
+    await expect(nowhere.team.get()).rejects.toThrow(/ECONNREFUSED/)
+  })
+})
+
+describe('what goes on after a cut', () => {
+  test('a live log, without a gap and without a line twice', async () => {
+    const run = await pas.processes.run(counter, { lines: 30, everyMs: 20 })
+    const events: RunEvent[] = []
+    for await (const event of run.events()) {
+      events.push(event)
+      if (event.event === 'log' && Number(event.data.message) % 10 === 5) proxy.cut()
+    }
+    const lines = events.flatMap((event) => (event.event === 'log' ? [event.data.message] : []))
+    expect(lines).toEqual(Array.from({ length: 30 }, (_, n) => String(n)))
+    expect(events.at(-1)).toMatchObject({ event: 'end', data: { status: 'FINISHED' } })
+    expect(proxy.count(new RegExp(`GET .*/${run.id}/events`))).toBeGreaterThan(3)
+    expect(await run.result()).toBe(30)
+  })
+
+  test("the team's stream, until its reader leaves", async () => {
+    const stop = new AbortController()
+    const { id } = await direct.processes.get(counter)
+    const seen = new Set<string>()
+    const stream = pas.team.events({ types: ['execution'], processId: id }, { signal: stop.signal })
+    const reading = (async () => {
+      for await (const { data } of stream) {
+        if (seen.size === 0) proxy.cut()
+        seen.add(String(data['id']))
+        if (seen.size === 2) stop.abort(new Error('enough'))
+      }
+    })()
+    await expect.poll(() => proxy.count(/GET .*rest\/events/)).toBe(1)
+    // What happens before the stream is open is not told.
+    await new Promise((done) => setTimeout(done, 300))
+    const first = await direct.processes.run(counter)
+    await expect.poll(() => seen.size).toBe(1)
+    const second = await direct.processes.run(counter)
+    await expect(reading).rejects.toThrow('enough')
+    expect([...seen].toSorted()).toEqual([first.id, second.id].toSorted())
+  })
+
+  test('an upload in parts, with the part that was cut alone; and its download, with the bytes that are missing', async () => {
+    const content = randomBytes(20 * 1024 * 1024)
+    const name = `${unique()}/a b.bin`
+    proxy.next(/PUT .*\/parts\/1$/, { cutRequestAfter: 1_000_000 })
+    proxy.next(/PUT .*\/parts\/2$/, { loseAnswer: true })
+    proxy.next(/POST .*\/complete$/, { loseAnswer: true })
+    const sent: number[] = []
+    const pieces = (function* () {
+      for (let from = 0; from < content.length; from += 100_000) yield content.subarray(from, from + 100_000)
+    })()
+    await pas.storage.upload(name, asynchronous(pieces), { onProgress: ({ sentBytes }) => sent.push(sentBytes) })
+    expect(sent).toEqual([16 * 1024 * 1024, content.length])
+    expect(proxy.count(/PUT .*\/parts\//)).toBe(4)
+
+    proxy.next(/GET .*\/storage\/objects\//, { cutAnswerAfter: 5_000_000 })
+    proxy.next(/GET .*\/storage\/objects\//, { cutAnswerAfter: 7_000_000 })
+    const downloaded = await (await pas.storage.download(name)).arrayBuffer()
+    expect(digest(new Uint8Array(downloaded))).toBe(digest(content))
+    expect(proxy.count(/GET .*\/storage\/objects\//)).toBe(3)
+  })
+
+  test('an upload that was given up, by its id, without the parts that are there', async () => {
+    const content = new Blob([randomBytes(70 * 1024 * 1024)])
+    const name = unique()
+    const stop = new AbortController()
+    let uploadId: string | undefined
+    const begun = pas.storage.upload(name, content, {
+      signal: stop.signal,
+      onProgress: (progress) => {
+        uploadId = progress.uploadId
+        if (progress.sentBytes > 40 * 1024 * 1024) stop.abort(new Error('enough'))
+      },
+    })
+    await expect(begun).rejects.toThrow('enough')
+    const before = proxy.count(/PUT .*\/parts\//)
+    await pas.storage.upload(name, content, { uploadId })
+    expect(proxy.count(/PUT .*\/parts\//) - before).toBe(2)
+    const downloaded = await (await pas.storage.download(name)).arrayBuffer()
+    expect(digest(new Uint8Array(downloaded))).toBe(digest(new Uint8Array(await content.arrayBuffer())))
+  })
+})
+
+const digest = (bytes: Uint8Array) => createHash('sha256').update(bytes).digest('hex')
+
+async function* asynchronous<T>(items: Iterable<T>): AsyncGenerator<T> {
+  for await (const item of items) yield item
+}

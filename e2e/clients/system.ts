@@ -1,0 +1,31 @@
+import { mkdtemp, chmod } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { createInterface } from 'node:readline'
+import { endOnSignals, removeTraces, startSystem, systemSettings, type System } from '../system/system.ts'
+
+// For tests in other languages. Starts a system, with the settings that the arguments have as NAME=VALUE, and says on
+// stdout where it is, as a line of JSON. A line `restart` on stdin kills it, starts it again at the same address, and
+// says so by another line. It ends with stdin.
+
+endOnSignals()
+const dataDir = await mkdtemp(join(tmpdir(), 'automation-clients-'))
+await chmod(dataDir, 0o755) // the embedded PostgreSQL may run as a user of its own
+const given = process.argv.slice(2).map((setting) => setting.split('=', 2) as [string, string])
+const env = { ...(await systemSettings(dataDir, 'clients')), ...Object.fromEntries(given) }
+
+let system = await start()
+for await (const line of createInterface(process.stdin)) {
+  if (line !== 'restart') continue
+  await system.kill()
+  system = await start()
+}
+await system.stop()
+await removeTraces(dataDir)
+
+async function start(): Promise<System> {
+  const started = await startSystem({ team: 'clients', dataDir, env })
+  const { host, team, apiToken } = started
+  console.log(JSON.stringify({ host, team, apiToken }))
+  return started
+}
