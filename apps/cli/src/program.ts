@@ -23,10 +23,12 @@ Examples:
  */
 export async function createProgram(runtime: Runtime, args?: readonly string[]): Promise<Command> {
   const program = emptyProgram(runtime)
-  const wanted = args && namedCommand(args)
+  const named = args && namedCommand(args)
+  // What completes a command line looks at all commands.
+  const isWhole = named === undefined ? args === undefined : named === 'completion' || named === 'complete'
   for (const row of commandTable) {
     program.commandsGroup(row.group)
-    if (args === undefined || row.name === wanted) await loadCommand(program, row, runtime)
+    if (isWhole || row.name === named) await loadCommand(program, row, runtime)
     else program.command(row.name).summary(row.summary).allowUnknownOption().allowExcessArguments()
   }
   return program

@@ -4,7 +4,6 @@ import { readParameters, withParameters, type ParameterOptions } from '../option
 import { examples } from '../output/examples.ts'
 import { oneLine } from '../output/output.ts'
 import type { Column } from '../output/table.ts'
-import { processIdOf } from '../records/process-id.ts'
 import { exitCodes, ExitError, type Runtime } from '../runtime.ts'
 import { followWithin } from '../runs/follow-run.ts'
 import { listenerFor, readExecution, showEnd, showRun, type ExecutionRecord } from '../runs/show-run.ts'
@@ -104,7 +103,7 @@ export function register(program: Command, runtime: Runtime): void {
 
   async function list(options: ListOptions): Promise<void> {
     const client = await runtime.client()
-    const processId = options.process === undefined ? undefined : await processIdOf(client, options.process)
+    const processId = options.process === undefined ? undefined : (await client.processes.get(options.process)).id
     const query = {
       processId,
       status: options.status,

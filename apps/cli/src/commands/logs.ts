@@ -3,7 +3,6 @@ import type { Command } from 'commander'
 import { timeOrAgo, wholeNumber } from '../options/duration.ts'
 import { examples } from '../output/examples.ts'
 import { oneLine } from '../output/output.ts'
-import { processIdOf } from '../records/process-id.ts'
 import type { Runtime } from '../runtime.ts'
 import { finalStatuses, followRun, type LogEntry } from '../runs/follow-run.ts'
 import { isWanted, levelOf, levelsFrom, regularExpression, type LogFilter } from '../runs/log-filter.ts'
@@ -52,7 +51,7 @@ export function register(program: Command, runtime: Runtime): void {
   }
 
   async function logsOfRuns(client: Client, options: LogsOptions): Promise<void> {
-    const processId = options.process === undefined ? undefined : await processIdOf(client, options.process)
+    const processId = options.process === undefined ? undefined : (await client.processes.get(options.process)).id
     const query = { processId, from: options.since, limit: options.limit }
     // Opened before the list is read: a run that comes meanwhile is in one of the two.
     const events = options.follow ? client.events('/events', { query: { types: 'execution', processId } }) : undefined

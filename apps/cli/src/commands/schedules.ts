@@ -1,26 +1,8 @@
 import type { Command } from 'commander'
 import { wholeNumber } from '../options/duration.ts'
 import { examples } from '../output/examples.ts'
-import { allPages } from '../records/all-pages.ts'
-import { processIdOf } from '../records/process-id.ts'
 import { usageError, type Runtime } from '../runtime.ts'
 import { showRun } from '../runs/show-run.ts'
-
-interface Schedule {
-  id: string
-  processId: string
-  cron?: string
-  dateTime?: string
-  tag?: string
-  paused: boolean
-  nextExecutionAt?: string
-}
-
-interface PreviewedTime {
-  at: string
-  local: string
-  note?: 'gap' | 'repeated'
-}
 
 const id = '0198c2b0-9a4c-7d2e-b1f3-5c8e7a6d9b04'
 
@@ -75,8 +57,8 @@ export function register(program: Command, runtime: Runtime): void {
 
   async function list({ process }: { process?: string }): Promise<void> {
     const client = await runtime.client()
-    const processId = process === undefined ? undefined : await processIdOf(client, process)
-    const all = await allPages<Schedule>(client, '/schedules', { processId })
+    const processId = process === undefined ? undefined : (await client.processes.get(process)).id
+    const all = await client.schedules.list({ processId }).toArray()
     out.data(all, {
       table: [
         { title: 'id', of: (one) => one.id },
@@ -94,12 +76,10 @@ export function register(program: Command, runtime: Runtime): void {
     if ((of === undefined) === (options.cron === undefined))
       throw usageError('Give the id of a schedule, or --cron EXPRESSION.')
     const client = await runtime.client()
-    const when =
-      of === undefined ? { cron: options.cron } : (await client.request<Schedule>('GET', `/schedules/${of}`)).data
-    const body = { cron: when.cron, dateTime: (when as Schedule).dateTime, zoneId: options.zone, count: options.count }
-    const { data } = await client.request<{ zoneId: string; times: PreviewedTime[] }>('POST', '/schedules/preview', {
-      body,
-    })
+    const when: { cron?: string; dateTime?: string } =
+      of === undefined ? { cron: options.cron } : await client.schedules.get(of)
+    const body = { cron: when.cron, dateTime: when.dateTime, zoneId: options.zone, count: options.count }
+    const data = await client.schedules.preview(body)
     const notes = { gap: 'the clock skips this time', repeated: 'the clock shows this time twice' }
     if (out.json) return out.data(data)
     out.data(data.times, {
@@ -114,7 +94,7 @@ export function register(program: Command, runtime: Runtime): void {
 
   async function change(to: 'pause' | 'resume', ids: string[]): Promise<void> {
     const client = await runtime.client()
-    for (const one of ids) await client.request('PUT', `/schedules/${one}/${to}`)
+    for (const one of ids) await client.schedules[to](one)
     const word = `${to}d`
     if (out.json) out.data(ids.map((one) => ({ id: one, paused: to === 'pause' })))
     else out.say(`${ids.length === 1 ? 'The schedule is' : `${ids.length} schedules are`} ${word}.`)
@@ -122,7 +102,7 @@ export function register(program: Command, runtime: Runtime): void {
 
   async function run(of: string, { watch }: { watch?: boolean }): Promise<void> {
     const client = await runtime.client()
-    const { data } = await client.request<{ id: string }>('POST', `/schedules/${of}/run`)
+    const data = await client.schedules.run(of)
     if (watch) await showRun(runtime, client, data.id)
     else out.data({ executionId: data.id }, { text: data.id })
   }

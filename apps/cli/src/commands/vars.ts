@@ -1,19 +1,10 @@
 import { text as textOf } from 'node:stream/consumers'
 import { parseEnv } from 'node:util'
-import type { Client } from '@automation/client'
+import type { Client, ListedTeamVariable as Variable } from '@automation/client'
 import type { Command } from 'commander'
 import { readText } from '../options/parameters.ts'
 import { examples } from '../output/examples.ts'
-import { allPages } from '../records/all-pages.ts'
 import { exitCodes, ExitError, usageError, type Runtime } from '../runtime.ts'
-
-interface Variable {
-  id: string
-  key: string
-  value?: string
-  isSensitive: boolean
-  updatedAt?: string
-}
 
 /** `pas vars`. */
 export function register(program: Command, runtime: Runtime): void {
@@ -58,7 +49,7 @@ export function register(program: Command, runtime: Runtime): void {
   )
 
   async function list(): Promise<void> {
-    const all = await allPages<Variable>(await runtime.client(), '/variables')
+    const all = await (await runtime.client()).variables.list().toArray()
     const shown = all.map(({ value, ...one }) => (one.isSensitive ? one : { ...one, value }))
     out.data(shown as Variable[], {
       table: [
@@ -81,7 +72,7 @@ export function register(program: Command, runtime: Runtime): void {
       )
     if (value !== undefined && options.fromEnv !== undefined) throw usageError('Give a value or --from-env, not both.')
     const client = await runtime.client()
-    const known = (await allPages<Variable>(client, '/variables')).find((one) => one.key === key)
+    const known = (await client.variables.list().toArray()).find((one) => one.key === key)
     if (value !== undefined && known?.isSensitive)
       throw usageError(
         `${key} is sensitive, and its value is no argument, which others could read: pas vars set ${key} < FILE`,
@@ -106,12 +97,12 @@ export function register(program: Command, runtime: Runtime): void {
 
   async function unset(keys: string[]): Promise<void> {
     const client = await runtime.client()
-    const all = await allPages<Variable>(client, '/variables')
+    const all = await client.variables.list().toArray()
     const missing = keys.filter((key) => !all.some((one) => one.key === key))
     if (missing.length > 0)
       throw new ExitError(exitCodes.refused, `There is no variable ${missing.join(', ')}. "pas vars list" shows them.`)
     if (!(await runtime.confirm(`Delete ${keys.join(', ')} for good?`))) return
-    for (const { id, key } of all) if (keys.includes(key)) await client.request('DELETE', `/variables/${id}`)
+    for (const { id, key } of all) if (keys.includes(key)) await client.variables.delete(id)
     if (out.json) out.data(keys.map((key) => ({ key, deleted: true })))
     else out.say(`${keys.join(', ')} ${keys.length === 1 ? 'is' : 'are'} deleted.`)
   }
@@ -120,7 +111,7 @@ export function register(program: Command, runtime: Runtime): void {
     const values = Object.entries(parseEnv(await readText(runtime, file))) as [string, string][]
     if (values.length === 0) throw usageError(`${file} has no lines NAME=VALUE.`)
     const client = await runtime.client()
-    const known = new Map((await allPages<Variable>(client, '/variables')).map((one) => [one.key, one]))
+    const known = new Map((await client.variables.list().toArray()).map((one) => [one.key, one]))
     const failed: { path: string; message: string }[] = []
     for (const [key, value] of values)
       await write(client, known.get(key), { key, value, isSensitive: !plain }).catch((error: Error) => {
@@ -142,9 +133,8 @@ async function write(
   known: Variable | undefined,
   { key, value, isSensitive }: { key: string; value: string; isSensitive: boolean },
 ): Promise<void> {
-  if (known === undefined) await client.request('POST', '/variables', { body: { key, value, isSensitive } })
+  if (known === undefined) await client.variables.create({ key, value, isSensitive })
   else {
-    const body = { value, ...(isSensitive && !known.isSensitive && { isSensitive: true }) }
-    await client.request('PATCH', `/variables/${known.id}`, { body })
+    await client.variables.update(known.id, { value, ...(isSensitive && !known.isSensitive && { isSensitive: true }) })
   }
 }

@@ -1,0 +1,74 @@
+import { pipeline } from 'node:stream/promises'
+import type { Command } from 'commander'
+import { readText } from '../options/parameters.ts'
+import { examples } from '../output/examples.ts'
+import { usageError, type Runtime } from '../runtime.ts'
+import { readHeader } from './webhooks.ts'
+
+interface ApiOptions {
+  data?: string
+  query?: string[]
+  header?: string[]
+  include?: boolean
+}
+
+/** `pas api`. */
+export function register(program: Command, runtime: Runtime): void {
+  const collect = (text: string, before: string[] = []) => [...before, text]
+  examples(
+    program
+      .command('api')
+      .argument('<method>', 'GET, POST, PUT, PATCH or DELETE')
+      .argument('<path>', 'below the team, such as /processes; /api/… and /run are at the host')
+      .description(
+        'Make any call of the REST interface with the token of the context, and print the body of the answer.',
+      )
+      .option(
+        '-d, --data <body>',
+        'the body, @FILE for that of a file, @- for stdin; JSON unless a header says otherwise',
+      )
+      .option('-q, --query <name=value>', 'a query parameter', collect)
+      .option('-H, --header <name: value>', 'a header of the request', collect)
+      .option('-i, --include', 'tell status and headers of the answer on stderr')
+      .action(call),
+    'pas api GET /processes -q limit=5',
+    `pas api PATCH /team -d '{"zoneId": "Europe/Berlin"}'`,
+    'pas api POST /processes -d @process.json',
+  )
+
+  async function call(method: string, path: string, options: ApiOptions): Promise<void> {
+    if (!path.startsWith('/')) throw usageError(`A path begins with a slash: /${path}`)
+    const client = await runtime.client()
+    const headers = Object.fromEntries((options.header ?? []).map(readHeader))
+    const rawBody = options.data?.startsWith('@') ? await readText(runtime, options.data.slice(1)) : options.data
+    const isTyped = Object.keys(headers).some((name) => name.toLowerCase() === 'content-type')
+    const response = await client.open(method.toUpperCase(), path, {
+      below: /^\/(api|run)(\/|$)/.test(path) ? 'host' : 'rest',
+      accept: '*/*',
+      query: Object.fromEntries((options.query ?? []).map(readPair)),
+      rawBody,
+      headers: { ...(rawBody !== undefined && !isTyped && { 'Content-Type': 'application/json' }), ...headers },
+    })
+    if (options.include) {
+      runtime.out.say(`HTTP ${response.status}`)
+      for (const [name, value] of response.headers) runtime.out.say(`${name}: ${value}`)
+    }
+    await print(response)
+  }
+
+  async function print(response: Response): Promise<void> {
+    const isJson = /^application\/([\w.-]+\+)?json\b/.test(response.headers.get('content-type') ?? '')
+    if (isJson) {
+      const text = await response.text()
+      if (text !== '')
+        runtime.out.data(runtime.stdout.isTTY ? JSON.stringify(JSON.parse(text), null, 2) : text, { text })
+    } else if (response.body !== null) await pipeline(response.body, runtime.stdout, { end: false })
+  }
+}
+
+function readPair(text: string): [string, string] {
+  const [, name, value] = /^([^=]+)=(.*)$/s.exec(text) ?? []
+  if (name === undefined || value === undefined)
+    throw usageError(`A query parameter is NAME=VALUE, and "${text}" is none.`)
+  return [name, value]
+}
