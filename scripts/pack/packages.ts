@@ -51,4 +51,13 @@ export const packages: readonly Package[] = [
       },
     },
   },
+  {
+    folder: 'apps/cli',
+    name: '@process-automation/cli',
+    description: 'The command line of the Process Automation Service: run, follow and keep the processes of a team',
+    entries: { pas: 'src/main.ts' },
+    // One program: what is in it needs no looking for, so that it starts quickly.
+    bundles: 'all',
+    manifest: { bin: { pas: './pas.js' }, exports: { './package.json': './package.json' }, engines: { node } },
+  },
 ]

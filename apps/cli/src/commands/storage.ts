@@ -1,5 +1,5 @@
 import { createWriteStream, openAsBlob } from 'node:fs'
-import { glob, mkdir, rename, rm, stat } from 'node:fs/promises'
+import { mkdir, readdir, rename, rm, stat } from 'node:fs/promises'
 import { basename, dirname, join, relative } from 'node:path'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
@@ -164,7 +164,7 @@ function placeThere(file: string, name: string): string {
 }
 
 async function foldersUp(folder: string, name: string): Promise<[file: string, name: string][]> {
-  const entries = await Array.fromAsync(glob('**', { cwd: folder, withFileTypes: true }))
+  const entries = await readdir(folder, { recursive: true, withFileTypes: true })
   const files = entries.filter((entry) => entry.isFile()).map((entry) => join(entry.parentPath, entry.name))
   if (files.length === 0) throw usageError(`${folder} is no folder with files.`)
   return files.map((file) => [file, join(name, relative(folder, file)).replaceAll('\\', '/')])
