@@ -1,4 +1,5 @@
-import { Document, isMap, parseDocument, type Pair, YAMLMap } from 'yaml'
+import { Document, isCollection, isMap, isNode, parseDocument, Scalar, type Pair, YAMLMap } from 'yaml'
+import { mergeText } from './merge-text.ts'
 import type { Change } from './merge-values.ts'
 
 /** The value of a YAML text; an empty one is an empty map. Throws with line and column. */
@@ -9,16 +10,20 @@ export function readYaml(text: string): unknown {
   return document.toJS({ maxAliasCount: 100 }) ?? {}
 }
 
-/** Makes changes to a YAML text and keeps all else: comments, order, forms. New members at the top follow `order`. */
+/**
+ * Makes changes to a YAML text and keeps all else: comments, order, and each line that no change is about as it is written.
+ * New members at the top follow `order`.
+ */
 export function editYaml(text: string, changes: readonly Change[], order: readonly string[]): string {
   if (changes.length === 0) return text
   const document = parseDocument(text)
+  const before = writeYaml(document)
   for (const { path, value } of changes) {
     if (value === undefined) remove(document, path)
     else set(document, path, value)
   }
-  if (isMap(document.contents)) putInOrder(document.contents, order)
-  return writeYaml(document)
+  if (isMap(document.contents)) putInOrder(document, document.contents, order)
+  return mergeText(before, text, writeYaml(document), 'theirs').text ?? ''
 }
 
 /** A new YAML text. */
@@ -41,7 +46,11 @@ function set(document: Document.Parsed | Document, path: readonly string[], valu
       document.contents = map
     } else document.setIn(holder, map)
   }
-  document.setIn(path, document.createNode(value))
+  const node = document.createNode(value)
+  const replaced = document.getIn(path, true)
+  if (isCollection(node) && isCollection(replaced) && replaced.flow) node.flow = true
+  if (isNode(replaced) && replaced.comment) node.comment = replaced.comment
+  document.setIn(path, node)
 }
 
 function remove(document: Document, path: readonly string[]): void {
@@ -54,7 +63,8 @@ function remove(document: Document, path: readonly string[]): void {
   }
 }
 
-function putInOrder(map: YAMLMap, order: readonly string[]): void {
+function putInOrder(document: Document, map: YAMLMap, order: readonly string[]): void {
+  const first = map.items[0]?.key
   const rank = ({ key }: Pair) => order.indexOf(String(key))
   const sorted: Pair[] = []
   for (const pair of map.items) {
@@ -65,6 +75,13 @@ function putInOrder(map: YAMLMap, order: readonly string[]): void {
     else sorted.splice(at, 0, pair)
   }
   map.items = sorted
+  // What is said above the first member, such as which schema it has, is said of the file.
+  if (first !== sorted[0]?.key && isNode(first) && first.commentBefore) {
+    const key = new Scalar(String(sorted[0]!.key))
+    key.commentBefore = first.commentBefore
+    delete first.commentBefore
+    sorted[0]!.key = key
+  }
 }
 
 /** Whether a member stands in the text that was read. */

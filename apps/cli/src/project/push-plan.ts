@@ -31,7 +31,7 @@ export async function pushPlan(runtime: Runtime, project: OpenProject, plan: Pla
     }
     out.line({ type: 'change', action: line.action, key: line.key }, `done  ${itemText(line)}`)
   })
-  if (applied.failed.length > 0) throw await failure(runtime, applied)
+  await throwFailures(runtime, applied, 'Push again to go on.')
 }
 
 /** Throws where a plan has a clash. */
@@ -81,7 +81,13 @@ function originOf(key: string, repository: OpenProject['repository'], dirty: Rea
   return { repository: repository.name, ...(repository.head && !isDirty && { commit: repository.head }) }
 }
 
-async function failure({ out, env }: Runtime, { done, failed, left }: Applied): Promise<ExitError> {
+/** Tells what has failed and throws the end of the command; where all is done it does nothing. */
+export async function throwFailures(
+  { out, env }: Runtime,
+  { done, failed, left }: Applied,
+  next: string,
+): Promise<void> {
+  if (failed.length === 0) return
   const told = await Promise.all(
     failed.map(async ({ item, error }: { item: PlanItem; error: unknown }) => ({
       item,
@@ -90,13 +96,11 @@ async function failure({ out, env }: Runtime, { done, failed, left }: Applied): 
   )
   for (const { item, message } of told) out.say(`${out.style('red', 'failed', 'stderr')}  ${item.key}: ${message}`)
   const codes = new Set(told.map(({ exitCode }) => exitCode))
-  const code = codes.has(exitCodes.conflict)
-    ? exitCodes.conflict
-    : codes.size === 1
-      ? [...codes][0]!
-      : exitCodes.refused
+  const one = codes.size === 1 ? [...codes][0]! : exitCodes.refused
   const rest = left.length > 0 ? `, ${left.length} not begun` : ''
-  return new ExitError(code, `${done.length} done, ${failed.length} failed${rest}. Push again to go on.`, {
-    errors: told.map(({ item, message }) => ({ path: item.key, message })),
-  })
+  throw new ExitError(
+    codes.has(exitCodes.conflict) ? exitCodes.conflict : one,
+    `${done.length} done, ${failed.length} failed${rest}. ${next}`,
+    { errors: told.map(({ item, message }) => ({ path: item.key, message })) },
+  )
 }

@@ -1,0 +1,54 @@
+import type { Command } from 'commander'
+import { basename, join, relative, sep } from 'node:path'
+import { withParameters, readParameters, type ParameterOptions } from '../options/parameters.ts'
+import { examples } from '../output/examples.ts'
+import { DevLoop } from '../project/dev-loop.ts'
+import { usageError, type Runtime } from '../runtime.ts'
+
+/** `pas dev`. */
+export function register(program: Command, runtime: Runtime): void {
+  const command = program
+    .command('dev')
+    .argument('[slug]', 'the process; the one whose folder this is, where absent')
+    .description(
+      `Run a process each time that a file of it is saved, with its log. A run that still goes on is killed first.
+
+What runs is a draft: the process on the server, its webhook and its schedules stay as they are. Modules, packages and variables
+are those of the server. Parameters come from -f and -p, else from params/default.json beside the source. Ctrl-C ends it.`,
+    )
+    .action(dev)
+  withParameters(command)
+  examples(command, 'pas dev greeting', 'pas dev greeting -f processes/greeting/params/ada.json')
+
+  async function dev(slug: string | undefined, options: ParameterOptions): Promise<void> {
+    const project = await runtime.project()
+    if (project === undefined) throw usageError('There is no pas.yaml here or above: "pas init" makes one.')
+    const name = slug ?? slugOfFolder(project.folder, runtime.cwd)
+    const loop = new DevLoop(runtime, await runtime.client(), {
+      slug: name,
+      folder: join(project.folder, 'processes', name),
+      readParameters: () => readParameters(runtime, options),
+    })
+    const { watch } = await import('chokidar')
+    const watcher = watch(join(project.folder, 'processes', name), {
+      ignoreInitial: true,
+      awaitWriteFinish: { stabilityThreshold: 50, pollInterval: 10 },
+      ignored: (path) => basename(path).startsWith('.') || path.endsWith('.pas-new'),
+    })
+    watcher.on('all', () => loop.changed())
+    const stopHandling = runtime.onInterrupt(() => loop.end())
+    try {
+      await loop.run()
+    } finally {
+      stopHandling()
+      await watcher.close()
+    }
+  }
+}
+
+function slugOfFolder(folder: string, cwd: string): string {
+  const [processes, slug] = relative(folder, cwd).split(sep)
+  if (processes !== 'processes' || slug === undefined)
+    throw usageError('Name the process, such as "pas dev greeting", or go into its folder.')
+  return slug
+}

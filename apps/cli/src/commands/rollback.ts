@@ -1,0 +1,51 @@
+import type { Command } from 'commander'
+import { examples } from '../output/examples.ts'
+import { applyPlan } from '../project/apply-plan.ts'
+import { inParallel } from '../project/in-parallel.ts'
+import { itemText, summary } from '../project/plan-text.ts'
+import { aliasLine, moveAlias, readOwners } from '../project/published.ts'
+import { throwFailures } from '../project/push-plan.ts'
+import { readTeam } from '../project/read-team.ts'
+import { movesBack, movesTo, type Move } from '../project/release-rules.ts'
+import { ExitError, exitCodes, type Runtime } from '../runtime.ts'
+import { ownerKey } from './release.ts'
+
+/** `pas rollback`. */
+export function register(program: Command, runtime: Runtime): void {
+  const command = program
+    .command('rollback')
+    .argument('<alias>', 'such as live')
+    .argument('[tag]', 'the release to go back to; the one before the last where absent')
+    .description(
+      `Have an alias of all processes and modules lead to the versions of an earlier release.
+
+What that release had not changed goes to its newest version of that time. Sources that are not published stay as they are.`,
+    )
+    .action(rollback)
+  examples(command, 'pas rollback live', 'pas rollback live v11 --yes')
+
+  async function rollback(alias: string, tag?: string): Promise<void> {
+    const client = await runtime.client()
+    const server = await readTeam(client, new Map())
+    const items = [...server.values()].filter(({ item }) => item.kind === 'process' || item.kind === 'module')
+    const owners = await readOwners(client, items, alias)
+    if (owners.every((owner) => owner.alias === undefined))
+      throw new ExitError(exitCodes.refused, `Nothing has an alias ${alias}.`)
+    const moves = tag === undefined ? movesBack(owners) : movesTo(tag, owners)
+    if (moves === undefined) throw new ExitError(exitCodes.refused, `Nothing has a version ${tag}.`)
+    for (const { owner } of moves.filter(({ to }) => to === undefined))
+      runtime.out.say(`kept  ${owner.key}: it has no version of that time`)
+    const withVersion = moves.filter((move): move is Move & { to: NonNullable<Move['to']> } => move.to !== undefined)
+    const lines = await inParallel(8, withVersion, ({ owner, to }) => aliasLine(client, owner, alias, to.tag))
+    for (const line of lines) runtime.out.say(itemText(line))
+    runtime.out.say(summary(lines))
+    if (lines.length === 0) return
+    if (!(await runtime.confirm('Move?'))) throw new ExitError(exitCodes.refused, 'Nothing was moved.')
+    const ofKey = new Map(owners.map((owner) => [owner.key, owner]))
+    const applied = await applyPlan(lines, async (line) => {
+      await moveAlias(client, ofKey.get(ownerKey(line))!, alias, line)
+      runtime.out.line({ type: 'change', action: line.action, key: line.key, tag: line.tag }, `done  ${itemText(line)}`)
+    })
+    await throwFailures(runtime, applied, 'Roll back again to go on.')
+  }
+}
