@@ -93,6 +93,9 @@ class CuttingProxy:
                 order = self._order_for(first)
                 if order and order[1] == "answer":
                     client.sendall(order[2])
+                    client.shutdown(socket.SHUT_WR)
+                    while client.recv(65536):
+                        pass  # the rest of the request
                     return
                 if order:
                     state["left"] = int(order[2] or b"0")

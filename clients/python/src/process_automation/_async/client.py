@@ -47,7 +47,7 @@ class AsyncClient:
         *,
         request_timeout: float = 60.0,
         max_retries: int = 2,
-        header_prefix: str = "Svc",
+        header_prefix: str = "Svc-",
         headers: Mapping[str, str] | None = None,
         user_agent: str | None = None,
         http_client: HttpClient | None = None,

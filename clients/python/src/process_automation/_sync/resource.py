@@ -21,7 +21,7 @@ class Resource:
 
     def _prefixed(self, name: str) -> str:
         """A header of the service's own, such as `Svc-Initiated-By`."""
-        return f"{self._transport.settings.header_prefix}-{name}"
+        return f"{self._transport.settings.header_prefix}{name}"
 
 
 def body_of(kind: Any, members: Mapping[str, Any]) -> bytes:

@@ -54,6 +54,6 @@ def _call(transport: Transport, path: str, parameters: Mapping[str, Any] | None,
     )
     headers = {
         "Idempotency-Key": options.get("idempotency_key") or new_idempotency_key(),
-        f"{transport.settings.header_prefix}-Initiated-By": options.get("initiated_by"),
+        f"{transport.settings.header_prefix}Initiated-By": options.get("initiated_by"),
     }
     return transport.call("POST", path, json=body_of(ExecuteProcessInput, members), headers=headers)

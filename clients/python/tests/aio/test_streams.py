@@ -1,0 +1,80 @@
+"""Streams that are cut go on where they were."""
+
+from __future__ import annotations
+
+from contextlib import aclosing
+
+import pytest
+from cutting_proxy import CuttingProxy
+
+from process_automation import AsyncClient
+
+pytestmark = pytest.mark.anyio
+
+LINES = 60
+SOURCE = f"""
+for (let i = 0; i < {LINES}; i++) {{
+  console.log(`line ${{i}}`)
+  await new Promise((done) => setTimeout(done, 20))
+}}
+return 'done'"""
+
+
+async def test_a_log_that_is_cut_goes_on_without_a_gap_and_without_a_line_twice(
+    cut_pas: AsyncClient, pas: AsyncClient, proxy: CuttingProxy, name: str
+) -> None:
+    await pas.processes.create(name=name, source_code=SOURCE)
+    run = await cut_pas.processes.run(name)
+    lines = []
+    async for entry in run.logs():
+        lines.append(entry.message)
+        if entry.message in ("line 3", "line 20"):
+            proxy.cut()
+    assert lines == [f"line {number}" for number in range(LINES)]
+    assert proxy.count("/events ") >= 2
+    assert await run.result() == "done"
+
+
+async def test_the_wait_for_a_result_outlives_cuts(
+    cut_pas: AsyncClient, pas: AsyncClient, proxy: CuttingProxy, name: str
+) -> None:
+    await pas.processes.create(name=name, source_code=SOURCE)
+    run = await cut_pas.processes.run(name)
+    proxy.cut_after("/events ", 900)
+    assert await run.result(timeout=60) == "done"
+
+
+async def test_a_stream_that_is_refused_for_their_number_leaves_the_result_to_be_asked_for(
+    cut_pas: AsyncClient, pas: AsyncClient, proxy: CuttingProxy, name: str
+) -> None:
+    await pas.processes.create(name=name, source_code="await new Promise((done) => setTimeout(done, 500)); return 1")
+    run = await cut_pas.processes.run(name)
+    for _ in range(3):
+        proxy.answer("/events ", 429, Retry_After="0")
+    assert await run.result() == 1
+
+
+async def test_events_of_the_team_come_as_things_happen_and_resume(
+    cut_pas: AsyncClient, pas: AsyncClient, proxy: CuttingProxy, name: str
+) -> None:
+    # Long enough for a stream to be open before the end.
+    source = "await new Promise((done) => setTimeout(done, 1500)); return 1"
+    process = await pas.processes.create(name=name, source_code=source)
+    first = await pas.processes.run(name)
+    ended: list[str] = []
+    last = None
+    async with aclosing(cut_pas.events.stream(types=["execution"], process_id=process.id)) as events:
+        async for event in events:
+            if event.execution and event.execution.status == "FINISHED":
+                ended.append(event.execution.id)
+                if len(ended) == 2:
+                    break
+                last = event.id
+                proxy.cut()
+                second = await pas.processes.run(name)
+    assert ended == [first.id, second.id]
+    async with aclosing(pas.events.stream(process_id=process.id, last_event_id=last)) as events:
+        async for event in events:
+            if event.execution and event.execution.status == "FINISHED":
+                assert event.execution.id == second.id
+                break
