@@ -53,7 +53,7 @@ describe('what is repeated', () => {
     await direct.variables.create({ key: 'CUT', value: 'x'.repeat(5000) })
     proxy.next(/GET .*\/variables\?/, { cutAnswerAfter: 1000 })
     expect((await pas.variables.list().page()).data.length).toBeGreaterThan(0)
-    proxy.next(/GET .*\/teams$/, { status: 429, headers: { 'Retry-After': '1' }, body: { code: 'too_many_calls' } })
+    proxy.next(/GET .*\/teams$/, { status: 429, headers: { 'Retry-After': '1' } })
     const asked = performance.now()
     expect(await pas.team.list()).toHaveLength(1)
     expect(performance.now() - asked).toBeGreaterThan(990)
@@ -79,8 +79,10 @@ describe('what is repeated', () => {
     const call = impatient.processes.executeSync(counter, { parameters: { lines: 2, everyMs: 1000 } })
     await expect(call).rejects.toMatchObject({ name: 'ConnectionError', code: 'timeout' })
     await expect(call).rejects.toThrow(/POST .*execute-sync: no answer within 100 ms/)
-    const nowhere = clientAt('http://127.0.0.1:1', { maxRetries: 0 })
-    await expect(nowhere.team.get()).rejects.toThrow(/ECONNREFUSED/)
+    const closed = await CuttingProxy.before(system.host)
+    const { url } = closed
+    await closed[Symbol.asyncDispose]()
+    await expect(clientAt(url, { maxRetries: 0 }).team.get()).rejects.toThrow(/not reached: .*ECONNREFUSED/)
   })
 })
 
@@ -95,13 +97,13 @@ describe('what goes on after a cut', () => {
     const lines = events.flatMap((event) => (event.event === 'log' ? [event.data.message] : []))
     expect(lines).toEqual(Array.from({ length: 30 }, (_, n) => String(n)))
     expect(events.at(-1)).toMatchObject({ event: 'end', data: { status: 'FINISHED' } })
-    expect(proxy.count(new RegExp(`GET .*/${run.id}/events`))).toBeGreaterThan(3)
+    expect(proxy.count(new RegExp(`GET .*/${run.id}/events`))).toBeGreaterThan(2)
     expect(await run.result()).toBe(30)
   })
 
   test("the team's stream, until its reader leaves", async () => {
     const stop = new AbortController()
-    const { id } = await direct.processes.get(counter)
+    const { id, slug } = await direct.processes.create({ name: unique(), sourceCode: 'return 1' })
     const seen = new Set<string>()
     const stream = pas.team.events({ types: ['execution'], processId: id }, { signal: stop.signal })
     const reading = (async () => {
@@ -114,24 +116,21 @@ describe('what goes on after a cut', () => {
     await expect.poll(() => proxy.count(/GET .*rest\/events/)).toBe(1)
     // What happens before the stream is open is not told.
     await new Promise((done) => setTimeout(done, 300))
-    const first = await direct.processes.run(counter)
+    const first = await direct.processes.run(slug)
     await expect.poll(() => seen.size).toBe(1)
-    const second = await direct.processes.run(counter)
+    const second = await direct.processes.run(slug)
     await expect(reading).rejects.toThrow('enough')
     expect([...seen].toSorted()).toEqual([first.id, second.id].toSorted())
   })
 
   test('an upload in parts, with the part that was cut alone; and its download, with the bytes that are missing', async () => {
-    const content = randomBytes(20 * 1024 * 1024)
+    const content = randomBytes(17 * 1024 * 1024)
     const name = `${unique()}/a b.bin`
     proxy.next(/PUT .*\/parts\/1$/, { cutRequestAfter: 1_000_000 })
     proxy.next(/PUT .*\/parts\/2$/, { loseAnswer: true })
     proxy.next(/POST .*\/complete$/, { loseAnswer: true })
     const sent: number[] = []
-    const pieces = (function* () {
-      for (let from = 0; from < content.length; from += 100_000) yield content.subarray(from, from + 100_000)
-    })()
-    await pas.storage.upload(name, asynchronous(pieces), { onProgress: ({ sentBytes }) => sent.push(sentBytes) })
+    await pas.storage.upload(name, streamOf(content), { onProgress: ({ sentBytes }) => sent.push(sentBytes) })
     expect(sent).toEqual([16 * 1024 * 1024, content.length])
     expect(proxy.count(/PUT .*\/parts\//)).toBe(4)
 
@@ -143,28 +142,29 @@ describe('what goes on after a cut', () => {
   })
 
   test('an upload that was given up, by its id, without the parts that are there', async () => {
-    const content = new Blob([randomBytes(70 * 1024 * 1024)])
+    const content = randomBytes(33 * 1024 * 1024)
     const name = unique()
     const stop = new AbortController()
     let uploadId: string | undefined
-    const begun = pas.storage.upload(name, content, {
+    const begun = pas.storage.upload(name, streamOf(content), {
       signal: stop.signal,
       onProgress: (progress) => {
         uploadId = progress.uploadId
-        if (progress.sentBytes > 40 * 1024 * 1024) stop.abort(new Error('enough'))
+        if (progress.sentBytes === 16 * 1024 * 1024) stop.abort(new Error('enough'))
       },
     })
     await expect(begun).rejects.toThrow('enough')
     const before = proxy.count(/PUT .*\/parts\//)
-    await pas.storage.upload(name, content, { uploadId })
+    await pas.storage.upload(name, new Blob([content]), { uploadId })
     expect(proxy.count(/PUT .*\/parts\//) - before).toBe(2)
     const downloaded = await (await pas.storage.download(name)).arrayBuffer()
-    expect(digest(new Uint8Array(downloaded))).toBe(digest(new Uint8Array(await content.arrayBuffer())))
+    expect(digest(new Uint8Array(downloaded))).toBe(digest(content))
   })
 })
 
 const digest = (bytes: Uint8Array) => createHash('sha256').update(bytes).digest('hex')
 
-async function* asynchronous<T>(items: Iterable<T>): AsyncGenerator<T> {
-  for await (const item of items) yield item
+async function* streamOf(content: Buffer): AsyncGenerator<Uint8Array> {
+  for (let from = 0; from < content.length; from += 100_000)
+    yield await Promise.resolve(content.subarray(from, from + 100_000))
 }

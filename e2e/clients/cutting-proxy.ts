@@ -3,11 +3,15 @@ import { createServer, request, type IncomingMessage, type ServerResponse } from
 import type { AddressInfo, Socket } from 'node:net'
 
 /** What becomes of a request: its answer is lost, cut, or another one; or the request itself is cut. */
-type Order =
-  | { loseAnswer: true }
-  | { cutAnswerAfter: number }
-  | { cutRequestAfter: number }
-  | { status: number; headers?: Record<string, string>; body?: unknown }
+interface Order {
+  loseAnswer?: boolean
+  /** Bytes of the body. */
+  cutAnswerAfter?: number
+  cutRequestAfter?: number
+  status?: number
+  headers?: Record<string, string>
+  body?: unknown
+}
 
 /** A way to a system that fails as networks and their proxies do. Each order is for one request. */
 export class CuttingProxy implements AsyncDisposable {
@@ -62,23 +66,26 @@ export class CuttingProxy implements AsyncDisposable {
     this.requests.push(line)
     const at = this.#orders.findIndex(({ fits }) => fits.test(line))
     const order = at === -1 ? {} : this.#orders.splice(at, 1)[0]!.order
-    if ('status' in order) {
-      incoming.resume()
-      outgoing.writeHead(order.status, { 'Content-Type': 'application/json', ...order.headers })
-      outgoing.end(JSON.stringify(order.body ?? {}))
-      return
-    }
+    if (order.status === undefined) return this.#forward(incoming, outgoing, order)
+    incoming.resume()
+    outgoing.writeHead(order.status, { 'Content-Type': 'application/json', ...order.headers })
+    outgoing.end(JSON.stringify(order.body ?? {}))
+  }
+
+  #forward(incoming: IncomingMessage, outgoing: ServerResponse, order: Order): void {
     const { method, url, headers } = incoming
     const onward = request(new URL(url!, this.#target), { method, headers, agent: false }, (answer) => {
-      if ('loseAnswer' in order) return void answer.resume().once('end', () => incoming.socket.resetAndDestroy())
+      if (order.loseAnswer) return void answer.resume().once('end', () => incoming.socket.resetAndDestroy())
       outgoing.writeHead(answer.statusCode!, answer.headers)
-      if ('cutAnswerAfter' in order) cutAfter(answer, order.cutAnswerAfter, (piece) => outgoing.write(piece), incoming)
+      if (order.cutAnswerAfter !== undefined)
+        cutAfter(answer, order.cutAnswerAfter, (piece) => outgoing.write(piece), incoming)
       else answer.pipe(outgoing)
       answer.once('error', () => incoming.socket.destroy())
     })
     onward.once('error', () => incoming.socket.destroy())
     outgoing.once('close', () => onward.destroy())
-    if ('cutRequestAfter' in order) cutAfter(incoming, order.cutRequestAfter, (piece) => onward.write(piece), incoming)
+    if (order.cutRequestAfter !== undefined)
+      cutAfter(incoming, order.cutRequestAfter, (piece) => onward.write(piece), incoming)
     else incoming.pipe(onward)
   }
 }

@@ -34,8 +34,8 @@ describe('a run', () => {
     })
   })
 
-  test('that returns nothing gives undefined; the value of a draft is that of the draft', async () => {
-    expect(await pas.processes.call(echo, {}, { draft: { sourceCode: 'return' } })).toBeUndefined()
+  test('that returns nothing gives null; the value of a draft is that of the draft', async () => {
+    expect(await pas.processes.call(echo, {}, { draft: { sourceCode: 'return' } })).toBeNull()
     const run = await pas.processes.runDraft({ sourceCode: 'return 6 * 7', programmingLanguage: 'JAVASCRIPT' })
     expect(await run.result()).toBe(42)
   })

@@ -93,7 +93,7 @@ export class RunError extends Error {
 /** The error of an answer that is not good: its own problem, or one made of its status where something else answered. */
 export async function apiErrorOf(response: Response): Promise<ApiError> {
   const problem = (await problemIn(response)) ?? madeOf(response)
-  return new (byStatus[response.status] ?? ApiError)(problem, response)
+  return new (byStatus[response.status] ?? ApiError)({ ...problem, status: response.status }, response)
 }
 
 async function problemIn(response: Response): Promise<Problem | undefined> {
@@ -104,7 +104,8 @@ async function problemIn(response: Response): Promise<Problem | undefined> {
   const text = await response.text()
   try {
     const read = JSON.parse(text) as Partial<Problem> | null
-    return typeof read?.code === 'string' ? (read as Problem) : undefined
+    // What stands before the service may answer in its own way.
+    return typeof read?.code === 'string' && typeof read.detail === 'string' ? (read as Problem) : undefined
   } catch (error) {
     if (error instanceof SyntaxError) return undefined
     throw error

@@ -80,13 +80,12 @@ export class Run {
   }
 
   /**
-   * Waits for its value; undefined where it returned none.
+   * Waits for its value; null where it returned none.
    * @throws RunError where it ended otherwise than by its value.
    */
   async result<T = unknown>(options?: WaitOptions): Promise<T> {
     const execution = await this.wait(options)
-    if (execution.status === 'FINISHED')
-      return (execution.returnValue === undefined ? undefined : JSON.parse(execution.returnValue)) as T
+    if (execution.status === 'FINISHED') return JSON.parse(execution.returnValue ?? 'null') as T
     throw runErrorOf(execution, this.#tail)
   }
 
