@@ -1,5 +1,5 @@
 import { Document, isCollection, isMap, isNode, parseDocument, Scalar, type Pair, YAMLMap } from 'yaml'
-import { mergeText } from './merge-text.ts'
+import { likewise } from './merge-text.ts'
 import type { Change } from './merge-values.ts'
 
 /** The value of a YAML text; an empty one is an empty map. Throws with line and column. */
@@ -23,7 +23,7 @@ export function editYaml(text: string, changes: readonly Change[], order: readon
     else set(document, path, value)
   }
   if (isMap(document.contents)) putInOrder(document, document.contents, order)
-  return mergeText(before, text, writeYaml(document), 'theirs').text ?? ''
+  return likewise(text, before, writeYaml(document))
 }
 
 /** A new YAML text. */

@@ -36,10 +36,19 @@ export function mergeTyped(
 ): MergedText {
   const { text, isConflict } = mergeText(base, local.stripped, remote, side)
   if (isConflict) return { text: local.typed, isConflict }
-  const typed = linesOf(local.typed)
-  const edits = diffIndices(linesOf(local.stripped), linesOf(text ?? ''))
-  for (const { buffer1, buffer2Content } of edits.toReversed()) typed.splice(buffer1[0], buffer1[1], ...buffer2Content)
-  return { text: typed.join(''), isConflict: false }
+  return { text: likewise(local.typed, local.stripped, text ?? ''), isConflict: false }
+}
+
+/**
+ * Makes of a text what `after` is of `before`, where `before` says the same as the text in as many lines: lines that stay the
+ * same stay as the text has them.
+ */
+export function likewise(text: string, before: string, after: string): string {
+  const lines = linesOf(text)
+  if (lines.length !== linesOf(before).length) return after
+  const edits = diffIndices(linesOf(before), linesOf(after))
+  for (const { buffer1, buffer2Content } of edits.toReversed()) lines.splice(buffer1[0], buffer1[1], ...buffer2Content)
+  return lines.join('')
 }
 
 function chosen(local: string | null, remote: string | null, side?: Side): MergedText {

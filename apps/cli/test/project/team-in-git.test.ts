@@ -1,0 +1,331 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { startSystem, type StartedSystem } from './started-system.ts'
+import { Workspace } from './workspace.ts'
+
+let system: StartedSystem
+beforeAll(async () => {
+  system = await startSystem()
+})
+afterAll(() => system.stop())
+
+let count = 0
+const unique = (prefix: string) => `${prefix}-${(count += 1)}`
+const path = (slug: string, name = 'main.js') => `processes/${slug}/${name}`
+
+/** A repository with a process that was pushed from its first commit. */
+async function pushed(slug: string, source = 'return 1\n', settings = 'tags: [one] # first\n'): Promise<Workspace> {
+  const workspace = await Workspace.make(system)
+  await workspace.write(path(slug), source)
+  await workspace.write(path(slug, 'process.yaml'), settings)
+  await workspace.commit()
+  expect(await workspace.pas('push', '--yes')).toMatchObject({ code: 0 })
+  return workspace
+}
+
+const onServer = (slug: string) => system.client.processes.get(slug)
+
+describe('push', () => {
+  test('after a pull of everything that a process can have changes nothing', async () => {
+    const slug = unique('whole')
+    const { client } = system
+    const { id } = await client.processes.create({
+      slug,
+      name: 'Everything: "quoted" # and more',
+      description: 'two\nlines',
+      readme: '# Read\r\nme\n',
+      sourceCode: 'return svc.context.parameters // no end of line',
+      parametersSchema: { type: 'object', properties: { n: { type: 'number', default: 1.5 } } },
+      tags: ['b', 'a'],
+      webhook: {
+        enabled: true,
+        username: 'hooks',
+        password: 'canary-of-webhook',
+        allowedAddresses: ['203.0.113.0/24'],
+      },
+      settings: {
+        formsConfig: { enabled: true, frameAncestors: ['https://a.example'] },
+        publicConfig: { enabled: true },
+      },
+    })
+    await client.processes.create({ name: unique('python'), programmingLanguage: 'PYTHON', sourceCode: 'print(1)\n' })
+    const daily = { cron: '0 8 * * *', input: { parameters: { n: 2 }, comment: 'daily' } }
+    await client.request('POST', `/processes/${id}/schedule`, { body: daily })
+    await client.request('POST', `/processes/${id}/schedule`, { body: { cron: '5 8 * * *' } })
+    await client.request('POST', `/processes/${id}/schedule`, { body: { dateTime: '2999-01-01T00:00:00+02:00' } })
+    await client.request('POST', '/modules', { body: { name: slug, sourceCode: 'export const a = 1' } })
+    await client.request('POST', '/variables', { body: { key: 'PLAIN', value: 'yes: no', isSensitive: false } })
+    await client.request('POST', '/variables', {
+      body: { key: 'SECRET', value: 'canary-of-variable', isSensitive: true },
+    })
+    const { settings } = await client.processes.get(slug)
+    await using workspace = await Workspace.make(system)
+    expect(await workspace.pas('pull')).toMatchObject({ code: 0 })
+    expect(await workspace.pas('plan', '--check')).toMatchObject({
+      code: 0,
+      stdout: expect.stringMatching(/^Nothing to do/),
+    })
+    await workspace.commit('what the server has')
+    // A clone has nothing but the files.
+    await using clone = await Workspace.make(system, workspace)
+    const before = await client.processes.get(slug)
+    expect(await clone.pas('push', '--yes')).toMatchObject({ code: 0, stderr: expect.stringMatching(/^Nothing to do/) })
+    expect((await client.processes.get(slug)).revision).toBe(before.revision)
+    expect(await clone.pas('status')).toMatchObject({ stdout: '' })
+    // Secrets are in no file.
+    const all = await clone.git('grep', '-I', '-n', '-e', 'canary', '-e', settings.publicConfig.token!).catch(() => '')
+    expect(all).toBe('')
+    expect(await workspace.read('variables.yaml')).toContain('SECRET:\n  env: SECRET')
+  })
+
+  test('tells that files and server differ by exit code 8, and by 0 once it is done', async () => {
+    const slug = unique('check')
+    await using workspace = await pushed(slug)
+    await workspace.write(path(slug), 'return 2\n')
+    expect(await workspace.pas('plan', '--check')).toMatchObject({
+      code: 8,
+      stdout: expect.stringContaining(`~ update process/${slug}: sourceCode`),
+    })
+    await workspace.commit()
+    expect(await workspace.pas('push', '--yes')).toMatchObject({ code: 0 })
+    expect(await workspace.pas('plan', '--check')).toMatchObject({ code: 0 })
+    const head = (await workspace.git('rev-parse', 'HEAD')).trim()
+    expect(await onServer(slug)).toMatchObject({ sourceCode: 'return 2\n', origin: { commit: head } })
+  })
+
+  test('does exactly a plan: not with other files, and not over what was changed since', async () => {
+    const slug = unique('plan')
+    await using workspace = await pushed(slug)
+    await workspace.write(path(slug), 'return 2\n')
+    expect(await workspace.pas('plan', '--out', 'plan.json')).toMatchObject({ code: 0 })
+    await workspace.write(path(slug), 'return 3\n')
+    expect(await workspace.pas('push', 'plan.json', '--yes')).toMatchObject({
+      code: 3,
+      stderr: expect.stringContaining('Plan again'),
+    })
+    await workspace.write(path(slug), 'return 2\n')
+    await system.client.processes.update(slug, { description: 'meanwhile' })
+    expect(await workspace.pas('push', 'plan.json', '--yes')).toMatchObject({
+      code: 3,
+      stderr: expect.stringMatching(/was changed meanwhile by \S+ at /),
+    })
+    expect(await onServer(slug)).toMatchObject({ sourceCode: 'return 1\n', description: 'meanwhile' })
+  })
+
+  test('stops at a failure and goes on when it is repeated', async () => {
+    const [good, bad] = [unique('good'), unique('bad')]
+    await using workspace = await pushed(good)
+    await workspace.write(path(bad), 'return 1\n')
+    await workspace.write(path(bad, 'process.yaml'), 'schedules: { never: { cron: "no cron" } }\n')
+    await workspace.write(path(good), 'return 2\n')
+    expect(await workspace.pas('push', '--yes')).toMatchObject({
+      code: 1,
+      stderr: expect.stringMatching(/failed .*schedule/),
+    })
+    expect(await onServer(good)).toMatchObject({ sourceCode: 'return 2\n' })
+    await workspace.write(path(bad, 'process.yaml'), 'schedules: { daily: { cron: "0 8 * * *" } }\n')
+    expect(await workspace.pas('push', '--yes')).toMatchObject({
+      code: 0,
+      stderr: expect.stringContaining('1 to create'),
+    })
+  })
+
+  test('deletes only with --prune, and only what this repository has made and nobody has changed since', async () => {
+    const [mine, changed, foreign] = [unique('mine'), unique('changed'), unique('foreign')]
+    await using workspace = await pushed(mine)
+    await workspace.write(path(changed), 'return 1\n')
+    await workspace.commit()
+    await workspace.pas('push', '--yes')
+    await system.client.processes.create({ name: foreign, sourceCode: 'return 1\n' })
+    await workspace.pas('pull', path(foreign, ''))
+    await workspace.commit()
+    for (const slug of [mine, changed, foreign]) await workspace.remove(`processes/${slug}`)
+    await workspace.commit('none')
+    expect(await workspace.pas('push', '--yes')).toMatchObject({
+      code: 0,
+      stderr: expect.stringContaining('--prune removes it'),
+    })
+    await onServer(mine)
+    await system.client.processes.update(changed, { description: 'by hand' })
+    expect(await workspace.pas('push', '--prune', '--yes')).toMatchObject({ code: 3 })
+    await onServer(mine)
+    await workspace.pas('pull', `processes/${changed}`)
+    await workspace.commit('back')
+    expect(await workspace.pas('push', '--prune', '--yes')).toMatchObject({
+      code: 0,
+      stderr: expect.stringContaining('not made by this repository'),
+    })
+    await expect(onServer(mine)).rejects.toMatchObject({ status: 404 })
+    expect(await onServer(changed)).toMatchObject({ description: 'by hand' })
+    await onServer(foreign)
+  })
+
+  test('takes secrets from the environment, and shows them nowhere', async () => {
+    const slug = unique('secret')
+    await using workspace = await Workspace.make(system)
+    await workspace.write(path(slug), 'return 1\n')
+    await workspace.write(
+      path(slug, 'process.yaml'),
+      'webhook: { enabled: true, username: u, password: { env: HOOK } }\n',
+    )
+    await workspace.write('variables.yaml', `${slug.replace('-', '_')}: { env: HOOK }\n`)
+    expect(await workspace.pas('push', '--yes')).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining('not set: HOOK'),
+    })
+    const done = await workspace.pasWith({ HOOK: 'canary-31415' }, 'push', '--yes')
+    expect(done).toMatchObject({ code: 0 })
+    const url = `${system.host}/api/${system.team}/webhooks/${slug}`
+    const call = (password: string) => fetch(url, { headers: { Authorization: `Basic ${btoa(`u:${password}`)}` } })
+    expect((await call('canary-31415')).status).toBe(200)
+    expect((await call('another')).status).toBe(401)
+    const again = await workspace.pasWith({ HOOK: 'canary-27182' }, 'push', '--secrets', '--yes', '--json')
+    expect((await call('canary-27182')).status).toBe(200)
+    const files = await workspace.git('grep', '--no-index', '-l', 'canary').catch(() => '')
+    expect([done.stdout, done.stderr, again.stdout, again.stderr, files].join('')).not.toContain('canary')
+  })
+
+  test('strips TypeScript in place, so that an error names the line of the file', async () => {
+    const slug = unique('typed')
+    const source =
+      'interface Given {\n  n: number\n}\nexport function main(): number {\n  throw new Error("line 5" as string)\n}\n'
+    await using workspace = await Workspace.make(system)
+    await workspace.write(path(slug, 'main.ts'), source)
+    await workspace.commit()
+    expect(await workspace.pas('push', '--yes')).toMatchObject({ code: 0 })
+    const failure = await system.client.processes.call(slug).catch((error: unknown) => error)
+    expect(failure).toMatchObject({ explanation: 'Error: line 5' })
+    const { executionId } = failure as { executionId: string }
+    expect((await system.client.executions.get(executionId)).error?.frames?.[0]).toMatchObject({ line: 5 })
+    await system.client.processes.update(slug, { description: 'by hand' })
+    expect(await workspace.pas('pull', `processes/${slug}`)).toMatchObject({ code: 0 })
+    expect(await workspace.read(path(slug, 'main.ts'))).toBe(source)
+  })
+
+  test('uses what a context says of its own', async () => {
+    const slug = unique('context')
+    await using workspace = await Workspace.make(system)
+    await workspace.write(path(slug), 'return 1\n')
+    await workspace.write(
+      path(slug, 'process.yaml'),
+      'tags: [all]\nschedules: { daily: { cron: "0 8 * * *" } }\ncontexts:\n  prod:\n    schedules: { daily: { paused: true } }\n  other: { tags: [none] }\n',
+    )
+    await workspace.commit()
+    await workspace.pas('push', '--yes')
+    const { id, tags } = await onServer(slug)
+    const [schedule] = await system.client.schedules.list({ processId: id }).toArray()
+    expect([tags, schedule?.paused]).toEqual([['all'], true])
+    await system.client.request('PUT', `/schedules/${schedule!.id}/resume`)
+    await workspace.pas('pull', `processes/${slug}`)
+    expect(await workspace.read(path(slug, 'process.yaml'))).toContain('schedules: { daily: { paused: false } }')
+  })
+})
+
+describe('pull', () => {
+  test('takes what was changed on the server alone, keeps comments, and says by whom', async () => {
+    const slug = unique('theirs')
+    await using workspace = await pushed(slug)
+    await system.client.processes.update(slug, { description: 'by hand' })
+    expect(await workspace.pas('plan', '--check')).toMatchObject({
+      code: 8,
+      stdout: expect.stringMatching(/edited on the server .*: description \(by \S+ at .*changed on the server alone/),
+    })
+    expect(await workspace.pas('pull')).toMatchObject({ code: 0 })
+    expect(await workspace.read(path(slug, 'process.yaml'))).toBe('description: by hand\ntags: [one] # first\n')
+  })
+
+  test('merges changes of both sides, and a fresh clone may push the merge', async () => {
+    const slug = unique('both')
+    await using workspace = await pushed(slug, 'const a = 1\n\n\nreturn a\n')
+    await workspace.write(path(slug), 'const a = 2\n\n\nreturn a\n')
+    await workspace.commit()
+    await system.client.processes.update(slug, { sourceCode: 'const a = 1\n\n\nreturn a + 1\n', tags: ['one', 'two'] })
+    expect(await workspace.pas('push', '--yes')).toMatchObject({ code: 3 })
+    expect(await workspace.pas('pull', `processes/${slug}`)).toMatchObject({
+      code: 0,
+      stdout: expect.stringMatching(/^merged/),
+    })
+    expect(await workspace.read(path(slug))).toBe('const a = 2\n\n\nreturn a + 1\n')
+    await workspace.commit('merged')
+    await using ci = await Workspace.make(system, workspace)
+    expect(await ci.pas('push', '--yes')).toMatchObject({ code: 0 })
+    expect(await onServer(slug)).toMatchObject({ sourceCode: 'const a = 2\n\n\nreturn a + 1\n', tags: ['one', 'two'] })
+  })
+
+  test('leaves what clashes and writes what the server has beside it; nothing is pushed until that file is gone', async () => {
+    const slug = unique('clash')
+    await using workspace = await pushed(slug)
+    await workspace.write(path(slug), 'return "ours"\n')
+    await workspace.commit()
+    await system.client.processes.update(slug, { sourceCode: 'return "theirs"\n' })
+    expect(await workspace.pas('pull')).toMatchObject({ code: 3, stdout: expect.stringContaining('main.js.remote') })
+    expect(await workspace.read(path(slug))).toBe('return "ours"\n')
+    expect(await workspace.read(path(slug, 'main.js.remote'))).toBe('return "theirs"\n')
+    expect(await workspace.pas('push', '--yes')).toMatchObject({ code: 3 })
+    await workspace.remove(path(slug, 'main.js.remote'))
+    expect(await workspace.pas('push', '--yes')).toMatchObject({ code: 0 })
+    expect(await onServer(slug)).toMatchObject({ sourceCode: 'return "ours"\n' })
+  })
+
+  test.for([
+    ['--theirs', 'return "theirs"\n'],
+    ['--ours', 'return "ours"\n'],
+  ] as const)('%s chooses a side, also after a clash was left', async ([side, source]) => {
+    const slug = unique('side')
+    await using workspace = await pushed(slug)
+    await workspace.write(path(slug), 'return "ours"\n')
+    await workspace.commit()
+    await system.client.processes.update(slug, { sourceCode: 'return "theirs"\n' })
+    expect(await workspace.pas('pull')).toMatchObject({ code: 3 })
+    expect(await workspace.pas('pull', side)).toMatchObject({ code: 0 })
+    expect(await workspace.read(path(slug))).toBe(source)
+    expect(await workspace.read(path(slug, 'main.js.remote'))).toBeUndefined()
+    await workspace.commit()
+    expect(await workspace.pas('push', '--yes')).toMatchObject({ code: 0 })
+    expect(await onServer(slug)).toMatchObject({ sourceCode: source })
+  })
+
+  test('never overwrites what git does not have', async () => {
+    const slug = unique('uncommitted')
+    await using workspace = await pushed(slug, 'const a = 1\n\n\nreturn a\n')
+    await workspace.write(path(slug), 'const a = 2\n\n\nreturn a\n')
+    await system.client.processes.update(slug, { sourceCode: 'const a = 1\n\n\nreturn a + 1\n' })
+    expect(await workspace.pas('pull')).toMatchObject({ code: 3, stdout: expect.stringContaining('commit it first') })
+    expect(await workspace.pas('pull', '--theirs')).toMatchObject({ code: 3 })
+    expect(await workspace.read(path(slug))).toBe('const a = 2\n\n\nreturn a\n')
+    await workspace.commit()
+    expect(await workspace.pas('pull')).toMatchObject({ code: 0 })
+    expect(await workspace.read(path(slug))).toBe('const a = 2\n\n\nreturn a + 1\n')
+  })
+
+  test('removes what was removed on the server, unless it was changed here', async () => {
+    const [gone, kept] = [unique('gone'), unique('kept')]
+    await using workspace = await pushed(gone)
+    await workspace.write(path(kept), 'return 1\n')
+    await workspace.commit()
+    await workspace.pas('push', '--yes')
+    for (const slug of [gone, kept]) await system.client.processes.delete(slug)
+    await workspace.write(path(kept), 'return 2\n')
+    await workspace.commit()
+    expect(await workspace.pas('plan')).toMatchObject({ code: 3 })
+    expect(await workspace.pas('pull')).toMatchObject({ code: 3, stdout: expect.stringMatching(`removed .*${gone}`) })
+    expect(await workspace.read(path(gone))).toBeUndefined()
+    expect(await workspace.read(path(kept))).toBe('return 2\n')
+    expect(await workspace.pas('push', '--overwrite', kept, '--yes')).toMatchObject({ code: 0 })
+    expect(await onServer(kept)).toMatchObject({ sourceCode: 'return 2\n' })
+  })
+
+  test('reads a repository of the hosted service, without the values of its variables', async () => {
+    await using workspace = await Workspace.make(system)
+    await workspace.write('old/processes/hello/index.js', 'return 1\n')
+    await workspace.write('old/processes/hello/parametersSchema.json', '{"type":"object"}')
+    await workspace.write('old/processes/hello/parameters.json', '{"n":1}')
+    await workspace.write('old/modules/texts/index.js', 'export const a = 1\n')
+    await workspace.write('old/dependencies/requirements.txt', 'requests>=2\n')
+    await workspace.write('old/variables.env', 'KEY=canary-of-env\n')
+    expect(await workspace.pas('pull', '--from-layout', 'old')).toMatchObject({ code: 0 })
+    expect(await workspace.read('processes/hello/main.js')).toBe('return 1\n')
+    expect(await workspace.read('processes/hello/params/default.json')).toBe('{"n":1}')
+    expect(await workspace.read('modules/texts.js')).toBe('export const a = 1\n')
+    expect(await workspace.read('variables.yaml')).toMatch(/KEY:\n {2}env: KEY\n$/)
+  })
+})
