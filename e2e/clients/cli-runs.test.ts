@@ -23,7 +23,7 @@ return { text: 'Hello, ' + name, count }`,
   })
 })
 
-describe.concurrent('pas run', () => {
+describe('pas run', () => {
   test('prints the value on stdout and the log on stderr, and ends with 0', async () => {
     const { code, stdout, stderr } = await pas(['run', greeting, '-p', 'name=Ada', '-p', 'count:=3'])
     expect({ code, value: JSON.parse(stdout) as unknown }).toEqual({ code: 0, value: { text: 'Hello, Ada', count: 3 } })
@@ -83,7 +83,7 @@ describe.concurrent('pas run', () => {
   })
 })
 
-describe.concurrent('runs that are over', () => {
+describe('runs that are over', () => {
   test('are listed, shown, started again with other parameters, and their logs filtered', async () => {
     const { executionId } = await pasJson<{ executionId: string }>(['run', greeting, '-p', 'name=Lin', '--detach'])
     expect((await pas(['executions', 'wait', executionId])).code).toBe(0)
@@ -129,7 +129,7 @@ describe.concurrent('runs that are over', () => {
   })
 })
 
-describe.concurrent('webhooks', () => {
+describe('webhooks', () => {
   test('are called as their senders call them, signed where that is asked for, and replayed', async () => {
     const signed = unique('signed')
     await client.processes.create({
@@ -161,7 +161,7 @@ describe.concurrent('webhooks', () => {
   })
 })
 
-describe.concurrent('failures', () => {
+describe('failures', () => {
   const outcome = async (args: string[], env: Record<string, string> = {}) => {
     const { code, stdout, stderr } = await pas([...args, '--json'], { env })
     const { error } = JSON.parse(stderr) as { error: Record<string, unknown> }

@@ -7,7 +7,7 @@ import { clientAt, system, unique } from './installed.ts'
 const client = clientAt()
 const signedOut = { PAS_URL: '', PAS_TEAM: '', PAS_TOKEN: '' }
 
-describe.concurrent('signing in', () => {
+describe('signing in', () => {
   test('keeps the token in a file of the owner alone, shows it nowhere, and logout forgets it', async () => {
     const env = { ...signedOut, XDG_CONFIG_HOME: join(home, unique('config')) }
     const login = ['login', system.host, '--team', system.team, '--token-stdin']
@@ -46,7 +46,7 @@ describe.concurrent('signing in', () => {
   })
 })
 
-describe.concurrent('variables', () => {
+describe('variables', () => {
   test('sensitive values come by stdin, environment or file, never by argument, and are shown by nothing', async () => {
     const [key, other, plain] = [unique('KEY'), unique('KEY'), unique('KEY')].map((name) =>
       name.replaceAll('-', '_').toUpperCase(),
@@ -79,7 +79,7 @@ describe.concurrent('variables', () => {
   })
 })
 
-describe.concurrent('storage', () => {
+describe('storage', () => {
   test('copies files, folders and pipes both ways, lists, prints, links and deletes', async () => {
     const folder = unique('files')
     await writeFile(join(home, 'a.bin'), Buffer.from([0, 255, 10, 13, 7]))
@@ -99,7 +99,7 @@ describe.concurrent('storage', () => {
   })
 })
 
-describe.concurrent('tokens', () => {
+describe('tokens', () => {
   test('a new token alone goes to stdout, does what its scopes allow, and is ended by revoke', async () => {
     const name = unique('ci')
     const made = await pas(['tokens', 'create', name, '--scopes', 'read', '--expires', '1h'])
@@ -114,7 +114,7 @@ describe.concurrent('tokens', () => {
   })
 })
 
-describe.concurrent('schedules and packages', () => {
+describe('schedules and packages', () => {
   test('the next times of a cron expression are shown; a schedule is paused, resumed and run', async () => {
     const next = await pasJson<{ times: { at: string }[] }>([
       'schedules',
@@ -152,7 +152,7 @@ describe.concurrent('schedules and packages', () => {
   })
 })
 
-describe.concurrent('any call', () => {
+describe('any call', () => {
   test('pas api sends a body and query parameters, and prints the answer as it is', async () => {
     const name = unique('by-api')
     const made = await pas(['api', 'POST', '/processes', '-d', '@-'], {
@@ -175,7 +175,7 @@ describe.concurrent('any call', () => {
   )
 })
 
-describe.concurrent('sandboxes', () => {
+describe('sandboxes', () => {
   test('exec ends with the code of the command, 125 for what is ours, 124 after its time', async () => {
     const id = (await pas(['sandbox', 'create', '--port', '3000', '--timeout', '10m'])).stdout.trim()
     const failed = await pas(['sandbox', 'exec', id, '--', 'sh', '-c', 'echo out; echo err >&2; exit 3'])

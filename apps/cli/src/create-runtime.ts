@@ -3,11 +3,12 @@ import { readContexts } from './context/contexts.ts'
 import { findProject } from './context/project-file.ts'
 import { exitCodes, ExitError, usageError } from './exit.ts'
 import { createOutput } from './output/output.ts'
+import type { Interrupts } from './interrupts.ts'
 import type { Flags, Runtime } from './runtime.ts'
 import { version } from './version.ts'
 
-/** The runtime of a program that is a process of its own. */
-export function createRuntime(self: NodeJS.Process, json: boolean): Runtime {
+/** The runtime of a process; without `interrupts` nothing handles Ctrl-C. */
+export function createRuntime(self: NodeJS.Process, json: boolean, interrupts?: Interrupts): Runtime {
   const { stdin, stdout, stderr, env } = self
   const cwd = self.cwd()
   const flags: Flags = { json, yes: false }
@@ -16,7 +17,6 @@ export function createRuntime(self: NodeJS.Process, json: boolean): Runtime {
   const findIt = () => (project ??= findProject(cwd))
   const target = async (): Promise<Target> =>
     chooseTarget({ flags, env, project: await findIt(), stored: await readContexts(env) })
-  const interrupts = interruptions(self)
   return {
     stdin,
     stdout,
@@ -48,7 +48,7 @@ export function createRuntime(self: NodeJS.Process, json: boolean): Runtime {
       const { password } = await import('@clack/prompts')
       return answer(await password({ message: question, output: stderr }))
     },
-    onInterrupt: interrupts.handle,
+    onInterrupt: (handler) => interrupts?.handle(handler) ?? (() => undefined),
   }
 }
 
@@ -56,20 +56,4 @@ export function createRuntime(self: NodeJS.Process, json: boolean): Runtime {
 function answer<T>(value: T): Exclude<T, symbol> {
   if (typeof value === 'symbol') throw new ExitError(exitCodes.interrupted)
   return value as Exclude<T, symbol>
-}
-
-/** Ctrl-C ends the program with 130, unless a command handles it. */
-function interruptions(self: NodeJS.Process): { handle(handler: () => void): () => void } {
-  const handlers: (() => void)[] = []
-  self.on('SIGINT', () => {
-    const handler = handlers.at(-1)
-    if (handler) handler()
-    else self.exit(exitCodes.interrupted)
-  })
-  return {
-    handle(handler) {
-      handlers.push(handler)
-      return () => void handlers.splice(handlers.indexOf(handler), 1)
-    },
-  }
 }

@@ -5,12 +5,11 @@ import { version } from './version.ts'
 
 const description = `The command line of the Process Automation Service.
 
-Data goes to stdout, words to stderr. An address and a team come from --url and --team, else PAS_URL and PAS_TEAM,
-else pas.yaml, else the context that "pas login" made.`
+Data goes to stdout, words to stderr. An address and a team come from --url and --team, else PAS_URL and PAS_TEAM, else pas.yaml, else the context that "pas login" made.`
 
-const exitCodesText = `
-Exit codes: 0 done, 1 refused, 2 usage, 3 conflict, 4 sign in, 5 run not FINISHED, 6 wait ran out, 7 unreachable,
-8 changes pending (--check), 130 Ctrl-C.
+const more = `
+Exit codes: 0 done, 1 refused, 2 usage, 3 conflict, 4 sign in, 5 run not
+FINISHED, 6 wait ran out, 7 unreachable, 8 changes pending, 130 Ctrl-C.
 
 Examples:
   $ pas login https://automation.example.com --team demo
@@ -53,7 +52,7 @@ function emptyProgram(runtime: Runtime): Command {
     .option('--url <url>', 'address of the service')
     .option('--team <team>', 'team')
     .option('--context <name>', 'a context of pas.yaml or of "pas context list"')
-    .addHelpText('after', exitCodesText)
+    .addHelpText('after', more)
     .exitOverride()
     .configureHelp({ showGlobalOptions: true })
     .configureOutput({

@@ -2,6 +2,7 @@ import { CommanderError } from 'commander'
 import { createRuntime } from './create-runtime.ts'
 import { exitCodes } from './exit.ts'
 import { readFailure } from './failure.ts'
+import { watchInterrupts } from './interrupts.ts'
 import { createProgram } from './program.ts'
 
 /** Runs one command line to its end and sets the program's exit code. */
@@ -13,7 +14,7 @@ export async function runProgram(args: readonly string[], self: NodeJS.Process):
       throw error
     })
   const ours = args.includes('--') ? args.slice(0, args.indexOf('--')) : args
-  const runtime = createRuntime(self, ours.includes('--json'))
+  const runtime = createRuntime(self, ours.includes('--json'), watchInterrupts(self))
   try {
     const program = await createProgram(runtime, args)
     if (args.length === 0) program.outputHelp()

@@ -25,8 +25,7 @@ export function register(program: Command, runtime: Runtime): void {
       .description(
         `Sign in to a team, and make it the context of later commands.
 
-The API token is asked for, or comes by --token-stdin; it is never an argument. It is kept in a file that you alone
-can read, with --keyring encrypted under a key that the keyring of your system keeps.`,
+The API token is asked for, or comes by --token-stdin; it is never an argument. It is kept in a file that you alone can read, with --keyring encrypted under a key that the keyring of your system keeps.`,
       )
       .option('--token-stdin', 'read the API token from stdin')
       .option('--device', 'sign in at the issuer of your organisation, in a browser on any device')

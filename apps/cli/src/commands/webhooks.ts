@@ -42,8 +42,7 @@ export function register(program: Command, runtime: Runtime): void {
       .description(
         `Call a webhook as its sender would. The answer's body goes to stdout; ends with 1 for a status of 400 or more.
 
---sign-with names an environment variable with the secret, or else a variable of the team: the service signs then,
-and the secret stays there.`,
+--sign-with names an environment variable with the secret, or else a variable of the team: the service signs then, and the secret stays there.`,
       )
       .option('-d, --data <body>', 'the body, @FILE for that of a file, @- for stdin')
       .option('-F, --form <name=value>', 'a field of a form; NAME=@FILE sends a file', several)

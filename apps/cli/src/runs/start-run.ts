@@ -2,7 +2,8 @@ import { randomUUID } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import { basename, dirname, extname, join } from 'node:path'
 import type { Client } from '@automation/client'
-import { exitCodes, ExitError, usageError } from '../exit.ts'
+import { usageError } from '../exit.ts'
+import { stripTypes } from '../project/strip-types.ts'
 
 /** What a run is started with, beside the process. */
 export interface RunInput {
@@ -78,18 +79,14 @@ export async function readDraft(file: string): Promise<Draft> {
   const source = await readFile(file, 'utf8').catch((error: Error) => {
     throw usageError(`${file} can't be read: ${error.message}`)
   })
-  const sourceCode = extension.endsWith('ts') ? await withoutTypes(source, file) : source
+  const sourceCode = extension.endsWith('ts') ? withoutTypes(source, file) : source
   const parametersSchema = slugOfFile(file) === undefined ? undefined : await schemaBeside(file)
   return { programmingLanguage, sourceCode, ...(parametersSchema !== undefined && { parametersSchema }) }
 }
 
-/** A source in TypeScript as JavaScript, line by line the same. */
-export async function withoutTypes(source: string, file: string): Promise<string> {
-  const { stripTypeScriptTypes } = await import('node:module')
-  if (stripTypeScriptTypes === undefined)
-    throw new ExitError(exitCodes.usage, `TypeScript needs Node 22.13 or later, and this is ${process.version}.`)
+function withoutTypes(source: string, file: string): string {
   try {
-    return stripTypeScriptTypes(source)
+    return stripTypes(source)
   } catch (error) {
     throw usageError(`${file}: ${(error as Error).message}`)
   }

@@ -1,0 +1,83 @@
+import { once } from 'node:events'
+import { createServer, type Server } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import Provider from 'oidc-provider'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { renewed, signInByDevice, type DeviceCode } from '../src/context/device-flow.ts'
+
+const listening: Server[] = []
+let issuer = ''
+let provider: Provider
+let url = ''
+
+async function listen(server: Server): Promise<string> {
+  listening.push(server.listen(0, '127.0.0.1'))
+  await once(server, 'listening')
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+}
+
+beforeAll(async () => {
+  const server = createServer((request, response) => void provider.callback()(request, response))
+  issuer = await listen(server)
+  provider = new Provider(issuer, {
+    clients: [
+      {
+        client_id: 'pas',
+        token_endpoint_auth_method: 'none',
+        grant_types: ['urn:ietf:params:oauth:grant-type:device_code', 'refresh_token'],
+        response_types: [],
+        redirect_uris: [],
+      },
+    ],
+    features: { deviceFlow: { enabled: true }, devInteractions: { enabled: false } },
+    cookies: { keys: ['test'] },
+  })
+  // What a team's metadata says: itself, and where people sign in.
+  url = await listen(
+    createServer(({ url: path }, response) =>
+      response.end(JSON.stringify({ authorization_servers: [`http://service/api/demo/rest`, issuer], path })),
+    ),
+  )
+})
+
+afterAll(async () => {
+  for (const server of listening) {
+    server.closeAllConnections()
+    await once(server.close(), 'close')
+  }
+})
+
+/** Confirms a code as the person would in a browser. */
+async function confirm(code: string): Promise<void> {
+  const device = await provider.DeviceCode.findByUserCode(code.replace('-', ''))
+  const grant = new provider.Grant({ accountId: 'ada', clientId: 'pas' })
+  grant.addOIDCScope('openid offline_access')
+  Object.assign(device!, { accountId: 'ada', grantId: await grant.save(), scope: 'openid offline_access' })
+  Object.assign(device!, { authTime: Math.floor(Date.now() / 1000), acr: undefined, amr: undefined })
+  await device!.save()
+}
+
+test('signs in at the issuer that the metadata of the team names, and renews the token there', async () => {
+  const shown: DeviceCode[] = []
+  const credential = await signInByDevice(
+    { url, team: 'demo' },
+    {
+      clientId: 'pas',
+      scope: 'openid offline_access',
+      show: (code) => {
+        shown.push(code)
+        void confirm(code.code)
+      },
+    },
+  )
+  expect(shown[0]?.address).toBe(`${issuer}/device`)
+  expect(credential).toMatchObject({
+    kind: 'device',
+    issuer,
+    clientId: 'pas',
+    accessToken: expect.any(String) as string,
+  })
+  const later = await renewed(credential)
+  expect(later.accessToken).not.toBe(credential.accessToken)
+  await expect(renewed({ ...later, refreshToken: 'gone' })).rejects.toThrow('pas login')
+})

@@ -1,0 +1,59 @@
+import { Readable } from 'node:stream'
+import { describe, expect, test } from 'vitest'
+import { duration, timeOrAgo } from '../src/options/duration.ts'
+import { readParameters } from '../src/options/parameters.ts'
+import { tableOf } from '../src/output/table.ts'
+import { oneLine } from '../src/output/output.ts'
+import type { Runtime } from '../src/runtime.ts'
+import { isWanted, levelOf } from '../src/runs/log-filter.ts'
+
+describe('options', () => {
+  test.each([
+    ['500ms', 500],
+    ['30s', 30_000],
+    ['1h30m', 5_400_000],
+    ['2d', 172_800_000],
+    ['1.5s', 1500],
+  ])('the duration %s is %i ms', (text, ms) => expect(duration(text)).toBe(ms))
+
+  test.each(['5', '', 's', '1x', '1h 5m', '-1s'])('the duration "%s" is refused', (text) =>
+    expect(() => duration(text)).toThrow('500ms, 30s'),
+  )
+
+  test('a time is so long ago, or as it is written', () => {
+    expect(timeOrAgo('2026-11-24T08:00:00+01:00')).toBe('2026-11-24T07:00:00.000Z')
+    expect(Date.now() - Date.parse(timeOrAgo('1h'))).toBeGreaterThanOrEqual(3_600_000)
+    expect(() => timeOrAgo('yesterday')).toThrow('1h, 2d')
+  })
+
+  test('parameters are texts or JSON, over those of the file', async () => {
+    const runtime = { stdin: Readable.from(['{"name": "file", "kept": true}']) } as unknown as Runtime
+    const parameter = ['name=Ada=B', 'count:=3', 'tags:=["a"]', 'zip=01234']
+    expect(await readParameters(runtime, { parameter, file: '-' })).toEqual({
+      ...{ name: 'Ada=B', kept: true, count: 3, tags: ['a'], zip: '01234' },
+    })
+    expect(await readParameters(runtime, {})).toBeUndefined()
+    await expect(readParameters(runtime, { parameter: ['name'] })).rejects.toThrow('NAME=TEXT or NAME:=JSON')
+    await expect(readParameters(runtime, { parameter: ['n:=x'] })).rejects.toThrow('the parameter n is no JSON')
+  })
+})
+
+describe('what is shown', () => {
+  test('texts of others write nowhere but in their place', () => {
+    expect(oneLine('a\u001b[2Jb\r\nc')).toBe('ab c')
+    const table = tableOf([{ name: 'x\u001b]0;title\u0007\ny' }], [{ title: 'name', of: ({ name }) => name }])
+    // oxlint-disable-next-line no-control-regex -- it is them that must not be there
+    expect(table).not.toMatch(/[\u0000-\u0009\u000b-\u001f]/)
+  })
+
+  test('a level takes those above it along, and has short names', () => {
+    const entry = (level: string) => ({ timestamp: '2026-11-24T08:00:00Z', level, message: 'time out' })
+    const shown = ['DEBUG', 'INFO', 'WARNING', 'ERROR'].filter((level) =>
+      isWanted(entry(level), { level: levelOf('warn') }),
+    )
+    expect(shown).toEqual(['WARNING', 'ERROR'])
+    expect(isWanted(entry('INFO'), { grep: /time ?out/u, since: '2026-11-24T07:00:00Z' })).toBe(true)
+    expect(isWanted(entry('INFO'), { since: '2026-11-24T09:00:00Z' })).toBe(false)
+    expect(() => levelOf('loud')).toThrow('DEBUG, INFO, WARNING, ERROR')
+  })
+})

@@ -1,0 +1,45 @@
+import type { Command } from 'commander'
+import { describe, expect, test } from 'vitest'
+import { commandTable } from '../src/command-table.ts'
+import { createRuntime } from '../src/create-runtime.ts'
+import { createProgram, namedCommand } from '../src/program.ts'
+
+const program = await createProgram(createRuntime(process, false))
+
+function* commandsOf(command: Command, path: string): Generator<[path: string, command: Command]> {
+  yield [path, command]
+  for (const one of command.createHelp().visibleCommands(command))
+    if (one.name() !== 'help') yield* commandsOf(one, `${path} ${one.name()}`)
+}
+
+function helpOf(command: Command): string {
+  let text = ''
+  command.configureOutput({ writeOut: (part) => (text += part) }).outputHelp()
+  return text
+}
+
+describe('the program', () => {
+  test.each([...commandsOf(program, 'pas')])('%s --help says what it does, with an example', (path, command) => {
+    expect(command.description()).not.toBe('')
+    expect(helpOf(command)).toMatch(new RegExp(`Examples?:\\n[^]*\\b${path}\\b`))
+    for (const option of command.options) expect(option.description).not.toBe('')
+  })
+
+  test.each(commandTable)(
+    '$name is loaded by itself, and is what the list of commands names',
+    async ({ name, summary }) => {
+      const alone = await createProgram(createRuntime(process, false), [name])
+      const command = alone.commands.find((one) => one.name() === name)
+      expect(command?.summary()).toBe(summary)
+      expect(command?.description()).not.toBe('')
+      expect(alone.commands.filter((one) => one.description() !== '').map((one) => one.name())).toContain(name)
+    },
+  )
+
+  test.each([
+    [['run', 'x'], 'run'],
+    [['--json', '--team', 'logs', 'run'], 'run'],
+    [['help', 'vars'], 'vars'],
+    [['--help'], undefined],
+  ])('the command of %j is %s', (args, name) => expect(namedCommand(args)).toBe(name))
+})
