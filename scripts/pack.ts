@@ -54,7 +54,7 @@ async function bundle({ folder, entries, bundles = 'ours' }: Package, target: st
     output: { dir: target, format: 'esm', entryFileNames: '[name].js', chunkFileNames: '[name]-[hash].js' },
   })
   const imports = output.flatMap((file) => (file.type === 'chunk' ? [...file.imports, ...file.dynamicImports] : []))
-  const isPackage = (id: string) => !id.startsWith('node:') && !/\.js$/.test(id)
+  const isPackage = (id: string) => !id.startsWith('node:') && !id.endsWith('.js')
   return new Set(imports.filter(isPackage).map((id) => id.split('/', id.startsWith('@') ? 2 : 1).join('/')))
 }
 

@@ -1,0 +1,79 @@
+import { execFile } from 'node:child_process'
+import { mkdir, readFile, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { describe, expect, test } from 'vitest'
+import { parseAst } from 'rolldown/parseAst'
+import { repositoryRoot } from '../system/system.ts'
+import { installedIn } from './installed.ts'
+
+const run = promisify(execFile)
+const folder = installedIn ?? ''
+
+describe.skipIf(installedIn === undefined)('the packages', () => {
+  test('the client imports nothing of Node, so that it runs in browsers, Deno and workers', async () => {
+    const { body } = parseAst(await readFile(join(folder, 'node_modules/@process-automation/client/client.js'), 'utf8'))
+    const imports = body.flatMap((node) => (node.type === 'ImportDeclaration' ? [node.source.value] : []))
+    expect(imports).toEqual(['eventsource-parser'])
+  })
+
+  test.each(['nodenext', 'bundler'])('the examples of the guides have the types that they show, by %s', async (by) => {
+    const files = await writeExamples(join(folder, `examples-${by}`))
+    await compile(join(folder, `examples-${by}`), by, files)
+  })
+
+  test('process code is completed and checked by global, by module and by another name', async () => {
+    const at = join(folder, 'process-code')
+    const sources = {
+      'main.js': `
+        import { storage } from 'svc'
+        import again from 'svc'
+        import other from 'acme'
+        const { name } = svc.context.parameters
+        const id = await svc.processes.run('greeting', { parameters: { name }, settings: { timeout: 1000 } })
+        const object = await storage.upload('a.txt', id)
+        console.log(object.size + 1, again.team.slug.length, acme.execution.process.slug, other === acme)
+        // @ts-expect-error there is none
+        svc.nothing
+        // @ts-expect-error a number of milliseconds
+        await svc.processes.run('greeting', { settings: { timeout: '1 s' } })
+        export {}`,
+      'acme.d.ts': `
+        /// <reference types="@process-automation/process-types" />
+        declare const acme: Svc.Service
+        declare module 'acme' {
+          export * from 'svc'
+          export { default } from 'svc'
+        }`,
+    }
+    await mkdir(at, { recursive: true })
+    for (const [name, text] of Object.entries(sources)) await writeFile(join(at, name), text)
+    await compile(at, 'bundler', Object.keys(sources), { allowJs: true, checkJs: true })
+  })
+})
+
+/** Writes each block of TypeScript of the guides as a module; gives their names. */
+async function writeExamples(at: string): Promise<string[]> {
+  await mkdir(at, { recursive: true })
+  const pages = ['docs/guides/typescript-client.md', 'libs/client/README.md']
+  const texts = await Promise.all(pages.map((page) => readFile(join(repositoryRoot, page), 'utf8')))
+  const blocks = texts.flatMap((text) => [...text.matchAll(/^```ts\n(.*?)^```/gms)].map(([, code]) => code!))
+  const given = `import type { Client as Given } from '@process-automation/client'\ndeclare global { const pas: Given }\n`
+  const modules = blocks.map((code, index) => [`example-${index}.ts`, `${code}\nexport {}\n`] as const)
+  for (const [name, text] of [['given.d.ts', given] as const, ...modules]) await writeFile(join(at, name), text)
+  return ['given.d.ts', ...modules.map(([name]) => name)]
+}
+
+/** Rejects with what the compiler says. */
+async function compile(at: string, by: string, files: string[], others: object = {}): Promise<void> {
+  const compilerOptions = {
+    ...{ strict: true, noEmit: true, skipLibCheck: false, target: 'esnext', lib: ['esnext', 'dom'] },
+    ...{ module: by === 'nodenext' ? by : 'esnext', moduleResolution: by, ...others },
+    ...{ types: ['node'], typeRoots: [join(repositoryRoot, 'node_modules/@types')] },
+  }
+  await writeFile(join(at, 'tsconfig.json'), JSON.stringify({ compilerOptions, files }))
+  const tsc = join(repositoryRoot, 'node_modules/.bin/tsc')
+  await run(tsc, ['-p', at]).catch((error: Error & { stdout?: string }) => {
+    throw new Error(error.stdout, { cause: error })
+  })
+}

@@ -1,0 +1,117 @@
+import { execFile, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdir, rm, writeFile } from 'node:fs/promises'
+import { dirname, join, resolve } from 'node:path'
+import { createInterface } from 'node:readline'
+import { fileURLToPath } from 'node:url'
+import { parseArgs, promisify } from 'node:util'
+import { pack } from './pack.ts'
+import { runSuite } from './test-run/run-suite.ts'
+
+const help = `npm run test:clients [-- OPTIONS] [PATH …]
+
+Makes the packages for users, installs them as users do, in .cache, and tests them against a started system: those of npm
+(e2e/clients), then the one of PyPI (clients/python). With paths, only those tests of e2e/clients.
+
+  --only NAME,NAME  npm, python
+  --shape SHAPE     the system: embedded (default) or services
+  --again           a few files that failed run once more; what passes then is named, and has passed
+  --report FILE     also write the counts as JSON
+  --help
+`
+
+const { values, positionals } = parseArgs({
+  options: {
+    only: { type: 'string', default: 'npm,python' },
+    shape: { type: 'string', default: process.env['E2E_SHAPE'] ?? 'embedded' },
+    again: { type: 'boolean', default: false },
+    report: { type: 'string' },
+    help: { type: 'boolean' },
+  },
+  allowPositionals: true,
+})
+
+const root = resolve(dirname(fileURLToPath(import.meta.url)), '..')
+const cache = join(root, '.cache/clients')
+
+/** What the command for Python ends with where PyPI is not reached. */
+const pypiIsAway = 3
+
+if (values.help) process.stdout.write(help)
+else await testClients()
+
+async function testClients(): Promise<void> {
+  process.chdir(root)
+  const only = positionals.length > 0 ? ['npm'] : values.only.split(',')
+  const shape = { E2E_SHAPE: values.shape }
+  const installed = only.includes('npm') ? await installPackages() : ''
+  const system = await startSystem(shape)
+  const counts = { passed: 0, failed: 0, failures: [] as string[], unsteady: [] as string[], leftOut: [] as string[] }
+  try {
+    if (only.includes('npm')) {
+      const env = { ...shape, ...system.env, CLIENTS_INSTALLED_IN: installed }
+      const suite = { name: 'clients of npm', config: 'e2e/clients/vitest.config.ts', files: positionals, env }
+      const { passed, failed, failures, unsteady } = await runSuite(suite, values.again)
+      counts.passed += passed
+      counts.failed += failed
+      counts.failures.push(...failures)
+      counts.unsteady.push(...unsteady)
+    }
+    if (only.includes('python')) {
+      const code = await exitOf('python3', ['clients/python/test.py'], { ...shape, ...system.env })
+      if (code === pypiIsAway) counts.leftOut.push('the client of Python: PyPI is not reached')
+      else counts[code === 0 ? 'passed' : 'failed'] += 1
+    }
+  } finally {
+    await system.stop()
+  }
+  for (const line of counts.unsteady) console.log(`UNSTEADY ${line}`)
+  for (const line of counts.failures) console.log(`FAILED ${line}`)
+  for (const line of counts.leftOut) console.log(`left out: ${line}`)
+  console.log(`${counts.passed} passed, ${counts.failed} failed`)
+  if (values.report !== undefined) await writeFile(values.report, JSON.stringify(counts))
+  process.exitCode = counts.failed === 0 ? 0 : 1
+}
+
+/** Packs, and installs the tarballs into an empty folder; gives the folder. */
+async function installPackages(): Promise<string> {
+  const tarballs = await pack(join(cache, 'packed'))
+  const folder = join(cache, 'installed')
+  await rm(folder, { recursive: true, force: true })
+  await mkdir(folder, { recursive: true })
+  const dependencies = Object.fromEntries([...tarballs].map(([name, path]) => [name, `file:${path}`]))
+  await writeFile(join(folder, 'package.json'), JSON.stringify({ private: true, type: 'module', dependencies }))
+  const options = ['--no-audit', '--no-fund', '--no-package-lock', '--ignore-scripts', '--prefer-offline']
+  await promisify(execFile)('npm', ['install', ...options], { cwd: folder })
+  return folder
+}
+
+interface StartedSystem {
+  /** By which tests find it. */
+  env: Record<string, string>
+  stop(): Promise<void>
+}
+
+async function startSystem(env: Record<string, string>): Promise<StartedSystem> {
+  const child = spawn(process.execPath, ['e2e/clients/system.ts'], {
+    ...{ stdio: ['pipe', 'pipe', 'inherit'], env: { ...process.env, ...env } },
+  })
+  const lines = createInterface(child.stdout!)[Symbol.asyncIterator]()
+  const { value } = (await lines.next()) as { value?: string }
+  if (value === undefined) throw new Error('The system did not start: its last words are above')
+  const { host, team, apiToken } = JSON.parse(value) as { host: string; team: string; apiToken: string }
+  return {
+    env: { E2E_BASE_URL: host, E2E_TEAM: team, E2E_API_TOKEN: apiToken },
+    stop: async () => {
+      const ended = once(child, 'exit')
+      child.stdin!.end()
+      await ended
+    },
+  }
+}
+
+async function exitOf(command: string, args: string[], env: Record<string, string>): Promise<number | null> {
+  const child = spawn(command, args, { stdio: 'inherit', env: { ...process.env, ...env } })
+  const [code] = (await once(child, 'exit')) as [number | null]
+  return code
+}
