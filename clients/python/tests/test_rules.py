@@ -1,0 +1,71 @@
+"""Rules without a service."""
+
+from __future__ import annotations
+
+import httpx2
+import pytest
+
+from process_automation import Client
+from process_automation._answers import error_of
+from process_automation._settings import segment
+from process_automation._wire import camel, query_of, to_wire
+from process_automation.commands import CommandLines, CommandOutput
+from process_automation.errors import SandboxError, TooManyRequests
+from process_automation.inputs import CreateProcessInput, ScheduledProcessInput
+
+
+def test_names_go_to_the_wire_in_known_dictionaries_alone() -> None:
+    given = {"source_code": "return 1", "parameters_schema": {"some_name": 1}, "settings": {"forms_config": {"enabled": True}}}
+    assert to_wire(CreateProcessInput, given) == {
+        "sourceCode": "return 1",
+        "parametersSchema": {"some_name": 1},
+        "settings": {"formsConfig": {"enabled": True}},
+    }
+    nested = {"input": {"parameters": {"some_name": None}, "settings": {"agent_pool_slug": "fast"}}}
+    assert to_wire(ScheduledProcessInput, nested)["input"]["settings"] == {"agentPoolSlug": "fast"}
+    with pytest.raises(TypeError, match="SettingsInput has no 'forms'"):
+        to_wire(CreateProcessInput, {"settings": {"forms": {}}})
+    assert [camel(name) for name in ("from_", "zone_id", "p50_ms")] == ["from", "zoneId", "p50Ms"]
+    assert query_of({"process_id": "a", "trial": False, "status": ["A", "B"], "q": None}) == {
+        "processId": "a",
+        "trial": "false",
+        "status": ["A", "B"],
+    }
+
+
+def test_a_part_of_a_path_leads_nowhere_else() -> None:
+    assert segment("a/b ?#%") == "a%2Fb%20%3F%23%25"
+    assert segment("a/b c", keep_slashes=True) == "a/b%20c"
+    for wrong in ("", ".", ".."):
+        with pytest.raises(ValueError, match="names nothing"):
+            segment(wrong)
+
+
+def test_a_client_without_an_address_names_all_that_is_missing(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("PAS_URL", "PAS_TEAM", "PAS_TOKEN"):
+        monkeypatch.delenv(name)
+    with pytest.raises(ValueError, match="PAS_URL, PAS_TOKEN"):
+        Client(team="demo")
+    with pytest.raises(ValueError, match="no http or https"):
+        Client("localhost:8080", "demo", "sk-secret")
+    with Client("http://localhost:8080/", "demo", "sk-secret") as pas:
+        assert "sk-secret" not in repr(pas) + repr(pas._transport.settings)
+
+
+def test_a_refusal_of_something_before_the_service_is_an_error_too() -> None:
+    request = httpx2.Request("GET", "http://host/api/demo/rest/team")
+    headers = {"Retry-After": "Wed, 21 Oct 2015 07:28:00 GMT", "Fc-Execution-ID": "an-id"}
+    error = error_of(httpx2.Response(429, request=request, text="<html>", headers=headers))
+    assert isinstance(error, TooManyRequests)
+    assert (error.code, error.retry_after, error.execution_id) == ("unknown", 0, "an-id")
+
+
+def test_lines_of_a_command_are_read_however_they_are_cut() -> None:
+    text = '{"type":"stdout","data":"ö"}\n{"type":"stdout","data":""}\n{"type":"new"}\n{"type":"lost","bytes":7}\n'.encode()
+    for size in range(1, len(text)):
+        lines = CommandLines()
+        read = [one for at in range(0, len(text), size) for one in lines.read(text[at : at + size])]
+        assert read == [CommandOutput("stdout", "ö"), CommandOutput("stdout", "", 7)]
+    with pytest.raises(SandboxError, match="away") as raised:
+        CommandLines().read(b'{"type":"error","code":"sandbox_unreachable","message":"away"}\n')
+    assert raised.value.code == "sandbox_unreachable"
