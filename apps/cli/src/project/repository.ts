@@ -28,6 +28,9 @@ export interface Repository {
 }
 
 const mostCommits = 200
+/** From so many paths of a commit on, the whole project is read. */
+const fewPaths = 5
+const projectPaths = ['processes/', 'modules/', 'dependencies/', 'variables.yaml', 'pas.yaml']
 
 /** Opens the repository that a folder is in; undefined where it is in none. */
 export async function openRepository(folder: string): Promise<Repository | undefined> {
@@ -55,9 +58,10 @@ export async function openRepository(folder: string): Promise<Repository | undef
     }
   }
   const files = remembered((key) => {
-    const [commit, path] = key.split('\n') as [string, string]
-    return filesAt(folder, prefix, commit, path)
+    const [commit, ...paths] = key.split('\n') as [string, ...string[]]
+    return filesAt(folder, prefix, commit, paths)
   })
+  const asked = new Map<string, number>()
   const everything = remembered(async () => {
     if (!head) return new Set<string>()
     const paths = (await git('log', '--format=', '--name-only', '-z', '--relative', 'HEAD', '--', '.')).split('\0')
@@ -79,7 +83,14 @@ export async function openRepository(folder: string): Promise<Repository | undef
       !head || !isCommit(commit) ? undefined : (await tryGit('merge-base', 'HEAD', commit)) || undefined,
     ),
     pathsEver: () => everything(''),
-    filesAt: (commit, path) => files(`${commit}\n${path}`),
+    async filesAt(commit, path) {
+      const count = (asked.get(commit) ?? 0) + 1
+      asked.set(commit, count)
+      if (count < fewPaths) return files(`${commit}\n${path}`)
+      // Two programs of git read all as fast as they read one.
+      const all = await files([commit, ...projectPaths].join('\n'))
+      return new Map([...all].filter(([each]) => each === path || (path.endsWith('/') && each.startsWith(path))))
+    },
     commitsOf: remembered(async (path) => {
       if (!head) return []
       const out = await git('log', '--format=%H', `--max-count=${mostCommits}`, '--full-history', 'HEAD', '--', path)
@@ -125,10 +136,15 @@ function changedPaths(status: string, prefix: string): ReadonlySet<string> {
   )
 }
 
-async function filesAt(folder: string, prefix: string, commit: string, path: string): Promise<Map<string, string>> {
+async function filesAt(
+  folder: string,
+  prefix: string,
+  commit: string,
+  paths: readonly string[],
+): Promise<Map<string, string>> {
   const listed = await run(
     'git',
-    ['-C', folder, 'ls-tree', '-r', '-z', '--full-tree', commit, '--', `${prefix}${path}`],
+    ['-C', folder, 'ls-tree', '-r', '-z', '--full-tree', commit, '--', ...paths.map((path) => `${prefix}${path}`)],
     {
       maxBuffer: 1 << 28,
     },

@@ -15,6 +15,7 @@ beforeAll(async () => {
 })
 afterAll(() => system.stop())
 
+const runs = Number(globalThis.process.env['PROJECT_RUNS'] ?? 5)
 const processes = 3
 const lines = 4
 
@@ -202,27 +203,31 @@ async function killedPush(editor: Workspace, afterItems: number): Promise<void> 
   await ended
 }
 
-test('no edit is lost, each clash is told, and nothing is deleted without --prune', { timeout: 240_000 }, async () => {
-  await fc.assert(
-    fc.asyncProperty(fc.array(step, { minLength: 6, maxLength: 14 }), async (steps) => {
-      const world = await World.make()
-      const [first] = world.editors
-      try {
-        for (const each of steps) await take(world, each)
-        // Whoever pulls and pushes until nothing is left to do has what the server has.
-        for (let round = 0; round < 2; round += 1) {
-          await pull(world, first)
-          await push(world, first)
+test(
+  'no edit is lost, each clash is told, and nothing is deleted without --prune',
+  { timeout: runs * 60_000 },
+  async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.array(step, { minLength: 6, maxLength: 14 }), async (steps) => {
+        const world = await World.make()
+        const [first] = world.editors
+        try {
+          for (const each of steps) await take(world, each)
+          // Whoever pulls and pushes until nothing is left to do has what the server has.
+          for (let round = 0; round < 2; round += 1) {
+            await pull(world, first)
+            await push(world, first)
+          }
+          expect(await first.pas('status')).toMatchObject({
+            code: 0,
+            stdout: expect.not.stringMatching(/pull|clash|merge/),
+          })
+        } finally {
+          for (const editor of world.editors) await editor[Symbol.asyncDispose]()
+          for (const slug of world.slugs) if (await serverSource(slug)) await system.client.processes.delete(slug)
         }
-        expect(await first.pas('status')).toMatchObject({
-          code: 0,
-          stdout: expect.not.stringMatching(/pull|clash|merge/),
-        })
-      } finally {
-        for (const editor of world.editors) await editor[Symbol.asyncDispose]()
-        for (const slug of world.slugs) if (await serverSource(slug)) await system.client.processes.delete(slug)
-      }
-    }),
-    { numRuns: Number(globalThis.process.env['PROJECT_RUNS'] ?? 5), endOnFailure: true },
-  )
-})
+      }),
+      { numRuns: runs, endOnFailure: true },
+    )
+  },
+)

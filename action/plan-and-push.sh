@@ -1,0 +1,41 @@
+#!/usr/bin/env bash
+# Writes the plan of a push into the summary of a run of GitHub Actions, and pushes it on one branch.
+# Ends with the exit code of the plan or the push, such as 3 for a clash.
+set -euo pipefail
+
+if [ -z "${PAS_TOKEN:-}" ]; then
+  if [ "${GITHUB_EVENT_NAME:-}" = pull_request ]; then
+    echo '::notice::No plan: pull requests of forks get no secrets.'
+    exit 0
+  fi
+  echo '::error::The input token is empty: store an API token as a secret, and pass it as with: { token: … }.'
+  exit 4
+fi
+if [ "$(git rev-parse --is-shallow-repository)" = true ]; then
+  echo '::warning::The checkout is shallow, so clashes can be told that are none: give actions/checkout fetch-depth: 0.'
+fi
+
+plan=$(mktemp -d)/plan.json
+options=(--out "$plan" --markdown)
+if [ "${PRUNE:-false}" = true ]; then options+=(--prune); fi
+
+# PAS is a command with its arguments.
+# shellcheck disable=SC2206
+pas=(${PAS:-npx --yes @process-automation/cli})
+
+code=0
+"${pas[@]}" plan "${options[@]}" >> "$GITHUB_STEP_SUMMARY" || code=$?
+changes=0
+if [ -f "$plan" ]; then
+  changes=$(node -p 'JSON.parse(require("node:fs").readFileSync(process.argv[1], "utf8")).items.filter(({ action }) => ["create", "update", "delete"].includes(action)).length' "$plan")
+fi
+echo "changes=$changes" >> "$GITHUB_OUTPUT"
+if [ "$code" -ne 0 ]; then
+  echo '::error::Nothing was pushed; the summary and the log say why.'
+  exit "$code"
+fi
+
+if [ -n "${PUSH_BRANCH:-}" ] && [ "${GITHUB_REF:-}" = "refs/heads/$PUSH_BRANCH" ] && [ "${GITHUB_EVENT_NAME:-}" != pull_request ]; then
+  "${pas[@]}" push "$plan" --yes
+  echo 'pushed=true' >> "$GITHUB_OUTPUT"
+fi

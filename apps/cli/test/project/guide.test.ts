@@ -1,0 +1,135 @@
+import { execFile } from 'node:child_process'
+import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join, resolve } from 'node:path'
+import { promisify } from 'node:util'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { parse } from 'yaml'
+import { startSystem, type StartedSystem } from './started-system.ts'
+import { program, Workspace } from './workspace.ts'
+
+const root = resolve(import.meta.dirname, '../../../..')
+const run = promisify(execFile)
+
+let system: StartedSystem
+let home: string
+beforeAll(async () => {
+  system = await startSystem()
+  home = await mkdtemp(join(tmpdir(), 'pas-guide-'))
+  await mkdir(join(home, 'bin'))
+  await writeFile(join(home, 'bin/pas'), `#!/bin/sh\nexec '${process.execPath}' '${program}' "$@"\n`, { mode: 0o755 })
+  await writeFile(join(home, 'token.txt'), system.apiToken)
+})
+afterAll(async () => {
+  await system.stop()
+  await rm(home, { recursive: true })
+})
+
+const environment = () => ({
+  ...{ HOME: home, XDG_CONFIG_HOME: join(home, 'config'), PATH: `${join(home, 'bin')}:${process.env['PATH']}` },
+  ...{
+    GIT_AUTHOR_NAME: 'a',
+    GIT_AUTHOR_EMAIL: 'a@example.com',
+    GIT_COMMITTER_NAME: 'a',
+    GIT_COMMITTER_EMAIL: 'a@example.com',
+  },
+  ...{ GIT_CONFIG_GLOBAL: '/dev/null', NODE_COMPILE_CACHE: process.env['NODE_COMPILE_CACHE'] },
+})
+
+/** The blocks of the guide that are `sh`, each with the block behind that shows what it prints; … stands for anything. */
+async function stepsOfGuide(): Promise<{ commands: string; shown?: string }[]> {
+  const text = await readFile(join(root, 'docs/guides/team-in-git.md'), 'utf8')
+  const blocks = [...text.matchAll(/^```(.*)\n([^]*?)^```$/gm)].map(([, kind = '', body = '']) => ({ kind, body }))
+  return blocks.flatMap(({ kind, body }, index) => {
+    const next = blocks[index + 1]
+    const commands = body
+      .replaceAll('http://localhost:8080', system.host)
+      .replaceAll('--team demo', `--team ${system.team}`)
+    if (kind !== 'sh') return []
+    return [{ commands, ...(next && /^(json|text)$/.test(next.kind) && { shown: next.body.trim() }) }]
+  })
+}
+
+test('the commands of the guide do what it says, one behind the other', { timeout: 180_000 }, async () => {
+  const steps = await stepsOfGuide()
+  const mark = '--- next step ---'
+  const script = steps.map(({ commands }) => commands).join(`\necho; echo '${mark}'\n`)
+  const { stdout } = await run('bash', ['-euo', 'pipefail', '-c', script], { cwd: home, env: environment() })
+  const printed = stdout.split(mark)
+  for (const [index, { shown }] of steps.entries()) {
+    if (shown === undefined) continue
+    const parts = shown.split('…').map((part) => part.trim().replaceAll(/[.*+?^${}()|[\]\\]/g, String.raw`\$&`))
+    expect(printed[index]).toMatch(new RegExp(parts.join('[^]*')))
+  }
+  expect(printed.join('')).toMatch(/"gross": 59.5\n[^]*merged +process\/invoice[^]*live +v1/)
+  await expect(system.client.processes.get('invoice')).rejects.toMatchObject({ status: 404 })
+})
+
+describe('the GitHub Action', () => {
+  interface Action {
+    inputs: Record<string, { default?: string }>
+    runs: { steps: { run: string; env: Record<string, string> }[] }
+  }
+
+  /** Runs the step of the action as GitHub does: inputs in their places, its files and variables around it. */
+  async function act(workspace: Workspace, ref: string, inputs: Record<string, string>, event = 'push') {
+    const action = parse(await readFile(join(root, 'action/action.yml'), 'utf8')) as Action
+    const [step] = action.runs.steps
+    const valueOf = (name: string) => inputs[name] ?? action.inputs[name]?.default ?? ''
+    const env = Object.fromEntries(
+      Object.entries(step!.env).map(([name, value]) => [
+        name,
+        value.replaceAll(/\$\{\{ inputs\.([\w-]+) \}\}/g, (_, input: string) => valueOf(input)),
+      ]),
+    )
+    const [summary, output] = [join(workspace.folder, '.summary'), join(workspace.folder, '.output')]
+    await Promise.all([summary, output].map((path) => writeFile(path, '')))
+    const ended = await run('bash', ['-c', step!.run], {
+      cwd: workspace.folder,
+      env: {
+        ...workspace.env,
+        ...{ NODE_COMPILE_CACHE: process.env['NODE_COMPILE_CACHE'], GITHUB_ACTION_PATH: join(root, 'action') },
+        ...{ GITHUB_STEP_SUMMARY: summary, GITHUB_OUTPUT: output, GITHUB_REF: ref, GITHUB_EVENT_NAME: event },
+        ...env,
+      },
+    }).then(
+      ({ stdout }) => ({ code: 0, stdout }),
+      ({ code, stdout }: { code: number; stdout: string }) => ({ code, stdout }),
+    )
+    const [told, outputs] = await Promise.all([readFile(summary, 'utf8'), readFile(output, 'utf8')])
+    await Promise.all([summary, output].map((path) => rm(path)))
+    return { ...ended, summary: told, outputs }
+  }
+
+  test('shows the plan on every branch, pushes on main, and stops at a clash', async () => {
+    await using workspace = await Workspace.make(system)
+    await workspace.write('processes/acted/main.js', 'return 1\n')
+    await workspace.commit()
+    const inputs = { token: system.apiToken, program: `${process.execPath} ${program}` }
+    const onBranch = await act(workspace, 'refs/heads/idea', inputs)
+    expect(onBranch).toMatchObject({ code: 0, outputs: 'changes=1\n' })
+    expect(onBranch.summary).toContain('| create | `process/acted` |')
+    await expect(system.client.processes.get('acted')).rejects.toMatchObject({ status: 404 })
+    expect(await act(workspace, 'refs/heads/main', inputs)).toMatchObject({
+      code: 0,
+      outputs: 'changes=1\npushed=true\n',
+    })
+    const head = (await workspace.git('rev-parse', 'HEAD')).trim()
+    expect(await system.client.processes.get('acted')).toMatchObject({ origin: { commit: head } })
+    await workspace.write('processes/acted/main.js', 'return 2\n')
+    await workspace.commit()
+    await system.client.processes.update('acted', { sourceCode: 'return 3\n' })
+    const clash = await act(workspace, 'refs/heads/main', inputs)
+    expect(clash).toMatchObject({ code: 3, outputs: 'changes=0\n' })
+    expect(clash.summary).toMatch(/\*\*clash\*\* \| `process\/acted` \| sourceCode \| by \S+ at /)
+    expect(await system.client.processes.get('acted')).toMatchObject({ sourceCode: 'return 3\n' })
+  })
+
+  test('says what is missing without a token, and lets pull requests of forks pass', async () => {
+    await using workspace = await Workspace.make(system)
+    const fork = await act(workspace, 'refs/pull/1/merge', { token: '' }, 'pull_request')
+    expect(fork).toMatchObject({ code: 0, stdout: expect.stringContaining('::notice::') })
+    const main = await act(workspace, 'refs/heads/main', { token: '' })
+    expect(main).toMatchObject({ code: 4, stdout: expect.stringContaining('::error::') })
+  })
+})
