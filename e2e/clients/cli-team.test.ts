@@ -139,16 +139,14 @@ describe('schedules and packages', () => {
   })
 
   test('packages are staged, shown and dropped', async () => {
-    await pas(['deps', 'add', 'left-pad@^1', '@scope/thing'])
-    expect((await pas(['deps', 'list'])).stdout).toMatch(/left-pad\s+-\s+\^1/)
-    await pas(['deps', 'remove', '@scope/thing'])
-    const staged = await pasJson<{ nextInstallation: { dependencies: object } }>(['deps', 'list'])
-    expect(staged.nextInstallation.dependencies).toEqual({ 'left-pad': '^1' })
-    await pas(['deps', 'discard'])
-    expect(await pasJson(['deps', 'list'])).not.toHaveProperty('nextInstallation')
-    await pas(['deps', 'add', 'pandas>=2', '--language', 'python'])
-    expect((await pas(['deps', 'list', '-l', 'python'])).stdout).toMatch(/pandas\s+-\s+>=2/)
-    await pas(['deps', 'discard', '-l', 'python'])
+    const python = ['--language', 'python']
+    await pas(['deps', 'add', 'pandas>=2', 'requests', ...python])
+    expect((await pas(['deps', 'list', ...python])).stdout).toMatch(/pandas\s+-\s+>=2/)
+    await pas(['deps', 'remove', 'requests', ...python])
+    const staged = await pasJson<{ nextInstallation: { dependencies: object } }>(['deps', 'list', ...python])
+    expect(staged.nextInstallation.dependencies).toEqual({ pandas: '>=2' })
+    await pas(['deps', 'discard', ...python])
+    expect(await pasJson(['deps', 'list', ...python])).not.toHaveProperty('nextInstallation')
   })
 })
 

@@ -21,7 +21,7 @@ export interface PasOptions {
 }
 
 /** The program: as it is installed, or from the sources. */
-const program =
+export const program =
   installedIn === undefined
     ? [process.execPath, join(repositoryRoot, 'apps/cli/src/main.ts')]
     : [join(installedIn, 'node_modules/.bin/pas')]
@@ -31,20 +31,20 @@ export const home = mkdtempSync(join(tmpdir(), 'pas-home-'))
 
 const compileCache = process.env['NODE_COMPILE_CACHE']
 
-/** Starts `pas` for the shared system and its team, signed in by the environment unless `env` says otherwise. */
+/** The shared system and its team, signed in. */
+export function environment(): Record<string, string> {
+  return {
+    PATH: process.env['PATH'] ?? '',
+    HOME: home,
+    ...(compileCache && { NODE_COMPILE_CACHE: compileCache }),
+    ...{ PAS_URL: system.host, PAS_TEAM: system.team, PAS_TOKEN: system.apiToken },
+  }
+}
+
+/** Starts `pas` for the shared system, signed in unless `env` says otherwise. */
 export function start(args: readonly string[], { env = {}, cwd = home }: PasOptions = {}): Started {
   const [command = '', ...before] = program
-  const child = spawn(command, [...before, ...args], {
-    cwd,
-    env: {
-      PATH: process.env['PATH'] ?? '',
-      HOME: home,
-      ...(compileCache && { NODE_COMPILE_CACHE: compileCache }),
-      ...{ PAS_URL: system.host, PAS_TEAM: system.team, PAS_TOKEN: system.apiToken },
-      ...env,
-    },
-  })
-  return new Started(child)
+  return new Started(spawn(command, [...before, ...args], { cwd, env: { ...environment(), ...env } }))
 }
 
 /** Runs `pas` to its end. */

@@ -3,6 +3,7 @@ import { glob, readFile } from 'node:fs/promises'
 import { basename, delimiter, join } from 'node:path'
 import { promisify } from 'node:util'
 import { chartValuesPage } from './chart-values-page.ts'
+import { cliPage } from './cli-page.ts'
 import { metricsPage } from './metrics-page.ts'
 import { groups } from './settings.ts'
 
@@ -13,9 +14,10 @@ const ofTheMachine = new Set(['PATH', 'TMPDIR', 'NODE_EXTRA_CA_CERTS', 'SSL_CERT
 
 /** The pages that are made from the code: path from the root, and text. Throws when a setting has no text, or a text no setting. */
 export async function referencePages(root: string): Promise<Map<string, string>> {
-  const [configuration, commands, decisions, metrics, chartValues] = await Promise.all([
+  const [configuration, commands, cli, decisions, metrics, chartValues] = await Promise.all([
     configurationPage(root),
     commandsPage(root),
+    cliPage(root, generatedBy),
     decisionsPage(root),
     metricsPage(root, generatedBy),
     chartValuesPage(root, generatedBy),
@@ -23,6 +25,7 @@ export async function referencePages(root: string): Promise<Map<string, string>>
   return new Map([
     ['docs/reference/configuration.md', configuration],
     ['docs/reference/commands.md', commands],
+    ['docs/reference/cli.md', cli],
     ['docs/decisions/README.md', decisions],
     ['docs/reference/metrics.md', metrics],
     ['docs/reference/chart-values.md', chartValues],
@@ -97,7 +100,7 @@ function size(bytes: number): string {
 /** Commands by who uses them: the title, and what is typed behind `npm run`. */
 const commands: Record<string, string[]> = {
   'To run the system': ['start', 'start:services', 'admin', 'admin teams', 'admin tokens', 'admin keys'],
-  'To build and install it': ['images', 'test:cluster'],
+  'To build and install it': ['images', 'test:cluster', 'pack:clients'],
   'To change it': [
     'check',
     'test',
@@ -109,6 +112,7 @@ const commands: Record<string, string[]> = {
     'test:malformed',
     'test:openapi',
     'test:models',
+    'test:clients',
   ],
   'To try it with more': [
     'test:packages',
@@ -127,7 +131,10 @@ async function commandsPage(root: string): Promise<string> {
   }
   const programOf = (name: string) => /^exec node (--\S+ )?(\S+)/.exec(scripts[name] ?? '') ?? []
   const listed = new Set(Object.values(commands).flatMap((names) => names.map((name) => programOf(name)[2])))
-  const missing = Object.keys(scripts).filter((name) => programOf(name).length > 0 && !listed.has(programOf(name)[2]))
+  // `pas` has a page of its own.
+  const missing = Object.keys(scripts).filter(
+    (name) => name !== 'pas' && programOf(name).length > 0 && !listed.has(programOf(name)[2]),
+  )
   if (missing.length > 0)
     throw new Error(`scripts/generate/reference.ts has no place for npm run ${missing.join(', ')}`)
   const sections = Object.entries(commands).map(async ([title, names]) => {
