@@ -22,6 +22,9 @@ PYPI_IS_AWAY = 3
 
 
 def main(arguments: list[str]) -> int:
+    if sys.version_info < (3, 11):
+        print(f"The Python client wants Python 3.11 or later; this is {sys.version.split()[0]}", file=sys.stderr)
+        return 1
     environment = make_environment()
     if environment is None:
         return PYPI_IS_AWAY

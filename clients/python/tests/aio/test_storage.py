@@ -48,6 +48,19 @@ async def test_all_kinds_of_sources_become_files_and_come_back(pas: AsyncClient,
         await pas.storage.read(f"{name}/bytes")
 
 
+async def test_a_file_whose_answer_is_lost_is_sent_again_unless_it_can_be_read_only_once(
+    cut_pas: AsyncClient, pas: AsyncClient, proxy: CuttingProxy, name: str, tmp_path: Path
+) -> None:
+    (tmp_path / "here").write_bytes(b"here")
+    proxy.lose_answer("/objects?")
+    await cut_pas.storage.upload(name, tmp_path / "here")
+    assert proxy.count("/objects?") == 2
+    assert await pas.storage.read(name) == b"here"
+    proxy.lose_answer("/objects?")
+    with pytest.raises(ConnectionError):
+        await cut_pas.storage.upload(name, io.BytesIO(b"once"))
+
+
 async def test_an_upload_in_parts_repeats_a_part_that_is_cut_and_goes_on_later(
     cut_pas: AsyncClient, pas: AsyncClient, proxy: CuttingProxy, name: str
 ) -> None:

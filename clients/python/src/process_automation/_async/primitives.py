@@ -14,6 +14,12 @@ HttpClient = httpx2.AsyncClient
 Lock = anyio.Lock
 sleep = anyio.sleep
 
+
+def open_http() -> HttpClient:
+    """As many connections as there are streams and calls: each live stream has one of its own."""
+    return HttpClient(limits=httpx2.Limits(max_connections=None, max_keepalive_connections=20))
+
+
 #: What uploads are made of; other iterables are read once.
 Source = bytes | Path | IO[bytes] | Iterable[bytes] | AsyncIterable[bytes]
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import AsyncGenerator
+from contextlib import aclosing
 from typing import Any, TypeVar, overload
 
 import httpx2
@@ -42,18 +43,21 @@ class Run:
 
     async def events(self, *, last_event_id: str | None = None) -> AsyncGenerator[RunEvent]:
         """Its status and its log, from the beginning and as they come, until its end; it goes on after a cut."""
-        async for event in event_stream(self._transport, f"{self._path}/events", last_event_id=last_event_id):
-            made = _event_of(event)
-            if made is not None:
-                yield made
-            if isinstance(made, RunEnd):
-                return
+        path = f"{self._path}/events"
+        async with aclosing(event_stream(self._transport, path, last_event_id=last_event_id)) as stream:
+            async for event in stream:
+                made = _event_of(event)
+                if made is not None:
+                    yield made
+                if isinstance(made, RunEnd):
+                    return
 
     async def logs(self) -> AsyncGenerator[ExecutionLog]:
         """Its log, from the beginning and as it comes, until its end."""
-        async for event in self.events():
-            if isinstance(event, RunLog):
-                yield event.entry
+        async with aclosing(self.events()) as events:
+            async for event in events:
+                if isinstance(event, RunLog):
+                    yield event.entry
 
     async def wait(self, *, timeout: float | None = None) -> Execution:
         """Its record once it has ended, however. Raises WaitTimeout after `timeout` seconds; the run goes on."""
@@ -102,9 +106,10 @@ class Run:
             return deadline - time.monotonic()
 
         limit = None if deadline == math.inf else seconds_left
-        async for event in event_stream(self._transport, f"{self._path}/events", seconds_left=limit):
-            if event.event == "end":
-                return
+        async with aclosing(event_stream(self._transport, f"{self._path}/events", seconds_left=limit)) as stream:
+            async for event in stream:
+                if event.event == "end":
+                    return
 
     async def _poll(self, deadline: float) -> None:
         pause = 0.2

@@ -11,7 +11,7 @@ import httpx2
 import msgspec
 
 from .._settings import read_settings
-from .primitives import HttpClient
+from .primitives import HttpClient, open_http
 from .resources.auth import Auth
 from .resources.dependencies import Dependencies
 from .resources.events import Events
@@ -63,7 +63,7 @@ class Client:
             headers=headers,
             user_agent=user_agent,
         )
-        self._http = http_client or HttpClient()
+        self._http = http_client or open_http()
         self._owns_http = http_client is None
         self._transport = Transport(settings, self._http)
         self.processes = Processes(self._transport)

@@ -6,6 +6,7 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Generator
+from contextlib import closing
 from typing import Any, TypeVar, overload
 
 import httpx2
@@ -43,18 +44,21 @@ class Run:
 
     def events(self, *, last_event_id: str | None = None) -> Generator[RunEvent]:
         """Its status and its log, from the beginning and as they come, until its end; it goes on after a cut."""
-        for event in event_stream(self._transport, f"{self._path}/events", last_event_id=last_event_id):
-            made = _event_of(event)
-            if made is not None:
-                yield made
-            if isinstance(made, RunEnd):
-                return
+        path = f"{self._path}/events"
+        with closing(event_stream(self._transport, path, last_event_id=last_event_id)) as stream:
+            for event in stream:
+                made = _event_of(event)
+                if made is not None:
+                    yield made
+                if isinstance(made, RunEnd):
+                    return
 
     def logs(self) -> Generator[ExecutionLog]:
         """Its log, from the beginning and as it comes, until its end."""
-        for event in self.events():
-            if isinstance(event, RunLog):
-                yield event.entry
+        with closing(self.events()) as events:
+            for event in events:
+                if isinstance(event, RunLog):
+                    yield event.entry
 
     def wait(self, *, timeout: float | None = None) -> Execution:
         """Its record once it has ended, however. Raises WaitTimeout after `timeout` seconds; the run goes on."""
@@ -103,9 +107,10 @@ class Run:
             return deadline - time.monotonic()
 
         limit = None if deadline == math.inf else seconds_left
-        for event in event_stream(self._transport, f"{self._path}/events", seconds_left=limit):
-            if event.event == "end":
-                return
+        with closing(event_stream(self._transport, f"{self._path}/events", seconds_left=limit)) as stream:
+            for event in stream:
+                if event.event == "end":
+                    return
 
     def _poll(self, deadline: float) -> None:
         pause = 0.2

@@ -6,6 +6,7 @@ from __future__ import annotations
 import random
 from collections.abc import Generator, Iterator, Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any, TypeVar
 
 import httpx2
@@ -15,7 +16,7 @@ from .._retries import delay_after_cut, delay_after_refusal, is_repeatable
 from .._settings import Settings
 from .._wire import query_of
 from ..errors import ApiError, ConnectionError
-from .primitives import HttpClient, sleep
+from .primitives import HttpClient, Source, chunks_of, sleep
 from .tokens import Tokens
 
 T = TypeVar("T")
@@ -26,17 +27,22 @@ NOT_CONNECTED = (httpx2.ConnectError, httpx2.ConnectTimeout, httpx2.PoolTimeout)
 
 @dataclass
 class Call:
-    """A request that can be sent several times, unless its body is read only once."""
+    """A request that can be sent several times, unless its body can be read only once."""
 
     method: str
     url: str
     query: dict[str, str | list[str]] = field(default_factory=dict)
     headers: dict[str, str] = field(default_factory=dict)
-    body: bytes | None = None
-    body_once: Iterator[bytes] | None = None
+    body: Source | None = None
+    #: Whether it changes nothing more when it is done again, which the method does not say.
+    is_repeatable: bool = False
     #: Seconds without a byte, other than those of the client.
     timeout: float | None = None
     with_token: bool = True
+
+    @property
+    def can_be_sent_again(self) -> bool:
+        return self.body is None or isinstance(self.body, bytes | Path)
 
 
 class Transport:
@@ -87,40 +93,33 @@ class Transport:
             headers["Authorization"] = f"Bearer {token}"
         limit = call.timeout or self.settings.request_timeout
         timeout = httpx2.Timeout(limit, connect=min(limit, self.settings.request_timeout))
-        content = call.body_once if call.body_once is not None else call.body
+        content: Any = call.body
+        if content is not None and not isinstance(content, bytes):
+            content = chunks_of(content)
         return self.http.build_request(
             call.method, call.url, params=call.query or None, headers=headers, content=content, timeout=timeout
         )
 
     def _may_refresh(self, call: Call, outcome: ApiError | ConnectionError, is_refreshed: bool) -> bool:
         is_refused = isinstance(outcome, ApiError) and outcome.status == 401
-        return is_refused and not is_refreshed and call.with_token and call.body_once is None and self.tokens.can_renew
+        return is_refused and not is_refreshed and call.with_token and call.can_be_sent_again and self.tokens.can_renew
 
     def _delay(self, call: Call, outcome: ApiError | ConnectionError, attempt: int) -> float | None:
         """Seconds until the next attempt; None where there is none."""
-        if attempt >= self.settings.max_retries or call.body_once is not None:
+        if attempt >= self.settings.max_retries or not call.can_be_sent_again:
             return None
-        if not is_repeatable(call.method, call.headers) and not isinstance(outcome.__cause__, NOT_CONNECTED):
+        may_be_repeated = call.is_repeatable or is_repeatable(call.method, call.headers)
+        if not may_be_repeated and not isinstance(outcome.__cause__, NOT_CONNECTED):
             return None
         if isinstance(outcome, ApiError):
             return delay_after_refusal(outcome, attempt, random.random())
         return delay_after_cut(attempt, random.random())
 
     def _exchange(self, api_token: str) -> httpx2.Response:
-        headers = {"x-api-token": api_token}
-        attempt = 0
-        # A token more does no harm, so this POST is repeated.
-        while True:
-            call = Call("POST", f"{self.settings.rest}/auth/token", headers=headers, with_token=False)
-            outcome = self._try(call, None, False)
-            if isinstance(outcome, httpx2.Response):
-                return outcome
-            repeated = Call("GET", call.url)
-            delay = self._delay(repeated, outcome, attempt)
-            if delay is None:
-                raise outcome
-            attempt += 1
-            sleep(delay)
+        call = Call("POST", f"{self.settings.rest}/auth/token", headers={"x-api-token": api_token}, with_token=False)
+        # A token more does no harm.
+        call.is_repeatable = True
+        return self.send(call)
 
     def call(
         self,

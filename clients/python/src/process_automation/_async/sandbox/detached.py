@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import AsyncGenerator
+from contextlib import aclosing
 
 from ..._operations import operation
-from ...commands import CommandOutput, CommandResult, OnOutput, OutputKeeper
+from ...commands import CommandOutput, CommandResult, OnOutput
 from ...models import CommandExit
 from ..transport import Transport
-from .output import command_output
+from .output import command_output, result_of
 
 
 class Detached:
@@ -22,17 +23,13 @@ class Detached:
     @operation("getSandboxesBySandboxIdCommandsByCommandId")
     async def output(self) -> AsyncGenerator[CommandOutput | CommandExit]:
         """What is kept of its output, what it writes from now on, and at last how it ended."""
-        async for output in command_output(self._transport, self._transport.call("GET", self._path)):
-            yield output
+        async with aclosing(command_output(self._transport, self._transport.call("GET", self._path))) as outputs:
+            async for output in outputs:
+                yield output
 
     async def wait(self, *, on_stdout: OnOutput | None = None, on_stderr: OnOutput | None = None) -> CommandResult:
         """Waits for its end, and gives what is kept of its output."""
-        kept = OutputKeeper(on_stdout, on_stderr)
-        async for output in self.output():
-            if isinstance(output, CommandExit):
-                return kept.result(output)
-            kept.take(output)
-        raise AssertionError("The output of a command ends with its exit")
+        return await result_of(self.output(), on_stdout, on_stderr)
 
     @operation("deleteSandboxesBySandboxIdCommandsByCommandId")
     async def end(self) -> None:

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Generator, Sequence
+from contextlib import closing
 from typing import Any
 
 from ..._answers import read_json
@@ -30,7 +31,9 @@ class Events(Resource):
         missing, which are to be read from the lists.
         """
         query = {"types": types, "process_id": process_id}
-        for event in event_stream(self._transport, "/events", query=query, last_event_id=last_event_id):
-            if event.data:
-                data = read_json(event.data, dict[str, Any], f"The event {event.event}")
-                yield TeamEvent(event.id or None, event.event, data)
+        stream = event_stream(self._transport, "/events", query=query, last_event_id=last_event_id)
+        with closing(stream):
+            for event in stream:
+                if event.data:
+                    data = read_json(event.data, dict[str, Any], f"The event {event.event}")
+                    yield TeamEvent(event.id or None, event.event, data)

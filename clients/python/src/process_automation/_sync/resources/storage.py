@@ -69,11 +69,10 @@ class Storage(Resource):
             return
         call = self._transport.call("POST", "/storage/objects", query={"filename": name})
         call.headers["Content-Type"] = content_type or "application/octet-stream"
-        if isinstance(source, bytes):
-            call.body = source
-        else:
-            call.headers["Content-Length"] = str(size)
-            call.body_once = chunks_of(source)
+        call.headers["Content-Length"] = str(size)
+        call.body = source
+        # The same content again makes the same file.
+        call.is_repeatable = True
         self._transport.send(call)
 
     @operation("getStorageObjectsByFilename")

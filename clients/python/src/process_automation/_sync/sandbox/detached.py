@@ -4,12 +4,13 @@
 from __future__ import annotations
 
 from collections.abc import Generator
+from contextlib import closing
 
 from ..._operations import operation
-from ...commands import CommandOutput, CommandResult, OnOutput, OutputKeeper
+from ...commands import CommandOutput, CommandResult, OnOutput
 from ...models import CommandExit
 from ..transport import Transport
-from .output import command_output
+from .output import command_output, result_of
 
 
 class Detached:
@@ -23,17 +24,13 @@ class Detached:
     @operation("getSandboxesBySandboxIdCommandsByCommandId")
     def output(self) -> Generator[CommandOutput | CommandExit]:
         """What is kept of its output, what it writes from now on, and at last how it ended."""
-        for output in command_output(self._transport, self._transport.call("GET", self._path)):
-            yield output
+        with closing(command_output(self._transport, self._transport.call("GET", self._path))) as outputs:
+            for output in outputs:
+                yield output
 
     def wait(self, *, on_stdout: OnOutput | None = None, on_stderr: OnOutput | None = None) -> CommandResult:
         """Waits for its end, and gives what is kept of its output."""
-        kept = OutputKeeper(on_stdout, on_stderr)
-        for output in self.output():
-            if isinstance(output, CommandExit):
-                return kept.result(output)
-            kept.take(output)
-        raise AssertionError("The output of a command ends with its exit")
+        return result_of(self.output(), on_stdout, on_stderr)
 
     @operation("deleteSandboxesBySandboxIdCommandsByCommandId")
     def end(self) -> None:

@@ -11,7 +11,7 @@ from typing import IO
 from ..._operations import operation
 from ..._settings import segment
 from ...models import SandboxFileEntry
-from ..primitives import Source, chunks_of, write_to
+from ..primitives import Source, write_to
 from ..transport import Transport
 
 
@@ -55,12 +55,7 @@ class Files:
         """
         call = self._transport.call("PUT", self._path(path))
         call.headers["Content-Type"] = "application/octet-stream"
-        if isinstance(source, str):
-            call.body = source.encode()
-        elif isinstance(source, bytes):
-            call.body = source
-        else:
-            call.body_once = chunks_of(source)
+        call.body = source.encode() if isinstance(source, str) else source
         self._transport.send(call)
 
     @operation("deleteSandboxesBySandboxIdFilesByPath")

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Generator
 from contextlib import closing
 
-from ...commands import CommandLines, CommandOutput
+from ...commands import CommandLines, CommandOutput, CommandResult, OnOutput, OutputKeeper
 from ...errors import ConnectionError
 from ...models import CommandExit
 from ..transport import Call, Transport
@@ -26,3 +26,16 @@ def command_output(transport: Transport, call: Call) -> Generator[CommandOutput 
                 if isinstance(output, CommandExit):
                     return
     raise ConnectionError(f"{call.method} {call.url}: the connection was cut before the command ended")
+
+
+def result_of(
+    outputs: Generator[CommandOutput | CommandExit], on_stdout: OnOutput | None, on_stderr: OnOutput | None
+) -> CommandResult:
+    """Reads it to its end, and shows it as it comes."""
+    kept = OutputKeeper(on_stdout, on_stderr)
+    with closing(outputs):
+        for output in outputs:
+            if isinstance(output, CommandExit):
+                return kept.result(output)
+            kept.take(output)
+    raise AssertionError("The output of a command ends with its exit")

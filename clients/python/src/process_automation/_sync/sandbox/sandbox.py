@@ -4,20 +4,20 @@
 from __future__ import annotations
 
 from collections.abc import Generator, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from types import TracebackType
 from typing import Self, Unpack
 
 from ..._operations import operation
 from ..._settings import segment
-from ...commands import CommandOptions, CommandOutput, CommandResult, OnOutput, OutputKeeper, command_body
+from ...commands import CommandOptions, CommandOutput, CommandResult, OnOutput, command_body
 from ...errors import SandboxError
 from ...models import CommandExit, DetachedCommand, DetachedCommandStart, Sandbox as SandboxRecord
 from ..primitives import sleep
 from ..transport import Transport
 from .detached import Detached
 from .files import Files
-from .output import command_output
+from .output import command_output, result_of
 from .terminal import Terminal, open_terminal
 
 
@@ -72,12 +72,7 @@ class Sandbox:
         Runs a program with its arguments to its end, and gives its output, which `on_stdout` and `on_stderr` get as it
         comes. Any exit code is a result; `check()` of it raises. The command ends when its caller goes.
         """
-        kept = OutputKeeper(on_stdout, on_stderr)
-        for output in self.stream(command, **options):
-            if isinstance(output, CommandExit):
-                return kept.result(output)
-            kept.take(output)
-        raise AssertionError("The output of a command ends with its exit")
+        return result_of(self.stream(command, **options), on_stdout, on_stderr)
 
     @operation("postSandboxesBySandboxIdCommands")
     def stream(
@@ -85,8 +80,9 @@ class Sandbox:
     ) -> Generator[CommandOutput | CommandExit]:
         """The output of a command as it comes, and at last how it ended. It is never started twice."""
         call = self._transport.call("POST", f"{self._path}/commands", json=command_body(command, options))
-        for output in command_output(self._transport, call):
-            yield output
+        with closing(command_output(self._transport, call)) as outputs:
+            for output in outputs:
+                yield output
 
     def detach(self, command: Sequence[str], **options: Unpack[CommandOptions]) -> Detached:
         """Starts a command that goes on without its caller."""
