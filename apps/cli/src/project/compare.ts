@@ -1,4 +1,4 @@
-import { digestOf, isSame } from './canonical-json.ts'
+import { digestOf } from './canonical-json.ts'
 import { inParallel } from './in-parallel.ts'
 import { pathsOfItem, projectItems } from './project-items.ts'
 import type { Repository } from './repository.ts'
@@ -59,18 +59,18 @@ async function compareItem(
   whole: ServerItem | undefined,
   past: Past,
 ): Promise<Comparison> {
-  const remote = key === keys.team && whole ? onlyNamed(whole, local) : whole
+  const remote = key === keys.team && whole ? onlyNamed(whole, local) : isEmpty(whole?.item) ? undefined : whole
   const found = { key, ...(local && { local }), ...(remote && { remote }) }
   const digests = { local: local && digestOf(local.state), remote: remote && digestOf(remote.item.state) }
   if (key === keys.team && local === undefined) return { ...found, verdict: 'same' }
   if (digests.local === digests.remote) return { ...found, verdict: 'same' }
-  if (isNothing(local, remote)) return { ...found, verdict: 'same' }
+  if (remote === undefined && isEmpty(local)) return { ...found, verdict: 'same' }
   if (remote === undefined) {
     const seen = await usableSeen(key, past)
     const verdict = decide({ ...digests, isKnown: false, base: seen?.digest, wasHere: seen !== undefined })
     return { ...found, verdict, ...(seen && { base: seen.state }) }
   }
-  const origin = await baseOf({ key, remote, digest: digests.remote!, ...(local && { local }) }, past)
+  const origin = await baseOf(key, remote, digests.remote!, past)
   const verdict = decide({ ...digests, ...origin, base: origin.base && digestOf(origin.base) })
   return {
     ...found,
@@ -80,9 +80,9 @@ async function compareItem(
   }
 }
 
-/** Packages that are not asked for, and no file that says so, are the same. */
-function isNothing(local: Item | undefined, remote: ServerItem | undefined): boolean {
-  return local === undefined && remote?.item.kind === 'packages' && Object.keys(remote.item.state).length === 0
+/** A list of no packages is as good as none. */
+function isEmpty(item: Item | undefined): boolean {
+  return item?.kind === 'packages' && Object.keys(item.state).length === 0
 }
 
 interface FoundBase {
@@ -97,10 +97,7 @@ interface FoundBase {
  * another commit before HEAD, of a merge, or the last that this checkout has seen. Else the base is the files of the commit
  * that both build on, or what this checkout has seen before.
  */
-async function baseOf(
-  { key, local, remote, digest }: { key: string; local?: Item; remote: ServerItem; digest: string },
-  past: Past,
-): Promise<FoundBase> {
+async function baseOf(key: string, remote: ServerItem, digest: string, past: Past): Promise<FoundBase> {
   const { repository } = past
   const { state } = remote.item
   const origin = remote.origin ?? remote.processOrigin
@@ -117,9 +114,8 @@ async function baseOf(
   for (const commit of commits) if (await has(commit)) return { isKnown: true, base: state, commit, wasHere: true }
   const seen = await usableSeen(key, past)
   if (past.merged.get(key) === digest || seen?.digest === digest) return { isKnown: true, base: state, wasHere: true }
-  // A setting of the team that no file has named otherwise is taken over by the first one that names it.
-  if (local && key === keys.team && !(await wasOtherwise(local, commits, past)))
-    return { isKnown: true, wasHere: false }
+  // Settings of a team that nobody has changed yet are those that it was made with.
+  if (key === keys.team && remote.updatedBy === undefined) return { isKnown: true, wasHere: false }
   const common = repository && pushed ? await repository.mergeBase(pushed) : undefined
   const base = (common && (await stateAt(common, key, past))) ?? seen?.state
   const wasHere = seen !== undefined || (await wasEver(key, commits, past))
@@ -134,14 +130,6 @@ async function commitsOf(key: string, repository: Repository): Promise<string[]>
 
 async function wasEver(key: string, commits: readonly string[], past: Past): Promise<boolean> {
   for (const commit of commits) if ((await stateAt(commit, key, past)) !== undefined) return true
-  return false
-}
-
-async function wasOtherwise({ key, state }: Item, commits: readonly string[], past: Past): Promise<boolean> {
-  for (const commit of commits) {
-    const then = await stateAt(commit, key, past)
-    if (then !== undefined && !isSame(then, state)) return true
-  }
   return false
 }
 

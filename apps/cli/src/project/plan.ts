@@ -98,12 +98,7 @@ function planItem(comparison: Comparison, options: PlanOptions): PlanItem[] {
     case 'delete':
       return [deletion(comparison, line, options)]
     case 'update':
-      return noted(
-        'update',
-        remote?.origin || remote?.processOrigin
-          ? undefined
-          : commit && `written elsewhere as commit ${commit.slice(0, 8)} has it`,
-      )
+      return noted('update', elsewhereText(comparison))
     case 'clash':
       return noted('clash', clashText(comparison, base !== undefined))
     case 'theirs':
@@ -130,6 +125,12 @@ function deletion(
   return prune
     ? { action: 'delete', ...line }
     : { action: 'kept', ...line, note: 'removed here; --prune removes it there' }
+}
+
+/** Where others have written what a commit has: they may have gone back to it on purpose. */
+function elsewhereText({ remote, commit }: Comparison): string | undefined {
+  const hasOrigin = remote?.item.kind === 'process' || remote?.item.kind === 'module'
+  return hasOrigin && !remote.origin && commit ? `written elsewhere as commit ${commit.slice(0, 8)} has it` : undefined
 }
 
 function clashText({ local, remote }: Comparison, isMergeable: boolean): string {

@@ -168,6 +168,8 @@ async function pull(world: World, editor: Workspace): Promise<void> {
     const lost = marksIn([before[index]]).filter((mark) => !kept.has(mark))
     // What was changed or removed on the server alone is taken; the state that it was made of is the one that was here.
     if (lost.length > 0) expect(stdout).toMatch(new RegExp(`^(?:took|removed) +process/${slug}\\b`, 'm'))
+    if (new RegExp(`^clash +process/${slug}: changed here and removed on the server`, 'm').test(stdout))
+      expect((await editor.pas('pull', `processes/${slug}`, '--ours')).code).toBe(0)
     const left = await editor.read(`${fileOf(slug)}.remote`)
     if (left === undefined) continue
     expect(stdout).toMatch(new RegExp(`^clash +process/${slug}\\b`, 'm'))
