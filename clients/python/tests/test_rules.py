@@ -49,6 +49,8 @@ def test_a_client_without_an_address_names_all_that_is_missing(monkeypatch: pyte
     with pytest.raises(ValueError, match="no http or https"):
         Client("localhost:8080", "demo", "sk-secret")
     with Client("http://localhost:8080/", "demo", "sk-secret") as pas:
+        with pytest.raises(ValueError, match="slash"):
+            pas.request("GET", "http://elsewhere/")
         assert "sk-secret" not in repr(pas) + repr(pas._transport.settings)
 
 

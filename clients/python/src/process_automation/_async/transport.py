@@ -40,6 +40,11 @@ class Call:
     with_token: bool = True
 
     @property
+    def name(self) -> str:
+        """For messages: without the query, which may have a secret."""
+        return f"{self.method} {self.url.partition('?')[0]}"
+
+    @property
     def can_be_sent_again(self) -> bool:
         return self.body is None or isinstance(self.body, bytes | Path)
 
@@ -82,7 +87,7 @@ class Transport:
                 await response.aclose()
             return error_of(response)
         except httpx2.TransportError as error:
-            failure = ConnectionError(f"{call.method} {call.url}: {str(error) or type(error).__name__}")
+            failure = ConnectionError(f"{call.name}: {str(error) or type(error).__name__}")
             failure.__cause__ = error
             return failure
 
@@ -152,6 +157,6 @@ class Transport:
             async for chunk in response.aiter_bytes():
                 yield chunk
         except httpx2.TransportError as error:
-            raise ConnectionError(f"{call.method} {call.url}: {str(error) or type(error).__name__}") from error
+            raise ConnectionError(f"{call.name}: {str(error) or type(error).__name__}") from error
         finally:
             await response.aclose()

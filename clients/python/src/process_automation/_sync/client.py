@@ -111,5 +111,7 @@ class Client:
         headers: Mapping[str, str | None] | None = None,
     ) -> httpx2.Response:
         """A call that has no method here, with the token and the retries of all; `path` is below `/api/{team}/rest`."""
+        if not path.startswith("/"):
+            raise ValueError(f"{path!r} does not begin with a slash")
         body = None if json is None else msgspec.json.encode(json)
         return self._transport.send(self._transport.call(method, path, query=query, json=body, headers=headers))

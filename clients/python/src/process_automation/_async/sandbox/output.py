@@ -24,7 +24,7 @@ async def command_output(transport: Transport, call: Call) -> AsyncGenerator[Com
                 yield output
                 if isinstance(output, CommandExit):
                     return
-    raise ConnectionError(f"{call.method} {call.url}: the connection was cut before the command ended")
+    raise ConnectionError(f"{call.name}: the connection was cut before the command ended")
 
 
 async def result_of(

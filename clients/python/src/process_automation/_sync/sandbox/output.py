@@ -25,7 +25,7 @@ def command_output(transport: Transport, call: Call) -> Generator[CommandOutput 
                 yield output
                 if isinstance(output, CommandExit):
                     return
-    raise ConnectionError(f"{call.method} {call.url}: the connection was cut before the command ended")
+    raise ConnectionError(f"{call.name}: the connection was cut before the command ended")
 
 
 def result_of(
