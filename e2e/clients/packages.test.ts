@@ -1,4 +1,5 @@
 import { execFile } from 'node:child_process'
+import { existsSync } from 'node:fs'
 import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
@@ -17,12 +18,19 @@ describe.skipIf(installedIn === undefined)('the packages', () => {
     expect(imports).toEqual(['eventsource-parser'])
   })
 
-  test.each(['nodenext', 'bundler'])('the examples of the guides have the types that they show, by %s', async (by) => {
-    const files = await writeExamples(join(folder, `examples-${by}`))
-    await compile(join(folder, `examples-${by}`), by, files)
+  test.for(['client', 'process-types'])('%s has no fault of packing', async (name, { skip }) => {
+    const publint = await installedPublint()
+    if (publint === undefined) skip('the npm registry is not reached')
+    const { stdout } = await run(publint!, ['run', join(folder, 'node_modules/@process-automation', name), '--strict'])
+    expect(stdout).toMatch(/All good/)
   })
 
-  test('process code is completed and checked by global, by module and by another name', async () => {
+  test('the examples of the guides have the types that they show', async () => {
+    const at = join(folder, 'examples')
+    await compile(at, 'nodenext', await writeExamples(at))
+  })
+
+  test('process code is completed and checked by global, by module and by another name; bundlers find the client', async () => {
     const at = join(folder, 'process-code')
     const sources = {
       'main.js': `
@@ -38,6 +46,10 @@ describe.skipIf(installedIn === undefined)('the packages', () => {
         // @ts-expect-error a number of milliseconds
         await svc.processes.run('greeting', { settings: { timeout: '1 s' } })
         export {}`,
+      'bundled.ts': `
+        import { Client } from '@process-automation/client'
+        import { connectSandbox } from '@process-automation/client/sandbox'
+        console.log(connectSandbox(new Client().sandboxes.use({} as never)).files)`,
       'acme.d.ts': `
         /// <reference types="@process-automation/process-types" />
         declare const acme: Svc.Service
@@ -51,6 +63,18 @@ describe.skipIf(installedIn === undefined)('the packages', () => {
     await compile(at, 'bundler', Object.keys(sources), { allowJs: true, checkJs: true })
   })
 })
+
+/** The program, which comes from the npm registry into .cache at the first time; undefined where that is not reached. */
+async function installedPublint(): Promise<string | undefined> {
+  const at = join(repositoryRoot, '.cache/publint-0.3.25')
+  const program = join(at, 'node_modules/.bin/publint')
+  if (existsSync(program)) return program
+  const options = ['--no-audit', '--no-fund', '--ignore-scripts', '--prefix', at]
+  return run('npm', ['install', ...options, 'publint@0.3.25']).then(
+    () => program,
+    () => undefined,
+  )
+}
 
 /** Writes each block of TypeScript of the guides as a module; gives their names. */
 async function writeExamples(at: string): Promise<string[]> {

@@ -1,5 +1,5 @@
-import { ConnectionError } from './errors.ts'
 import { pause, pauseMs } from './retries.ts'
+import { piecesOf } from './stream-pieces.ts'
 
 /** Attempts that may bring nothing, one after the other. */
 const mostFailures = 10
@@ -31,7 +31,7 @@ async function* body(
     try {
       response ??= await openFrom(received)
       if (response !== first && response.status !== 206) throw changed()
-      for await (const piece of chunks(response)) {
+      for await (const piece of piecesOf(response.body!)) {
         received += piece.length
         failures = 1
         yield piece
@@ -48,21 +48,6 @@ async function* body(
 }
 
 const changed = () => new Error('The file has changed while it was downloaded: download it again')
-
-async function* chunks(response: Response): AsyncGenerator<Uint8Array> {
-  const reader = response.body!.getReader()
-  try {
-    for (;;) {
-      const { done, value } = await reader.read().catch((cause: unknown) => {
-        throw new ConnectionError('The download was cut', { cause })
-      })
-      if (done) return
-      yield value
-    }
-  } finally {
-    await reader.cancel().catch(() => undefined)
-  }
-}
 
 /** Read as it is asked for. */
 function streamOf(pieces: AsyncGenerator<Uint8Array>): ReadableStream<Uint8Array> {

@@ -1,5 +1,5 @@
 import { createParser, type EventSourceMessage } from 'eventsource-parser'
-import { ApiError, ConnectionError } from './errors.ts'
+import { ConnectionError } from './errors.ts'
 import { pause, pauseMs, reasonOf } from './retries.ts'
 
 /** A server-sent event; its data is read as JSON. */
@@ -21,8 +21,8 @@ type Open = (lastEventId: string | undefined, signal: AbortSignal) => Promise<Re
 
 /** The service sends a comment every 15 s; a connection that is silent for longer than this is dead. */
 const silentMs = 45_000
-/** A service that is away for longer than this, in attempts with growing pauses, is given up: about two minutes. */
-const mostFailures = 20
+/** Attempts in a row that bring nothing: of a stream that was there, about two minutes; of another as of any call. */
+const mostFailures = { afterOpening: 20, before: 2 }
 
 /**
  * The events of a stream. Where it is cut, it is opened again behind the last event that came; it ends behind an event
@@ -32,34 +32,37 @@ const mostFailures = 20
 export async function* eventStream(open: Open, options: EventStreamOptions = {}): AsyncGenerator<StreamEvent> {
   const { signal } = options
   let { lastEventId } = options
-  for (let failures = 0; ; failures += 1) {
+  let most = mostFailures.before
+  const onOpen = () => (most = mostFailures.afterOpening)
+  for (let failures = 1; ; failures += 1) {
+    let cut: unknown = new ConnectionError('The stream was cut')
     try {
-      for await (const event of connection(open, lastEventId, signal)) {
-        failures = 0
+      for await (const event of connection(open, lastEventId, signal, onOpen)) {
+        failures = 1
         lastEventId = event.id ?? lastEventId
         yield event
         if (event.event === 'end') return
       }
     } catch (error) {
       if (signal?.aborted) throw reasonOf(signal)
-      if (failures >= mostFailures || !isPassing(error)) throw error
+      cut = error
     }
-    const cut = new ConnectionError('The stream was cut')
-    await pause(pauseMs(cut, failures + 1, Math.random()) ?? 0, signal)
+    const waitMs = failures > most ? undefined : pauseMs(cut, failures, Math.random())
+    if (waitMs === undefined) throw cut
+    await pause(waitMs, signal)
   }
 }
-
-const isPassing = (error: unknown) =>
-  error instanceof ConnectionError || (error instanceof ApiError && (error.status === 429 || error.status >= 502))
 
 /** The events of one connection, until it ends. */
 async function* connection(
   open: Open,
   lastEventId: string | undefined,
   signal: AbortSignal | undefined,
+  onOpen: () => void,
 ): AsyncGenerator<StreamEvent> {
   const left = new AbortController()
   const response = await open(lastEventId, signal === undefined ? left.signal : AbortSignal.any([signal, left.signal]))
+  onOpen()
   const arrived: EventSourceMessage[] = []
   const parser = createParser({ onEvent: (event) => arrived.push(event) })
   const reader = response.body!.pipeThrough(new TextDecoderStream()).getReader()

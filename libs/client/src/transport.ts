@@ -106,7 +106,7 @@ export class Transport {
     attempts: AttemptOptions = {},
   ): Promise<T> {
     const { maxRetries = this.#options.maxRetries } = attempts
-    const request = this.#request(method, path, options)
+    const request = await this.#request(method, path, options)
     const isSafe = attempts.isRepeatable ?? isRepeatable(method, request.headers)
     const most = isSafe && !(request.body instanceof ReadableStream) ? maxRetries : 0
     return this.#repeated(most, options.signal, () => this.#attempt(request, options, read, attempts))
@@ -124,14 +124,15 @@ export class Transport {
     }
   }
 
-  #request(method: string, path: string, options: RequestOptions): OutgoingRequest {
+  async #request(method: string, path: string, options: RequestOptions): Promise<OutgoingRequest> {
     const headers = new Headers({ Accept: options.accept ?? 'application/json', ...this.#options.headers })
     for (const [name, value] of Object.entries(options.headers ?? {})) if (value !== undefined) headers.set(name, value)
     if (options.ifMatch !== undefined) headers.set('If-Match', options.ifMatch)
     if (options.idempotencyKey !== undefined) headers.set('Idempotency-Key', options.idempotencyKey)
     if (options.body !== undefined) headers.set('Content-Type', 'application/json')
     const body = options.body === undefined ? (options.rawBody as BodyInit | undefined) : JSON.stringify(options.body)
-    return { method, url: this.address(path, options), headers, body }
+    const request = { method, url: this.address(path, options), headers, body }
+    return body instanceof FormData ? written(request, body) : request
   }
 
   async #attempt<T>(
@@ -194,10 +195,10 @@ export class Transport {
     return token
   }
 
-  #exchanged(apiToken: string): Promise<Token> {
+  async #exchanged(apiToken: string): Promise<Token> {
     const options = { headers: { 'x-api-token': apiToken }, authorization: 'none' } as const
     // It changes nothing that a second one could change again, so that it may be repeated.
-    const request = this.#request('POST', '/auth/token', options)
+    const request = await this.#request('POST', '/auth/token', options)
     const read = (response: Response) => response.json() as Promise<Token>
     return this.#repeated(this.#options.maxRetries, undefined, () => this.#attempt(request, options, read, {}))
   }
@@ -208,6 +209,13 @@ interface OutgoingRequest {
   url: URL
   headers: Headers
   body: BodyInit | undefined
+}
+
+/** With its form written once: each time it is, it has another boundary, and the service knows a repeated start by its bytes. */
+async function written(request: OutgoingRequest, form: FormData): Promise<OutgoingRequest> {
+  const once = new Response(form)
+  const headers = withHeader(request, 'Content-Type', once.headers.get('Content-Type')!)
+  return { ...request, headers, body: await once.arrayBuffer() }
 }
 
 function withHeader({ headers }: OutgoingRequest, name: string, value: string): Headers {

@@ -1,9 +1,16 @@
 import type { Api } from './api.ts'
 import type { Uploads } from './resources/uploads.ts'
+import { piecesOf } from './stream-pieces.ts'
 import type { CallOptions } from './transport.ts'
 
 /** A stream is read part by part: no more than a part of it is in memory. */
-export type UploadData = string | Uint8Array | ArrayBuffer | Blob | AsyncIterable<Uint8Array>
+export type UploadData =
+  | string
+  | Uint8Array
+  | ArrayBuffer
+  | Blob
+  | AsyncIterable<Uint8Array>
+  | ReadableStream<Uint8Array>
 
 export interface UploadProgress {
   /** Of an upload in parts, by which a later one can go on. */
@@ -57,7 +64,7 @@ export async function upload(
   await uploads.complete(id, call)
 }
 
-type Stream = AsyncIterable<Uint8Array>
+type Stream = AsyncIterable<Uint8Array> | ReadableStream<Uint8Array>
 
 /** Of what is not a stream. */
 function blobOf(data: UploadData): Blob | undefined {
@@ -82,7 +89,8 @@ async function* partsOfStream(stream: Stream, partSize: number): AsyncGenerator<
   let part = new Uint8Array(partSize)
   let filled = 0
   let hasYielded = false
-  for await (const chunk of stream) {
+  // Not every browser's streams can be iterated.
+  for await (const chunk of stream instanceof ReadableStream ? piecesOf(stream) : stream) {
     for (let from = 0; from < chunk.length;) {
       const taken = chunk.subarray(from, from + partSize - filled)
       part.set(taken, filled)

@@ -1,5 +1,6 @@
 import { at, type Api, type Call } from '../api.ts'
 import type * as types from '../generated/types.ts'
+import { newKey } from '../retries.ts'
 import { Run } from '../run.ts'
 import type { CallOptions } from '../transport.ts'
 
@@ -42,11 +43,11 @@ export class Forms {
   #posted<T>(
     slug: string,
     values: FormData | Readonly<Record<string, unknown>>,
-    { formToken, ...options }: FormOptions & { idempotencyKey?: string },
+    { formToken, idempotencyKey = newKey(), ...options }: FormOptions & { idempotencyKey?: string },
     wait?: boolean,
   ): Call<T> {
     const body = values instanceof FormData ? { rawBody: values } : { body: values }
     const query = { token: formToken, wait }
-    return this.#api.call('POST', at`/forms/${slug}`, { ...options, ...body, below: 'team', query })
+    return this.#api.call('POST', at`/forms/${slug}`, { ...options, ...body, idempotencyKey, below: 'team', query })
   }
 }
