@@ -10,7 +10,7 @@ export type Query = Readonly<Record<string, QueryValue | readonly QueryValue[]>>
 export interface CallOptions {
   /** Stops waiting; rejects with its reason. What the service has begun goes on. */
   signal?: AbortSignal
-  /** For the whole answer of one attempt; that of the client where absent. */
+  /** For one attempt, its whole answer included; that of the client where absent, and more where much is sent. */
   requestTimeoutMs?: number
   headers?: Readonly<Record<string, string | undefined>>
 }
@@ -141,10 +141,11 @@ export class Transport {
     read: (response: Response) => Promise<T>,
     { isRead = true, takesAnyStatus = false }: AttemptOptions,
   ): Promise<T> {
-    const { signal, requestTimeoutMs = this.#options.requestTimeoutMs, below } = options
+    const { signal, below } = options
+    const limitMs = options.requestTimeoutMs ?? this.#options.requestTimeoutMs + sendingMs(request.body)
     const authorization = below === 'nothing' ? 'none' : options.authorization
     const timeout = new AbortController()
-    const timer = setTimeout(() => timeout.abort(), requestTimeoutMs)
+    const timer = limitMs <= longestTimerMs ? setTimeout(() => timeout.abort(), limitMs) : undefined
     const ends = signal === undefined ? timeout.signal : AbortSignal.any([signal, timeout.signal])
     try {
       const response = await this.#authorized(request, authorization, ends)
@@ -155,7 +156,7 @@ export class Transport {
       })
     } catch (error) {
       if (signal?.aborted) throw reasonOf(signal)
-      throw timeout.signal.aborted ? timedOut(request, requestTimeoutMs) : error
+      throw timeout.signal.aborted ? timedOut(request, limitMs) : error
     } finally {
       clearTimeout(timer)
     }
@@ -226,6 +227,20 @@ function withHeader({ headers }: OutgoingRequest, name: string, value: string): 
 
 const bearing = (request: OutgoingRequest, token: string | undefined): Headers =>
   token === undefined ? request.headers : withHeader(request, 'Authorization', `Bearer ${token}`)
+
+/** What timers can take. */
+const longestTimerMs = 2 ** 31 - 1
+/** A connection that is slower than this is taken for dead. */
+const slowestBytesPerSecond = 64 * 1024
+
+/** How long a body may take beside the time for its answer; of a stream, for ever. */
+function sendingMs(body: BodyInit | undefined): number {
+  if (body instanceof ReadableStream) return Infinity
+  const bytes = body instanceof Blob ? body.size : typeof body === 'string' ? body.length : byteLength(body)
+  return Math.round((bytes / slowestBytesPerSecond) * 1000)
+}
+
+const byteLength = (body: unknown) => (body instanceof ArrayBuffer || ArrayBuffer.isView(body) ? body.byteLength : 0)
 
 /** Reading a body that is cut fails with a TypeError or a DOMException; what is no JSON is a SyntaxError. */
 const isCut = (error: unknown) => error instanceof TypeError || error instanceof DOMException

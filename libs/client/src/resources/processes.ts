@@ -29,7 +29,7 @@ export interface RunOptions extends StartOptions, WaitOptions {
   draft?: types.DraftInput
 }
 
-export type Parameters = Readonly<Record<string, unknown>>
+export type RunParameters = Readonly<Record<string, unknown>>
 
 const path = '/processes'
 
@@ -81,17 +81,17 @@ export class Processes {
    * for await (const { level, message } of run.logs()) console.log(level, message)
    * const { text } = await run.result<{ text: string }>()
    */
-  async run(process: string, parameters?: Parameters, options: RunOptions = {}): Promise<Run> {
+  async run(process: string, parameters?: RunParameters, options: RunOptions = {}): Promise<Run> {
     return this.#started(options, (start) => this.execute(process, inputOf(parameters, options), start))
   }
 
   /** Starts a run and waits for its value, however long that takes. @throws RunError where it has none. */
-  async call<T = unknown>(process: string, parameters?: Parameters, options?: RunOptions): Promise<T> {
+  async call<T = unknown>(process: string, parameters?: RunParameters, options?: RunOptions): Promise<T> {
     return (await this.run(process, parameters, options)).result<T>()
   }
 
   /** Runs code once that no process is stored for; needs the scope `build`, too. */
-  async runDraft(draft: types.DraftInput, parameters?: Parameters, options: RunOptions = {}): Promise<Run> {
+  async runDraft(draft: types.DraftInput, parameters?: RunParameters, options: RunOptions = {}): Promise<Run> {
     return this.#started(options, (start) => this.executeDraft({ ...inputOf(parameters, options), draft }, start))
   }
 
@@ -134,7 +134,7 @@ export class Processes {
   }
 }
 
-function inputOf(parameters: Parameters | undefined, options: RunOptions): types.ExecuteProcessInput {
+function inputOf(parameters: RunParameters | undefined, options: RunOptions): types.ExecuteProcessInput {
   const { tag, comment, timeoutMs: timeout, agentPool: agentPoolSlug, callbackUrl, freshProcess, draft } = options
   return { parameters, tag, comment, draft, settings: { timeout, agentPoolSlug, callbackUrl, freshProcess } }
 }
