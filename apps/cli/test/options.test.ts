@@ -47,10 +47,13 @@ describe('what is shown', () => {
   })
 
   test('a level takes those above it along, and has short names', () => {
-    const entry = (level: string) => ({ timestamp: '2026-11-24T08:00:00Z', level, message: 'time out' })
-    const shown = ['DEBUG', 'INFO', 'WARNING', 'ERROR'].filter((level) =>
-      isWanted(entry(level), { level: levelOf('warn') }),
-    )
+    const levels = ['DEBUG', 'INFO', 'WARNING', 'ERROR'] as const
+    const entry = (level: (typeof levels)[number]) => ({
+      timestamp: '2026-11-24T08:00:00Z',
+      level,
+      message: 'time out',
+    })
+    const shown = levels.filter((level) => isWanted(entry(level), { level: levelOf('warn') }))
     expect(shown).toEqual(['WARNING', 'ERROR'])
     expect(isWanted(entry('INFO'), { grep: /time ?out/u, since: '2026-11-24T07:00:00Z' })).toBe(true)
     expect(isWanted(entry('INFO'), { since: '2026-11-24T09:00:00Z' })).toBe(false)

@@ -1,35 +1,16 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import type { Client } from '@automation/client'
+import type { Client, DependencyInstall as Install, ProgrammingLanguageManifest as Manifest } from '@automation/client'
 import { InvalidArgumentError, type Command } from 'commander'
 import { examples } from '../output/examples.ts'
 import { exitCodes, ExitError, usageError, type Runtime } from '../runtime.ts'
-import type { LogEntry } from '../runs/follow-run.ts'
 import { logLine } from '../runs/show-run.ts'
 
 type Packages = Record<string, string>
 
-interface Manifest {
-  programmingLanguage: string
-  dependencies: Packages
-  nextInstallation?: {
-    status: 'PENDING' | 'INSTALLING' | 'INSTALLED' | 'FAILED'
-    error?: string
-    dependencies: Packages
-  }
-}
-
-interface Install {
-  id: string
-  status: 'INSTALLING' | 'INSTALLED' | 'FAILED'
-  startedAt: string
-  endedAt?: string
-  error?: string
-  active: boolean
-  resolved: Packages
-}
+type Language = Manifest['programmingLanguage']
 
 interface LanguageOptions {
-  language: string
+  language: Language
 }
 
 /** `pas deps`. */
@@ -88,7 +69,7 @@ export function register(program: Command, runtime: Runtime): void {
       ]
       return out.data(await installsOf(client, of), { table, empty: 'There was no install.' })
     }
-    const manifest = await manifestOf(client, of)
+    const manifest = await client.dependencies.get(of)
     if (out.json) return out.data(manifest)
     const rows = rowsOf(manifest)
     out.data(rows, {
@@ -118,11 +99,11 @@ export function register(program: Command, runtime: Runtime): void {
     })
   }
 
-  async function stage(of: string, change: (present: Packages) => Packages): Promise<void> {
+  async function stage(of: Language, change: (present: Packages) => Packages): Promise<void> {
     const client = await runtime.client()
-    const { dependencies, nextInstallation } = await manifestOf(client, of)
+    const { dependencies, nextInstallation } = await client.dependencies.get(of)
     const body = { dependencies: change(nextInstallation?.dependencies ?? dependencies) }
-    const { data } = await client.request<Manifest>('PUT', `/dependencies/${of}`, { body })
+    const data = await client.dependencies.update(of, body)
     if (out.json) out.data(data)
     else out.say(data.nextInstallation === undefined ? 'Nothing changes.' : 'Staged. Install it by "pas deps install".')
   }
@@ -130,39 +111,31 @@ export function register(program: Command, runtime: Runtime): void {
   async function install({ language: of, watch }: LanguageOptions & { watch?: boolean }): Promise<void> {
     const client = await runtime.client()
     const before = new Set((await installsOf(client, of)).map(({ id }) => id))
-    await client.request('POST', `/dependencies/${of}/install`)
+    await client.dependencies.install(of)
     if (watch) return watchInstall(client, of, before)
     if (out.json) out.data({ language: of, status: 'INSTALLING' })
     else out.say('Installing. Watch it by "pas deps install --watch" next time, or see "pas deps list".')
   }
 
   /** Shows the log of the install that is none of `before` until its end. */
-  async function watchInstall(client: Client, of: string, before: Set<string>): Promise<void> {
+  async function watchInstall(client: Client, of: Language, before: Set<string>): Promise<void> {
     let shown = 0
     for (;;) {
       const running = (await installsOf(client, of)).find(({ id }) => !before.has(id))
-      if (running !== undefined) shown += await showLog(client, of, running.id, shown)
+      if (running !== undefined) shown = await showLog(client, of, running.id, shown)
       if (running !== undefined && running.status !== 'INSTALLING') return endOf(running)
       // Installs take seconds to minutes; what an installer says comes in bursts.
       await delay(500)
     }
   }
 
-  async function showLog(client: Client, of: string, id: string, from: number): Promise<number> {
-    const size = 100
-    let shown = 0
-    for (let page = Math.floor(from / size); ; page += 1) {
-      const path = `/dependencies/${of}/installs/${id}/logs`
-      const { data } = await client.request<{ data: LogEntry[]; hasNextPage: boolean }>('GET', path, {
-        query: { page, limit: size },
-      })
-      for (const entry of data.data.slice(Math.max(0, from + shown - page * size))) {
-        if (out.json) out.line({ type: 'log', ...entry })
-        else out.say(logLine(runtime, entry))
-        shown += 1
-      }
-      if (!data.hasNextPage) return shown
+  async function showLog(client: Client, of: Language, id: string, from: number): Promise<number> {
+    const entries = await client.dependencies.installLogs(of, id).toArray()
+    for (const entry of entries.slice(from)) {
+      if (out.json) out.line({ type: 'log', ...entry })
+      else out.say(logLine(runtime, entry))
     }
+    return entries.length
   }
 
   function endOf({ id, status, error, resolved }: Install): void {
@@ -182,7 +155,7 @@ export function register(program: Command, runtime: Runtime): void {
   }
 
   async function discard({ language: of }: LanguageOptions): Promise<void> {
-    const { data } = await (await runtime.client()).request<Manifest>('DELETE', `/dependencies/${of}/install`)
+    const data = await (await runtime.client()).dependencies.discard(of)
     if (out.json) out.data(data)
     else out.say('What was staged is dropped.')
   }
@@ -190,23 +163,17 @@ export function register(program: Command, runtime: Runtime): void {
   async function rollback(id: string | undefined, { language: of }: LanguageOptions): Promise<void> {
     const client = await runtime.client()
     const installId = id ?? (await installBefore(client, of))
-    const { data } = await client.request<Manifest>('POST', `/dependencies/${of}/rollback`, { body: { installId } })
+    const data = await client.dependencies.rollback(of, { installId })
     if (out.json) out.data(data)
     else out.say(`Runs see the packages of the install ${installId} again.`)
   }
 }
 
-async function manifestOf(client: Client, language: string): Promise<Manifest> {
-  return (await client.request<Manifest>('GET', `/dependencies/${language}`)).data
+async function installsOf(client: Client, language: Language): Promise<Install[]> {
+  return client.dependencies.installs(language).toArray()
 }
 
-async function installsOf(client: Client, language: string): Promise<Install[]> {
-  return (
-    await client.request<{ data: Install[] }>('GET', `/dependencies/${language}/installs`, { query: { limit: 50 } })
-  ).data.data
-}
-
-async function installBefore(client: Client, language: string): Promise<string> {
+async function installBefore(client: Client, language: Language): Promise<string> {
   const done = (await installsOf(client, language)).filter(({ status }) => status === 'INSTALLED')
   const before = done[done.findIndex(({ active }) => active) + 1]
   if (before === undefined)
@@ -225,7 +192,7 @@ function rowsOf({ dependencies, nextInstallation }: Manifest): [name: string, ve
 }
 
 /** A package as its registry's tools write it: `name@range` of npm, `name==version` and the like of PyPI. */
-function readPackage(text: string, language: string): [name: string, version: string] {
+function readPackage(text: string, language: Language): [name: string, version: string] {
   const form =
     language === 'PYTHON' ? /^([A-Za-z0-9._-]+(?:\[[^\]]*\])?)\s*((?:[=<>!~]=?|===).*)?$/ : /^(@?[^@]+)(?:@(.+))?$/
   const [, name, version] = form.exec(text) ?? []
@@ -233,8 +200,8 @@ function readPackage(text: string, language: string): [name: string, version: st
   return [name, version ?? '*']
 }
 
-function language(text: string): string {
-  const found = ['JAVASCRIPT', 'PYTHON'].find(
+function language(text: string): Language {
+  const found = (['JAVASCRIPT', 'PYTHON'] as const).find(
     (one) => text !== '' && (one.startsWith(text.toUpperCase()) || (text === 'js' && one === 'JAVASCRIPT')),
   )
   if (found === undefined) throw new InvalidArgumentError('A language is javascript or python.')

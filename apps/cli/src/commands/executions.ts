@@ -1,3 +1,4 @@
+import type { Execution } from '@automation/client'
 import type { Command } from 'commander'
 import { duration, several, timeOrAgo, wholeNumber } from '../options/duration.ts'
 import { readParameters, withParameters, type ParameterOptions } from '../options/parameters.ts'
@@ -6,21 +7,12 @@ import { oneLine } from '../output/output.ts'
 import type { Column } from '../output/table.ts'
 import { exitCodes, ExitError, type Runtime } from '../runtime.ts'
 import { followWithin } from '../runs/follow-run.ts'
-import { listenerFor, readExecution, showEnd, showRun, type ExecutionRecord } from '../runs/show-run.ts'
-
-interface Listed extends ExecutionRecord {
-  createdAt: string
-  startedAt?: string
-  endedAt?: string
-  origin?: string
-  tag?: string
-  trial: boolean
-}
+import { listenerFor, showEnd, showRun } from '../runs/show-run.ts'
 
 interface ListOptions {
   process?: string
-  status?: string[]
-  origin?: string[]
+  status?: Execution['status'][]
+  origin?: NonNullable<Execution['origin']>[]
   since?: string
   search?: string
   trial?: boolean
@@ -28,7 +20,7 @@ interface ListOptions {
   watch?: boolean
 }
 
-const columns: Column<Listed>[] = [
+const columns: Column<Execution>[] = [
   { title: 'id', of: ({ id }) => id },
   { title: 'process', of: ({ processSlug }) => processSlug },
   { title: 'status', of: ({ status }) => status },
@@ -112,37 +104,35 @@ export function register(program: Command, runtime: Runtime): void {
       q: options.search,
       trial: options.trial === false ? false : undefined,
     }
-    const { data } = await client.request<{ data: Listed[] }>('GET', '/executions', {
-      query: { ...query, limit: options.limit },
-    })
-    if (!options.watch) return out.data(data.data, { table: columns, empty: 'There are no such runs.' })
-    const show = (execution: Listed) =>
+    const { data } = await client.executions.list({ ...query, limit: options.limit }).page()
+    if (!options.watch) return out.data<Execution>(data, { table: columns, empty: 'There are no such runs.' })
+    const show = (execution: Execution) =>
       out.line(
-        { type: 'change', ...execution },
+        { ...execution, type: 'change' },
         `${execution.createdAt}  ${execution.id}  ${execution.status.padEnd(8)}  ${oneLine(execution.processSlug)}`,
       )
-    for (const execution of data.data.toReversed()) show(execution)
-    const events = client.events('/events', { query: { types: 'execution', processId } })
+    for (const execution of data.toReversed()) show(execution)
+    const events = client.team.events({ types: ['execution'], processId })
     for await (const { event, data: change } of events) {
       if (event === 'gap') out.say('Some changes are missing here: the stream fell behind. List again to see all.')
-      else if (fits(change as Listed, options)) show(change as Listed)
+      else if (fits(change as unknown as Execution, options)) show(change as unknown as Execution)
     }
   }
 
   async function show(id: string): Promise<void> {
-    const execution = await readExecution(await runtime.client(), id)
-    out.data(execution, { text: executionText(execution as Listed) })
+    const execution = await (await runtime.client()).executions.get(id)
+    out.data(execution, { text: executionText(execution) })
   }
 
   async function wait(id: string, options: { timeout?: number }): Promise<void> {
     const client = await runtime.client()
     await followWithin(client, id, out.json ? listenerFor(runtime) : {}, options.timeout)
-    showEnd(runtime, await readExecution(client, id))
+    showEnd(runtime, await client.executions.get(id))
   }
 
   async function kill(ids: string[]): Promise<void> {
     const client = await runtime.client()
-    const ended = await Promise.allSettled(ids.map((id) => client.request('PUT', `/executions/${id}/kill`)))
+    const ended = await Promise.allSettled(ids.map((id) => client.executions.kill(id)))
     const faults = ended.flatMap((one, index) =>
       one.status === 'rejected' ? [{ path: ids[index]!, message: (one.reason as Error).message }] : [],
     )
@@ -160,27 +150,27 @@ export function register(program: Command, runtime: Runtime): void {
   async function rerun(id: string, options: ParameterOptions & { tag?: string; watch?: boolean }): Promise<void> {
     const client = await runtime.client()
     const body = { parameters: await readParameters(runtime, options), tag: options.tag }
-    const { data: executionId } = await client.request<string>('POST', `/executions/${id}/rerun`, { body })
+    const { id: executionId } = await client.executions.rerun(id, body)
     if (options.watch) await showRun(runtime, client, executionId)
     else out.data({ executionId }, { text: executionId })
   }
 }
 
-function fits(execution: Listed, { status, origin, trial }: ListOptions): boolean {
+function fits(execution: Execution, { status, origin, trial }: ListOptions): boolean {
   return (
     (status === undefined || status.includes(execution.status)) &&
-    (origin === undefined || origin.includes(execution.origin ?? '')) &&
+    (origin === undefined || (execution.origin !== undefined && origin.includes(execution.origin))) &&
     (trial !== false || !execution.trial)
   )
 }
 
-function ranFor({ startedAt, endedAt }: Listed): string | undefined {
+function ranFor({ startedAt, endedAt }: Execution): string | undefined {
   return startedAt === undefined || endedAt === undefined
     ? undefined
     : `${Date.parse(endedAt) - Date.parse(startedAt)} ms`
 }
 
-function executionText(execution: Listed): string {
+function executionText(execution: Execution): string {
   const { id, processSlug, status, origin, tag, error, returnValue, timeline } = execution
   const events = timeline.events.map(
     (event) => `  ${event.timestamp}  ${event.status}${event.explanation ? `  ${oneLine(event.explanation)}` : ''}`,

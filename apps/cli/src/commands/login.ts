@@ -45,7 +45,7 @@ The API token is asked for, or comes by --token-stdin; it is never an argument. 
     const credential = options.device ? await byDevice(target, options) : await byToken(target, options)
     const token = credential.kind === 'apiToken' ? credential.apiToken : credential.accessToken
     const client = await runtime.client({ target, token })
-    const { data: team } = await client.request<{ slug: string; name: string }>('GET', '/team')
+    const team = await client.team.get()
     await writeCredential(runtime.env, target, credential, { keyring: options.keyring ?? false })
     const context = await makeCurrent(target)
     const { say, data } = runtime.out

@@ -1,10 +1,10 @@
-import type { Client } from '@automation/client'
+import type { Client, ExecutionLog } from '@automation/client'
 import type { Command } from 'commander'
 import { timeOrAgo, wholeNumber } from '../options/duration.ts'
 import { examples } from '../output/examples.ts'
 import { oneLine } from '../output/output.ts'
 import type { Runtime } from '../runtime.ts'
-import { finalStatuses, followRun, type LogEntry } from '../runs/follow-run.ts'
+import { finalStatuses, followRun } from '../runs/follow-run.ts'
 import { isWanted, levelOf, levelsFrom, regularExpression, type LogFilter } from '../runs/log-filter.ts'
 import { logLine } from '../runs/show-run.ts'
 
@@ -54,19 +54,19 @@ export function register(program: Command, runtime: Runtime): void {
     const processId = options.process === undefined ? undefined : (await client.processes.get(options.process)).id
     const query = { processId, from: options.since, limit: options.limit }
     // Opened before the list is read: a run that comes meanwhile is in one of the two.
-    const events = options.follow ? client.events('/events', { query: { types: 'execution', processId } }) : undefined
+    const events = options.follow ? client.team.events({ types: ['execution'], processId }) : undefined
     const next = events?.next()
-    const { data } = await client.request<{ data: Run[] }>('GET', '/executions', { query })
-    const ended = data.data.filter(({ status }) => finalStatuses.includes(status))
+    const { data } = await client.executions.list(query).page()
+    const ended = data.filter(({ status }) => finalStatuses.includes(status))
     for (const run of ended.toReversed()) await logOf(client, run, options)
     if (events === undefined || next === undefined) {
-      for (const run of data.data.toReversed()) if (!ended.includes(run)) await logOf(client, run, options)
+      for (const run of data.toReversed()) if (!ended.includes(run)) await logOf(client, run, options)
       return
     }
     const followed = followAll(client, options, new Set(ended.map((run) => run.id)))
-    for (const run of data.data) if (!ended.includes(run)) followed(run)
+    for (const run of data) if (!ended.includes(run)) followed(run)
     for (let event = await next; event.done !== true; event = await events.next())
-      if (event.value.event === 'execution') followed(event.value.data as Run)
+      if (event.value.event === 'execution') followed(event.value.data as unknown as Run)
   }
 
   /** Follows each run that it is told of, some at a time; of those beyond, the log is read at their end. */
@@ -87,21 +87,12 @@ export function register(program: Command, runtime: Runtime): void {
 
   async function logOf(client: Client, run: { id: string; processSlug?: string }, options: LogsOptions): Promise<void> {
     const { level, since: from } = options
-    for (let page = 0; ; page += 1) {
-      const query = { level: level === undefined ? undefined : levelsFrom(level), from, page, limit: 1000 }
-      const { data } = await client.request<{ data: LogEntry[]; hasNextPage: boolean }>(
-        'GET',
-        `/executions/${run.id}/logs`,
-        {
-          query,
-        },
-      )
-      for (const entry of data.data) print(entry, options, run.processSlug === undefined ? undefined : run)
-      if (!data.hasNextPage) return
-    }
+    const levels = level === undefined ? undefined : levelsFrom(level)
+    for await (const entry of client.executions.logs(run.id, { level: levels, from, limit: 1000 }))
+      print(entry, options, run.processSlug === undefined ? undefined : run)
   }
 
-  function print(entry: LogEntry, filter: LogFilter, run?: { id: string; processSlug?: string }): void {
+  function print(entry: ExecutionLog, filter: LogFilter, run?: { id: string; processSlug?: string }): void {
     if (!isWanted(entry, filter)) return
     const of = run === undefined ? '' : `${oneLine(run.processSlug ?? '')} ${run.id.slice(-8)}  `
     const time = out.style('dim', `${entry.timestamp.slice(0, 23).padEnd(23, '0')}Z`)

@@ -65,11 +65,9 @@ export function register(program: Command, runtime: Runtime): void {
   }
 
   async function create(name: string, options: { scopes?: string[]; expires?: string }): Promise<void> {
-    const body = { name, scopes: options.scopes, expiresAt: options.expires }
+    const body = { name, scopes: options.scopes as ServiceAccount['scopes'], expiresAt: options.expires }
     const client = await runtime.client()
-    const { data } = await client.request<ServiceAccount & { apiToken: string }>('POST', '/auth/service-accounts', {
-      body,
-    })
+    const data = await client.auth.createServiceAccount(body)
     if (out.json) return out.data(data)
     out.say(`The token ${data.clientId} may:`)
     for (const scope of data.scopes) out.say(`  ${scope.padEnd(10)} ${scopeTexts[scope] ?? ''}`)

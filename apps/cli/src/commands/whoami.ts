@@ -12,7 +12,7 @@ export function register(program: Command, runtime: Runtime): void {
       .action(async () => {
         const { context } = await runtime.target()
         const client = await runtime.client()
-        await client.request('GET', '/team')
+        await client.team.get()
         const identity = { ...(await readIdentity(client)), context }
         const { url, team, subject, name, scopes } = identity
         runtime.out.data(identity, {

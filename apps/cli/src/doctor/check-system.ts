@@ -38,7 +38,7 @@ export async function* checkSystem(target: Target, connect: () => Promise<Client
   let client: Client
   try {
     client = await connect()
-    await client.request('GET', '/team')
+    await client.team.get()
   } catch (error) {
     yield {
       name: 'token',

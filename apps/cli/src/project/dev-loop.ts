@@ -2,7 +2,7 @@ import type { Client } from '@automation/client'
 import { join } from 'node:path'
 import { readFailure } from '../failure.ts'
 import { followRun } from '../runs/follow-run.ts'
-import { listenerFor, readExecution, showEnd } from '../runs/show-run.ts'
+import { listenerFor, showEnd } from '../runs/show-run.ts'
 import { readDraft, startDraft, type Draft } from '../runs/start-run.ts'
 import type { Runtime } from '../runtime.ts'
 import { readText } from './checkout.ts'
@@ -71,7 +71,7 @@ export class DevLoop {
       // It may have been saved again while the run was being started.
       if (this.#isChanged || this.#isEnded) this.#stopRun()
       await followRun(this.#client, id, listenerFor(this.#runtime))
-      if (!this.#isChanged && !this.#isEnded) showEnd(this.#runtime, await readExecution(this.#client, id))
+      if (!this.#isChanged && !this.#isEnded) showEnd(this.#runtime, await this.#client.executions.get(id))
     } finally {
       this.#running = undefined
     }

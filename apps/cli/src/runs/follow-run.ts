@@ -1,23 +1,10 @@
-import type { Client } from '@automation/client'
+import type { Client, ExecutionLog, ExecutionTimelineEvent } from '@automation/client'
 import { exitCodes, ExitError } from '../exit.ts'
-
-/** A log entry of a run. */
-export interface LogEntry {
-  timestamp: string
-  level: string
-  message: string
-}
-
-export interface StatusEvent {
-  status: string
-  timestamp: string
-  explanation?: string
-}
 
 /** Who is told what happens to a run. */
 export interface RunListener {
-  onLog?(entry: LogEntry): void
-  onStatus?(event: StatusEvent): void
+  onLog?(entry: ExecutionLog): void
+  onStatus?(event: ExecutionTimelineEvent): void
 }
 
 export const finalStatuses = ['FINISHED', 'ERROR', 'KILLED', 'REJECTED']
@@ -29,10 +16,10 @@ export async function followRun(
   listener: RunListener = {},
   options: { signal?: AbortSignal } = {},
 ): Promise<string> {
-  for await (const { event, data } of client.events(`/executions/${executionId}/events`, options)) {
-    if (event === 'log') listener.onLog?.(data as LogEntry)
-    else if (event === 'status') listener.onStatus?.(data as StatusEvent)
-    else if (event === 'end') return (data as { status: string }).status
+  for await (const event of client.executions.run(executionId).events(options)) {
+    if (event.event === 'log') listener.onLog?.(event.data)
+    else if (event.event === 'status') listener.onStatus?.(event.data)
+    else return event.data.status
   }
   options.signal?.throwIfAborted()
   throw new ExitError(

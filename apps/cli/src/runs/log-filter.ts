@@ -1,5 +1,5 @@
+import type { ExecutionLog } from '@automation/client'
 import { InvalidArgumentError } from 'commander'
-import type { LogEntry } from './follow-run.ts'
 
 const levels = ['DEBUG', 'INFO', 'WARNING', 'ERROR'] as const
 
@@ -12,7 +12,7 @@ export interface LogFilter {
   since?: string
 }
 
-export function isWanted({ timestamp, level, message }: LogEntry, filter: LogFilter): boolean {
+export function isWanted({ timestamp, level, message }: ExecutionLog, filter: LogFilter): boolean {
   return (
     (filter.level === undefined || levelsFrom(filter.level).includes(level)) &&
     (filter.since === undefined || Date.parse(timestamp) >= Date.parse(filter.since)) &&
@@ -21,7 +21,7 @@ export function isWanted({ timestamp, level, message }: LogEntry, filter: LogFil
 }
 
 /** A level and those above it. */
-export function levelsFrom(level: string): string[] {
+export function levelsFrom(level: string): ExecutionLog['level'][] {
   return levels.slice(levels.findIndex((one) => one === level))
 }
 

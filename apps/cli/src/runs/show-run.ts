@@ -1,17 +1,7 @@
-import type { Client } from '@automation/client'
+import type { Client, Execution, ExecutionLog } from '@automation/client'
 import { exitCodes, ExitError, type Runtime } from '../runtime.ts'
 import { oneLine } from '../output/output.ts'
-import { followWithin, type LogEntry, type RunListener } from './follow-run.ts'
-
-/** The parts of an execution that commands show. */
-export interface ExecutionRecord {
-  id: string
-  status: string
-  processSlug: string
-  returnValue?: string
-  timeline: { explanation?: string; events: { status: string; timestamp: string; explanation?: string }[] }
-  error?: { name: string; message: string; frames: { file: string; line: number; function?: string }[] }
-}
+import { followWithin, type RunListener } from './follow-run.ts'
 
 /**
  * Shows a run that has started until it ends: its log on stderr, its value on stdout; with `--json` its events as lines
@@ -26,7 +16,7 @@ export async function showRun(
   const killing = killOnInterrupt(runtime, client, executionId)
   try {
     await followWithin(client, executionId, listenerFor(runtime), options.waitMs)
-    showEnd(runtime, await readExecution(client, executionId))
+    showEnd(runtime, await client.executions.get(executionId))
   } catch (error) {
     if (!killing.isAsked()) throw error
     throw new ExitError(exitCodes.interrupted, (error as Error).message, { cause: error })
@@ -53,7 +43,7 @@ export function listenerFor(runtime: Runtime): RunListener {
 /** A log entry as people read it. */
 export function logLine(
   runtime: Runtime,
-  { level, message }: LogEntry,
+  { level, message }: ExecutionLog,
   stream: 'stdout' | 'stderr' = 'stderr',
 ): string {
   const { out } = runtime
@@ -64,12 +54,8 @@ export function logLine(
   return level === 'DEBUG' ? out.style('dim', text, stream) : text
 }
 
-export async function readExecution(client: Client, executionId: string): Promise<ExecutionRecord> {
-  return (await client.request<ExecutionRecord>('GET', `/executions/${executionId}`)).data
-}
-
 /** Prints what became of a run; throws an ExitError unless it is FINISHED. */
-export function showEnd(runtime: Runtime, execution: ExecutionRecord): void {
+export function showEnd(runtime: Runtime, execution: Execution): void {
   const { id, status, returnValue, error, timeline } = execution
   const value: unknown = returnValue === undefined ? undefined : JSON.parse(returnValue)
   const explanation = timeline.explanation ?? timeline.events.at(-1)?.explanation
@@ -104,10 +90,8 @@ function killOnInterrupt(runtime: Runtime, client: Client, executionId: string):
     }
     asked = true
     runtime.out.say('Killing the run. Ctrl-C again leaves without waiting for its end.')
-    client.request('PUT', `/executions/${executionId}/kill`).catch((error: Error) => {
-      // It may have ended meanwhile; its stream says so.
-      if ((error as { code?: string }).code !== 'execution_ended') runtime.out.say(`The kill failed: ${error.message}`)
-    })
+    // It may have ended meanwhile; its stream says so.
+    client.executions.kill(executionId).catch((error: Error) => runtime.out.say(`The kill failed: ${error.message}`))
   })
   return { isAsked: () => asked, end }
 }

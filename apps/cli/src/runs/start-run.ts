@@ -1,29 +1,20 @@
-import { randomUUID } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import { basename, dirname, extname, join } from 'node:path'
-import type { Client } from '@automation/client'
+import type { Client, DraftInput, ExecuteProcessInput } from '@automation/client'
 import { usageError } from '../exit.ts'
 import { stripTypes } from '../project/strip-types.ts'
 
 /** What a run is started with, beside the process. */
-export interface RunInput {
+export type RunInput = Pick<ExecuteProcessInput, 'tag' | 'comment' | 'settings'> & {
   parameters?: Record<string, unknown>
-  tag?: string
-  comment?: string
-  settings?: { timeout?: number; agentPoolSlug?: string; freshProcess?: boolean }
 }
 
 /** A source that is not saved. */
-export interface Draft {
-  programmingLanguage: 'JAVASCRIPT' | 'PYTHON'
-  sourceCode: string
-  parametersSchema?: unknown
-  manifest?: { dependencies: Record<string, string> }
-}
+export type Draft = DraftInput & { programmingLanguage: 'JAVASCRIPT' | 'PYTHON' }
 
 /** Starts a run of a stored process and gives its id. A repeated call starts nothing twice. */
 export async function startRun(client: Client, slug: string, input: RunInput): Promise<string> {
-  return start(client, `/processes/${encodeURIComponent(slug)}/execute`, input)
+  return (await client.processes.execute(slug, input)).executionId
 }
 
 /**
@@ -39,16 +30,11 @@ export async function startDraft(
   if (slug !== undefined)
     try {
       const { programmingLanguage: _, ...change } = draft
-      return await start(client, `/processes/${encodeURIComponent(slug)}/execute`, { ...input, draft: change })
+      return (await client.processes.execute(slug, { ...input, draft: change })).executionId
     } catch (error) {
       if ((error as { code?: string }).code !== 'process_not_found') throw error
     }
-  return start(client, '/processes/draft/execute', { ...input, draft })
-}
-
-async function start(client: Client, path: string, body: object): Promise<string> {
-  const { data } = await client.request<{ executionId: string }>('POST', path, { body, idempotencyKey: randomUUID() })
-  return data.executionId
+  return (await client.processes.executeDraft({ ...input, draft })).executionId
 }
 
 const languages: Readonly<Record<string, Draft['programmingLanguage']>> = {
@@ -92,7 +78,7 @@ function withoutTypes(source: string, file: string): string {
   }
 }
 
-async function schemaBeside(file: string): Promise<unknown> {
+async function schemaBeside(file: string): Promise<Record<string, unknown> | undefined> {
   const path = join(dirname(file), 'parameters.schema.json')
   const text = await readFile(path, 'utf8').catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'ENOENT') return undefined
@@ -100,7 +86,7 @@ async function schemaBeside(file: string): Promise<unknown> {
   })
   if (text === undefined) return undefined
   try {
-    return JSON.parse(text)
+    return JSON.parse(text) as Record<string, unknown>
   } catch (error) {
     throw usageError(`${path} is no JSON: ${(error as Error).message}`)
   }
