@@ -22,7 +22,7 @@ PYPI_IS_AWAY = 3
 
 
 def main(arguments: list[str]) -> int:
-    if sys.version_info < (3, 11):
+    if sys.version_info < (3, 11):  # noqa: UP036
         print(f"The Python client wants Python 3.11 or later; this is {sys.version.split()[0]}", file=sys.stderr)
         return 1
     environment = make_environment()
@@ -35,14 +35,19 @@ def main(arguments: list[str]) -> int:
         return 1
     tests = work / "tests"
     shutil.copytree(HERE / "tests", tests, ignore=shutil.ignore_patterns("__pycache__"))
-    # The tests of the client without async are made as it is.
-    mypy = [python, "-m", "mypy", "--config-file", str(HERE / "pyproject.toml"), "--cache-dir", str(environment / "mypy")]
+    settings = str(HERE / "pyproject.toml")
+    ruff = [python, "-m", "ruff"]
+    mypy = [python, "-m", "mypy", "--config-file", settings, "--cache-dir", str(environment / "mypy")]
+    pytest = [python, "-m", "pytest", "--config-file", settings, "--rootdir", str(tests), "--import-mode", "importlib"]
     steps = [
+        [*ruff, "check", "--quiet", "--no-cache", str(HERE)],
+        [*ruff, "format", "--quiet", "--no-cache", "--check", str(HERE)],
         [python, str(HERE / "derive_sync.py"), "--check"],
+        # Tests of the client without async are made of the others, as the client is.
         [python, str(HERE / "derive_sync.py"), "--tests", str(tests)],
         [*mypy, "--package", "process_automation"],
         [*mypy, "--explicit-package-bases", str(tests)],
-        [python, "-m", "pytest", "--config-file", str(HERE / "pyproject.toml"), "--rootdir", str(tests), "--import-mode", "importlib", *(arguments or [str(tests)])],
+        [*pytest, *(arguments or [str(tests)])],
     ]
     given = {**os.environ, "REPOSITORY": str(REPOSITORY), "MYPYPATH": str(tests), "PYTHONPATH": str(tests)}
     return next((code for step in steps if (code := subprocess.run(step, cwd=work, env=given).returncode)), 0)

@@ -35,7 +35,8 @@ def environment(system: System, monkeypatch: pytest.MonkeyPatch) -> None:
 def proxy(system: System) -> Iterator[CuttingProxy]:
     """A way to the system that can be cut."""
     address = urlsplit(system.host)
-    assert address.hostname and address.port
+    assert address.hostname
+    assert address.port
     with CuttingProxy(address.hostname, address.port) as opened:
         yield opened
 

@@ -6,6 +6,7 @@ import asyncio
 import re
 import subprocess
 import sys
+from itertools import pairwise
 from pathlib import Path
 
 import httpx2
@@ -27,9 +28,7 @@ def remove_greeting() -> None:
 
 def test_the_programs_print_what_stands_below_them(tmp_path: Path) -> None:
     programs = [
-        (program, shown)
-        for (kind, program), (below, shown) in zip(BLOCKS, BLOCKS[1:], strict=False)
-        if kind == "python" and below == "text"
+        (program, shown) for (kind, program), (below, shown) in pairwise(BLOCKS) if kind == "python" and below == "text"
     ]
     assert len(programs) == 4
     remove_greeting()

@@ -15,7 +15,11 @@ from process_automation.inputs import CreateProcessInput, ScheduledProcessInput
 
 
 def test_names_go_to_the_wire_in_known_dictionaries_alone() -> None:
-    given = {"source_code": "return 1", "parameters_schema": {"some_name": 1}, "settings": {"forms_config": {"enabled": True}}}
+    given = {
+        "source_code": "return 1",
+        "parameters_schema": {"some_name": 1},
+        "settings": {"forms_config": {"enabled": True}},
+    }
     assert to_wire(CreateProcessInput, given) == {
         "sourceCode": "return 1",
         "parametersSchema": {"some_name": 1},

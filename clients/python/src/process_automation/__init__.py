@@ -3,6 +3,7 @@
 from ._async.client import AsyncClient
 from ._settings import VERSION as __version__
 from ._sync.client import Client
+from .commands import CommandOutput, CommandResult
 from .errors import (
     ApiError,
     BadRequest,
@@ -23,7 +24,6 @@ from .errors import (
     UnexpectedAnswer,
     WaitTimeout,
 )
-from .commands import CommandOutput, CommandResult
 from .run_events import RunEnd, RunEvent, RunLog, RunStatus
 from .team_event import TeamEvent
 

@@ -117,10 +117,12 @@ async def test_schedules_are_made_paused_and_run(pas: AsyncClient, name: str) ->
     execution = await pas.schedules.run(schedule.id)
     assert await pas.executions.run(execution.id).result() == {"first_name": "Ada"}
     now = datetime.now(UTC)
-    coming = [one for one in await pas.schedules.calendar(now, now + timedelta(days=8)) if one.schedule_id == schedule.id]
+    coming = [
+        one for one in await pas.schedules.calendar(now, now + timedelta(days=8)) if one.schedule_id == schedule.id
+    ]
     assert len(coming) >= 5
     assert (await pas.schedules.get(schedule.id)).id == schedule.id
-    assert [one async for one in pas.schedules.firings(schedule.id)] is not None
+    assert [one async for one in pas.schedules.firings(schedule.id)] != None
     assert len((await pas.schedules.preview(cron="0 8 * * *", zone_id="Europe/Berlin", count=3)).times) == 3
     later = await pas.schedules.update(schedule.id, cron="0 9 * * *")
     assert later.etag
@@ -170,7 +172,7 @@ async def test_the_team_says_what_it_has_and_what_was_done(pas: AsyncClient, nam
     assert (await pas.team.limits()).header_prefix == "Svc-"
     usage = await pas.team.usage(from_=datetime.now(UTC) - timedelta(days=1), by="day")
     assert usage.from_ < usage.to
-    process = await pas.processes.create(name=name, source_code="await svc.datastore.set('%s', 1); return 1" % name)
+    process = await pas.processes.create(name=name, source_code=f"await svc.datastore.set('{name}', 1); return 1")
     assert [one.type async for one in pas.team.audit_events(entity_id=process.id)] == ["PROCESS"]
     await pas.processes.call(name)
     assert [entry.value async for entry in pas.team.datastore(prefix=name)] == [1]

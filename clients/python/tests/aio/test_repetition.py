@@ -85,9 +85,7 @@ async def test_reads_and_deletions_are_asked_for_again(
     assert proxy.count("DELETE ") == 2
 
 
-async def test_too_many_requests_are_waited_for_as_the_service_says(
-    cut_pas: AsyncClient, proxy: CuttingProxy
-) -> None:
+async def test_too_many_requests_are_waited_for_as_the_service_says(cut_pas: AsyncClient, proxy: CuttingProxy) -> None:
     problem = json.dumps({"code": "too_many_calls", "detail": "Slower"})
     proxy.answer("/team ", 429, problem, Retry_After="1")
     assert await cut_pas.team.get()

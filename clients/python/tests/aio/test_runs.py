@@ -42,7 +42,14 @@ async def test_events_tell_of_status_log_and_end_and_go_on_behind_one_that_was_s
 
 async def test_numbers_and_nulls_come_back_as_they_were_sent(pas: AsyncClient, name: str) -> None:
     await pas.processes.create(name=name, source_code="return svc.context.parameters", programming_language="PYTHON")
-    values = {"big": 2**60 + 1, "small": 5e-324, "whole": 1, "null": None, "nested": [None, {"a": None}], "text": "\u2028é"}
+    values = {
+        "big": 2**60 + 1,
+        "small": 5e-324,
+        "whole": 1,
+        "null": None,
+        "nested": [None, {"a": None}],
+        "text": "\u2028é",
+    }
     returned = await pas.processes.call(name, values)
     assert returned == values
     assert type(returned["whole"]) is int

@@ -26,9 +26,7 @@ class Aliases(Resource, Generic[Alias, PageOf]):
         self._page = page
 
     @operation("getProcessesByIdentifierAliases", "getModulesByModuleIdAliases")
-    def list(
-        self, owner: str, *, version_id: str | None = None, limit: int | None = None
-    ) -> Listing[Alias, PageOf]:
+    def list(self, owner: str, *, version_id: str | None = None, limit: int | None = None) -> Listing[Alias, PageOf]:
         """All aliases, or those of one version. `limit` is of a page, as in all lists."""
         query = {"version_id": version_id, "limit": limit}
         return Listing(self._transport, self._path(owner), self._page, query)

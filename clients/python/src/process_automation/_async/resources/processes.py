@@ -35,9 +35,7 @@ class Processes(Resource):
     def __init__(self, transport: Transport) -> None:
         super().__init__(transport)
         self.versions = ProcessVersions(transport, "/processes", VersionedProcess, VersionedProcessesPaginatedResult)
-        self.aliases = Aliases(
-            transport, "/processes", VersionedProcessAlias, VersionedProcessAliasesPaginatedResult
-        )
+        self.aliases = Aliases(transport, "/processes", VersionedProcessAlias, VersionedProcessAliasesPaginatedResult)
 
     @operation("getProcesses")
     def list(

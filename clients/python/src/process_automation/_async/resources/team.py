@@ -46,9 +46,7 @@ class TeamResource(Resource):
         return await self._transport.record(Limits, "GET", "/limits")
 
     @operation("getUsage")
-    async def usage(
-        self, *, from_: datetime | None = None, to: datetime | None = None, by: str | None = None
-    ) -> Usage:
+    async def usage(self, *, from_: datetime | None = None, to: datetime | None = None, by: str | None = None) -> Usage:
         """What runs have used, `by` `process` or `day`."""
         return await self._transport.record(Usage, "GET", "/usage", query={"from": from_, "to": to, "by": by})
 

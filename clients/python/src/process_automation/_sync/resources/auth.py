@@ -41,9 +41,7 @@ class Auth(Resource):
         return record_of(self._transport.send(call), Token)
 
     @operation("getAuthServiceAccounts")
-    def service_accounts(
-        self, *, limit: int | None = None
-    ) -> Listing[ServiceAccount, ServiceAccountsPaginatedResult]:
+    def service_accounts(self, *, limit: int | None = None) -> Listing[ServiceAccount, ServiceAccountsPaginatedResult]:
         """All service accounts, without their secrets."""
         return Listing(self._transport, "/auth/service-accounts", ServiceAccountsPaginatedResult, {"limit": limit})
 

@@ -47,9 +47,7 @@ class TeamResource(Resource):
         return self._transport.record(Limits, "GET", "/limits")
 
     @operation("getUsage")
-    def usage(
-        self, *, from_: datetime | None = None, to: datetime | None = None, by: str | None = None
-    ) -> Usage:
+    def usage(self, *, from_: datetime | None = None, to: datetime | None = None, by: str | None = None) -> Usage:
         """What runs have used, `by` `process` or `day`."""
         return self._transport.record(Usage, "GET", "/usage", query={"from": from_, "to": to, "by": by})
 

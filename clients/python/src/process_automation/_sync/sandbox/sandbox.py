@@ -12,7 +12,8 @@ from ..._operations import operation
 from ..._settings import segment
 from ...commands import CommandOptions, CommandOutput, CommandResult, OnOutput, command_body
 from ...errors import SandboxError
-from ...models import CommandExit, DetachedCommand, DetachedCommandStart, Sandbox as SandboxRecord
+from ...models import CommandExit, DetachedCommand, DetachedCommandStart
+from ...models import Sandbox as SandboxRecord
 from ..primitives import sleep
 from ..transport import Transport
 from .detached import Detached
