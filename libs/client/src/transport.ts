@@ -126,10 +126,10 @@ export class Transport {
 
   async #request(method: string, path: string, options: RequestOptions): Promise<OutgoingRequest> {
     const headers = new Headers({ Accept: options.accept ?? 'application/json', ...this.#options.headers })
+    if (options.body !== undefined) headers.set('Content-Type', 'application/json')
     for (const [name, value] of Object.entries(options.headers ?? {})) if (value !== undefined) headers.set(name, value)
     if (options.ifMatch !== undefined) headers.set('If-Match', options.ifMatch)
     if (options.idempotencyKey !== undefined) headers.set('Idempotency-Key', options.idempotencyKey)
-    if (options.body !== undefined) headers.set('Content-Type', 'application/json')
     const body = options.body === undefined ? (options.rawBody as BodyInit | undefined) : JSON.stringify(options.body)
     const request = { method, url: this.address(path, options), headers, body }
     return body instanceof FormData ? written(request, body) : request
