@@ -1,6 +1,7 @@
 import type { Command } from 'commander'
 import { createTwoFilesPatch } from 'diff'
 import { examples } from '../output/examples.ts'
+import { oneLine } from '../output/output.ts'
 import { compareProject, itemsBelow, openProject } from '../project/open-project.ts'
 import { stateTexts } from '../project/state-texts.ts'
 import type { Runtime } from '../runtime.ts'
@@ -44,7 +45,8 @@ export function register(program: Command, runtime: Runtime): void {
       .split('\n')
       .map((line) => {
         const colour = style(line)
-        return colour ? runtime.out.style(colour, line) : line
+        const shown = line.split('\t').map(oneLine).join('\t')
+        return colour ? runtime.out.style(colour, shown) : shown
       })
       .join('\n')
   }

@@ -1,5 +1,6 @@
 import { type Command, Option } from 'commander'
 import { examples } from '../output/examples.ts'
+import { oneLine } from '../output/output.ts'
 import { removeResolved, resolving } from '../project/resolve-clashes.ts'
 import { compareProject, itemsBelow, openProject } from '../project/open-project.ts'
 import { pullTeam, type Pulled } from '../project/pull-team.ts'
@@ -73,7 +74,7 @@ function lineOf({ result, key, path, updatedBy, updatedAt }: Pulled): string {
           ? ': changed here and removed on the server; choose --theirs or --ours'
           : ''
         : `: what the server has is in ${path}`
-  return `${words[result].padEnd(7)} ${key}${by}${where}`
+  return oneLine(`${words[result].padEnd(7)} ${key}${by}${where}`)
 }
 
 function throwWhereLeft(pulled: readonly Pulled[]): void {
@@ -82,7 +83,7 @@ function throwWhereLeft(pulled: readonly Pulled[]): void {
   if (clashes.length > 0)
     throw new ExitError(
       exitCodes.conflict,
-      `${clashes.length} clash${clashes.length === 1 ? 'es' : ''}. Merge by hand and remove the files that end in .remote, or pull again with --theirs or --ours.`,
+      `${clashes.length === 1 ? 'One item clashes' : `${clashes.length} items clash`}. Merge by hand and remove the files that end in .remote, or pull again with --theirs or --ours.`,
       { errors: clashes.map(({ key, path = '' }) => ({ path: key, message: path })) },
     )
   if (left.length > 0)

@@ -73,7 +73,7 @@ export function isToDo({ action }: PlanItem): boolean {
 }
 
 function planItem(comparison: Comparison, options: PlanOptions): PlanItem[] {
-  const { key, local, remote, base, commit } = comparison
+  const { key, local, remote, base } = comparison
   const item = local ?? remote?.item
   if (item === undefined) return []
   const left = options.unresolved(key)
@@ -92,7 +92,8 @@ function planItem(comparison: Comparison, options: PlanOptions): PlanItem[] {
   const noted = (action: Action, note?: string): PlanItem[] => [{ action, ...line, ...(note && { note }) }]
   if (sendsSecrets) return [{ action: 'update', ...line, fields: ['secrets'] }]
   if (left !== undefined) return noted('clash', `merge ${left} into the file beside it and remove it`)
-  if (local && options.overwrite.has(key) && verdict !== 'create')
+  if (hasOtherLanguage(comparison)) return noted('clash', otherLanguage)
+  if (local && options.overwrite.has(key) && (verdict === 'clash' || verdict === 'theirs' || verdict === 'gone'))
     return noted(remote ? 'update' : 'create', `replaces what ${remote?.updatedBy ?? 'somebody'} has made of it`)
   switch (verdict) {
     case 'delete':
@@ -138,6 +139,13 @@ function clashText({ local, remote }: Comparison, isMergeable: boolean): string 
     return 'changed here and removed on the server: "pas pull --theirs" removes it, --overwrite makes it anew'
   if (local === undefined) return 'removed here and changed on the server: "pas pull" brings it back'
   return `changed here and on the server${isMergeable ? '' : ', and no common state is known'}: "pas pull" merges`
+}
+
+const otherLanguage = 'the language of a process never changes: take another slug, or delete it first'
+
+function hasOtherLanguage({ local, remote }: Comparison): boolean {
+  const theirs = remote?.item
+  return local?.kind === 'process' && theirs?.kind === 'process' && local.state.language !== theirs.state.language
 }
 
 function hasSecrets(item: Item): boolean {

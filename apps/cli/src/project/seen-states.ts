@@ -42,6 +42,8 @@ export class SeenStates {
   }
 
   #path(key: string): string {
-    return join(this.#folder, `${encodeURIComponent(key)}.json`)
+    // A schedule may be called by a comment that is longer than a file's name may be.
+    const name = encodeURIComponent(key)
+    return join(this.#folder, `${name.length > 150 ? digestOf(key) : name}.json`)
   }
 }

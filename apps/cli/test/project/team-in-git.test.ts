@@ -1,26 +1,12 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { startSystem, type StartedSystem } from './started-system.ts'
-import { Workspace } from './workspace.ts'
+import { pushed, sourceOf as path, unique, Workspace } from './workspace.ts'
 
 let system: StartedSystem
 beforeAll(async () => {
   system = await startSystem()
 })
 afterAll(() => system.stop())
-
-let count = 0
-const unique = (prefix: string) => `${prefix}-${(count += 1)}`
-const path = (slug: string, name = 'main.js') => `processes/${slug}/${name}`
-
-/** A repository with a process that was pushed from its first commit. */
-async function pushed(slug: string, source = 'return 1\n', settings = 'tags: [one] # first\n'): Promise<Workspace> {
-  const workspace = await Workspace.make(system)
-  await workspace.write(path(slug), source)
-  await workspace.write(path(slug, 'process.yaml'), settings)
-  await workspace.commit()
-  expect(await workspace.pas('push', '--yes')).toMatchObject({ code: 0 })
-  return workspace
-}
 
 const onServer = (slug: string) => system.client.processes.get(slug)
 
@@ -79,7 +65,7 @@ describe('push', () => {
 
   test('tells that files and server differ by exit code 8, and by 0 once it is done', async () => {
     const slug = unique('check')
-    await using workspace = await pushed(slug)
+    await using workspace = await pushed(system, slug)
     await workspace.write(path(slug), 'return 2\n')
     expect(await workspace.pas('plan', '--check')).toMatchObject({
       code: 8,
@@ -94,7 +80,7 @@ describe('push', () => {
 
   test('does exactly a plan: not with other files, and not over what was changed since', async () => {
     const slug = unique('plan')
-    await using workspace = await pushed(slug)
+    await using workspace = await pushed(system, slug)
     await workspace.write(path(slug), 'return 2\n')
     expect(await workspace.pas('plan', '--out', 'plan.json')).toMatchObject({ code: 0 })
     await workspace.write(path(slug), 'return 3\n')
@@ -113,7 +99,7 @@ describe('push', () => {
 
   test('stops at a failure and goes on when it is repeated', async () => {
     const [good, bad] = [unique('good'), unique('bad')]
-    await using workspace = await pushed(good)
+    await using workspace = await pushed(system, good)
     await workspace.write(path(bad), 'return 1\n')
     await workspace.write(path(bad, 'process.yaml'), 'schedules: { never: { cron: "no cron" } }\n')
     await workspace.write(path(good), 'return 2\n')
@@ -131,7 +117,7 @@ describe('push', () => {
 
   test('deletes only with --prune, and only what this repository has made and nobody has changed since', async () => {
     const [mine, changed, foreign] = [unique('mine'), unique('changed'), unique('foreign')]
-    await using workspace = await pushed(mine)
+    await using workspace = await pushed(system, mine)
     await workspace.write(path(changed), 'return 1\n')
     await workspace.commit()
     await workspace.pas('push', '--yes')
@@ -223,7 +209,7 @@ describe('push', () => {
 describe('pull', () => {
   test('takes what was changed on the server alone, keeps comments, and says by whom', async () => {
     const slug = unique('theirs')
-    await using workspace = await pushed(slug)
+    await using workspace = await pushed(system, slug)
     await system.client.processes.update(slug, { description: 'by hand' })
     expect(await workspace.pas('plan', '--check')).toMatchObject({
       code: 8,
@@ -235,7 +221,7 @@ describe('pull', () => {
 
   test('merges changes of both sides, and a fresh clone may push the merge', async () => {
     const slug = unique('both')
-    await using workspace = await pushed(slug, 'const a = 1\n\n\nreturn a\n')
+    await using workspace = await pushed(system, slug, 'const a = 1\n\n\nreturn a\n')
     await workspace.write(path(slug), 'const a = 2\n\n\nreturn a\n')
     await workspace.commit()
     await system.client.processes.update(slug, { sourceCode: 'const a = 1\n\n\nreturn a + 1\n', tags: ['one', 'two'] })
@@ -253,7 +239,7 @@ describe('pull', () => {
 
   test('leaves what clashes and writes what the server has beside it; nothing is pushed until that file is gone', async () => {
     const slug = unique('clash')
-    await using workspace = await pushed(slug)
+    await using workspace = await pushed(system, slug)
     await workspace.write(path(slug), 'return "ours"\n')
     await workspace.commit()
     await system.client.processes.update(slug, { sourceCode: 'return "theirs"\n' })
@@ -271,7 +257,7 @@ describe('pull', () => {
     ['--ours', 'return "ours"\n'],
   ] as const)('%s chooses a side, also after a clash was left', async ([side, source]) => {
     const slug = unique('side')
-    await using workspace = await pushed(slug)
+    await using workspace = await pushed(system, slug)
     await workspace.write(path(slug), 'return "ours"\n')
     await workspace.commit()
     await system.client.processes.update(slug, { sourceCode: 'return "theirs"\n' })
@@ -286,7 +272,7 @@ describe('pull', () => {
 
   test('never overwrites what git does not have', async () => {
     const slug = unique('uncommitted')
-    await using workspace = await pushed(slug, 'const a = 1\n\n\nreturn a\n')
+    await using workspace = await pushed(system, slug, 'const a = 1\n\n\nreturn a\n')
     await workspace.write(path(slug), 'const a = 2\n\n\nreturn a\n')
     await system.client.processes.update(slug, { sourceCode: 'const a = 1\n\n\nreturn a + 1\n' })
     expect(await workspace.pas('pull')).toMatchObject({ code: 3, stdout: expect.stringContaining('commit it first') })
@@ -299,7 +285,7 @@ describe('pull', () => {
 
   test('removes what was removed on the server, unless it was changed here', async () => {
     const [gone, kept] = [unique('gone'), unique('kept')]
-    await using workspace = await pushed(gone)
+    await using workspace = await pushed(system, gone)
     await workspace.write(path(kept), 'return 1\n')
     await workspace.commit()
     await workspace.pas('push', '--yes')
@@ -328,4 +314,38 @@ describe('pull', () => {
     expect(await workspace.read('modules/texts.js')).toBe('export const a = 1\n')
     expect(await workspace.read('variables.yaml')).toMatch(/KEY:\n {2}env: KEY\n$/)
   })
+})
+
+test('the team, its variables and its modules are pushed and pulled as processes are', async () => {
+  const name = unique('texts')
+  await using workspace = await Workspace.make(system)
+  const project = await workspace.read('pas.yaml')
+  await workspace.write('pas.yaml', `${project}team: { zoneId: Europe/Berlin } # ours\n`)
+  await workspace.write('variables.yaml', `# plain\nKEY_${name.replace('-', '_')}: one\n`)
+  await workspace.write(`modules/${name}.py`, 'A = 1\n')
+  await workspace.commit()
+  expect(await workspace.pas('push', '--yes')).toMatchObject({ code: 0 })
+  await system.client.team.update({ zoneId: 'Asia/Tokyo' })
+  const variable = (await system.client.variables.list().toArray()).find(({ key }) => key.startsWith('KEY_'))!
+  await system.client.variables.update(variable.id, { value: 'two' })
+  const [module] = (await system.client.modules.list().toArray()).filter((each) => each.name === name)
+  await system.client.modules.update(module!.id, { sourceCode: 'A = 2\n' })
+  for (const file of ['pas.yaml', 'variables.yaml', 'modules'])
+    expect(await workspace.pas('pull', file)).toMatchObject({ code: 0 })
+  expect(await workspace.read('pas.yaml')).toContain('team: { zoneId: Asia/Tokyo } # ours')
+  expect(await workspace.read('variables.yaml')).toMatch(/^# plain\nKEY_\w+: two\n/)
+  expect(await workspace.read(`modules/${name}.py`)).toBe('A = 2\n')
+})
+
+test('a process whose language was changed here is a clash, and stays as it is', async () => {
+  const slug = unique('language')
+  await using workspace = await pushed(system, slug)
+  await workspace.remove(path(slug))
+  await workspace.write(path(slug, 'main.py'), 'return 1\n')
+  await workspace.commit()
+  expect(await workspace.pas('push', '--overwrite', slug, '--yes')).toMatchObject({
+    code: 3,
+    stderr: expect.stringContaining('never changes'),
+  })
+  expect(await onServer(slug)).toMatchObject({ programmingLanguage: 'JAVASCRIPT', revision: 1 })
 })

@@ -54,7 +54,7 @@ class World {
     const first = await Workspace.make(system)
     for (const slug of slugs) await first.write(fileOf(slug), emptySource())
     await first.commit('first')
-    expect((await first.pas('push', '--yes')).code).toBe(0)
+    expect(await first.pas('push', '--yes')).toMatchObject({ code: 0 })
     return new World(slugs, [first, await Workspace.make(system, first)])
   }
 
@@ -169,7 +169,7 @@ async function pull(world: World, editor: Workspace): Promise<void> {
     // What was changed or removed on the server alone is taken; the state that it was made of is the one that was here.
     if (lost.length > 0) expect(stdout).toMatch(new RegExp(`^(?:took|removed) +process/${slug}\\b`, 'm'))
     if (new RegExp(`^clash +process/${slug}: changed here and removed on the server`, 'm').test(stdout))
-      expect((await editor.pas('pull', `processes/${slug}`, '--ours')).code).toBe(0)
+      expect(await editor.pas('pull', `processes/${slug}`, '--ours')).toMatchObject({ code: 0 })
     const left = await editor.read(`${fileOf(slug)}.remote`)
     if (left === undefined) continue
     expect(stdout).toMatch(new RegExp(`^clash +process/${slug}\\b`, 'm'))

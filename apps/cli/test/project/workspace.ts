@@ -6,6 +6,7 @@ import { PassThrough } from 'node:stream'
 import { text } from 'node:stream/consumers'
 import { promisify } from 'node:util'
 import { runProgram } from '../../src/run-program.ts'
+import { expect } from 'vitest'
 import type { StartedSystem } from './started-system.ts'
 
 const run = promisify(execFile)
@@ -112,4 +113,29 @@ export class Workspace implements AsyncDisposable {
     await rm(this.folder, { recursive: true, force: true })
     await rm(this.env['XDG_CONFIG_HOME']!, { recursive: true, force: true })
   }
+}
+
+let count = 0
+/** A slug that no other test of a file uses. */
+export function unique(prefix: string): string {
+  count += 1
+  return `${prefix}-${count}`
+}
+
+/** The path of a file of a process. */
+export const sourceOf = (slug: string, name = 'main.js') => `processes/${slug}/${name}`
+
+/** A repository with a process that was pushed from its first commit. */
+export async function pushed(
+  system: StartedSystem,
+  slug: string,
+  source = 'return 1\n',
+  settings = 'tags: [one] # first\n',
+): Promise<Workspace> {
+  const workspace = await Workspace.make(system)
+  await workspace.write(sourceOf(slug), source)
+  await workspace.write(sourceOf(slug, 'process.yaml'), settings)
+  await workspace.commit()
+  expect(await workspace.pas('push', '--yes')).toMatchObject({ code: 0 })
+  return workspace
 }

@@ -1,4 +1,5 @@
 import { execFile } from 'node:child_process'
+import { once } from 'node:events'
 import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
@@ -6,7 +7,7 @@ import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { parse } from 'yaml'
 import { startSystem, type StartedSystem } from './started-system.ts'
-import { program, Workspace } from './workspace.ts'
+import { program, pushed, sourceOf as path, unique, Workspace } from './workspace.ts'
 
 const root = resolve(import.meta.dirname, '../../../..')
 const run = promisify(execFile)
@@ -132,4 +133,91 @@ describe('the GitHub Action', () => {
     const main = await act(workspace, 'refs/heads/main', { token: '' })
     expect(main).toMatchObject({ code: 4, stdout: expect.stringContaining('::error::') })
   })
+})
+
+describe('release', () => {
+  test('publishes what has changed under one tag, moves the alias last, and goes on where it was cut', async () => {
+    const [changed, unchanged] = [unique('changed'), unique('unchanged')]
+    await using workspace = await pushed(system, changed)
+    await workspace.write(path(unchanged), 'return 1\n')
+    await workspace.commit()
+    await workspace.pas('push', '--yes')
+    expect(await workspace.pas('release', 'v1', '--alias', 'live', '--yes')).toMatchObject({ code: 0 })
+    await workspace.write(path(changed), 'return 2\n')
+    await workspace.commit()
+    expect(await workspace.pas('release', 'v2', '--alias', 'live', '--yes')).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining('push or pull first'),
+    })
+    await workspace.pas('push', '--yes')
+    // As a release leaves it that was cut before it moved the alias.
+    await system.client.processes.versions.publish(changed, { tag: 'v2' })
+    expect(await aliasOf(changed)).toBe('v1')
+    const ended = await workspace.pas('release', 'v2', '--alias', 'live', '--yes')
+    expect(ended).toMatchObject({ code: 0, stdout: expect.stringMatching(/^done {2}move alias\S+ v2\n$/) })
+    expect([await aliasOf(changed), await aliasOf(unchanged)]).toEqual(['v2', 'v1'])
+    expect(await workspace.pas('release', 'v2', '--alias', 'live', '--yes')).toMatchObject({
+      stderr: expect.stringMatching(/^Nothing to do/),
+    })
+    // A tag is never given to another source.
+    await workspace.write(path(changed), 'return 3\n')
+    await workspace.commit()
+    await workspace.pas('push', '--yes')
+    expect(await workspace.pas('release', 'v2', '--alias', 'live', '--yes')).toMatchObject({ code: 3 })
+    expect(await workspace.pas('rollback', 'live', 'v1', '--yes')).toMatchObject({ code: 0 })
+    expect([await aliasOf(changed), await aliasOf(unchanged)]).toEqual(['v1', 'v1'])
+  })
+
+  async function aliasOf(slug: string): Promise<string | undefined> {
+    const { client } = system
+    const [alias] = await client.processes.aliases.list(slug).toArray()
+    return alias && (await client.processes.versions.get(slug, alias.versionId)).tag
+  }
+})
+
+test('dev runs what is saved as a draft, tells faults, and leaves the server as it is', async () => {
+  const slug = unique('dev')
+  await using workspace = await pushed(system, slug, 'return "pushed"\n')
+  await workspace.write(path(slug, 'params/default.json'), '{ "name": "Ada" }')
+  await workspace.write(path(slug), 'console.log("log of", svc.context.parameters.name)\nreturn "one"\n')
+  const child = workspace.start('dev', slug)
+  const printed = { out: '', words: '' }
+  child.stdout!.on('data', (chunk: Buffer) => (printed.out += chunk.toString()))
+  child.stderr!.on('data', (chunk: Buffer) => (printed.words += chunk.toString()))
+  await expect
+    .poll(() => printed)
+    .toMatchObject({ out: 'one\n', words: expect.stringMatching(/log of Ada\n[^]*waiting/) })
+  await workspace.write(path(slug), 'await new Promise(() => setInterval(() => {}, 1000))\n')
+  await expect.poll(() => runningOf(slug)).toBe(1)
+  await workspace.write(path(slug), 'return "two"\n')
+  await expect.poll(() => printed.out).toBe('one\ntwo\n')
+  expect(await runningOf(slug)).toBe(0)
+  await workspace.remove(path(slug))
+  await expect.poll(() => printed.words).toContain('has none of main.js')
+  child.kill('SIGINT')
+  const [code] = (await once(child, 'exit')) as [number | null]
+  expect(code).toBe(0)
+  expect(await system.client.processes.get(slug)).toMatchObject({ sourceCode: 'return "pushed"\n', revision: 1 })
+
+  async function runningOf(name: string): Promise<number> {
+    const { id } = await system.client.processes.get(name)
+    const running = await system.client.executions.list({ processId: id, status: 'RUNNING' }).toArray()
+    return running.length
+  }
+})
+
+test('types writes what editors check by, of each process', async () => {
+  const slug = unique('types')
+  await using workspace = await Workspace.make(system)
+  await workspace.write(path(slug), 'return 1\n')
+  await workspace.write(
+    path(slug, 'parameters.schema.json'),
+    '{"properties":{"n":{"type":"integer"}},"required":["n"]}',
+  )
+  expect(await workspace.pas('types')).toMatchObject({
+    code: 0,
+    stdout: expect.stringContaining('schemas/process.json'),
+  })
+  expect(await workspace.read('types/parameters.d.ts')).toContain('"n": number')
+  expect(await workspace.read('types/svc.d.ts')).toContain('svc')
 })
