@@ -20,7 +20,7 @@ beforeAll(async () => {
   await mkdir(join(home, 'bin'))
   await writeFile(join(home, 'bin/pas'), `#!/bin/sh\nexec '${process.execPath}' '${program}' "$@"\n`, { mode: 0o755 })
   await writeFile(join(home, 'token.txt'), system.apiToken)
-})
+}, 150_000)
 afterAll(async () => {
   await system.stop()
   await rm(home, { recursive: true })

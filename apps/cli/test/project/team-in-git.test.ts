@@ -5,7 +5,7 @@ import { pushed, sourceOf as path, unique, Workspace } from './workspace.ts'
 let system: StartedSystem
 beforeAll(async () => {
   system = await startSystem()
-})
+}, 150_000)
 afterAll(() => system.stop())
 
 const onServer = (slug: string) => system.client.processes.get(slug)

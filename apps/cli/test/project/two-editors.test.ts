@@ -12,7 +12,7 @@ import { Workspace } from './workspace.ts'
 let system: StartedSystem
 beforeAll(async () => {
   system = await startSystem()
-})
+}, 150_000)
 afterAll(() => system.stop())
 
 const runs = Number(globalThis.process.env['PROJECT_RUNS'] ?? 5)
