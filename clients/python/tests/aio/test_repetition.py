@@ -168,3 +168,5 @@ async def test_where_nobody_listens_it_says_so() -> None:
     async with AsyncClient("http://127.0.0.1:9", "team", "sk-none", max_retries=0) as nobody:
         with pytest.raises(ConnectionError, match=r"http://127\.0\.0\.1:9/"):
             await nobody.team.get()
+        with pytest.raises(ConnectionError):
+            await anext(nobody.events.stream())

@@ -107,3 +107,13 @@ async def test_a_terminal_shows_what_is_typed(pas: AsyncClient) -> None:
         assert b"42" in shown
         assert terminal.exit
         assert terminal.exit.code == 3
+
+
+async def test_a_terminal_that_is_refused_or_left_says_why(pas: AsyncClient) -> None:
+    async with await pas.sandboxes.create(timeout=300) as box:
+        with pytest.raises(BadRequest, match="cols"):
+            async with box.terminal(columns=5000):
+                pass
+        with pytest.raises((KeyError, BadRequest), match=r"mine|terminal"):
+            async with box.terminal():
+                raise KeyError("mine")

@@ -28,10 +28,11 @@ async def event_stream(
     query: Mapping[str, Any] | None = None,
     last_event_id: str | None = None,
     seconds_left: Callable[[], float] | None = None,
+    is_there: bool = False,
 ) -> AsyncGenerator[httpx2.ServerSentEvent]:
     """
-    Events without an end: a stream that ends or is cut is asked for again, from behind the last event. With
-    `seconds_left` it ends when none are left.
+    Events without an end: a stream that ends or is cut is asked for again, from behind the last event. One that was never
+    open is asked for again where `is_there` says that the service has it. With `seconds_left` it ends when none are left.
     """
     failing_since: float | None = None
     attempt = 0
@@ -47,9 +48,10 @@ async def event_stream(
             response = await transport.send(call, stream=True)
         except (ConnectionError, Unavailable):
             failing_since = failing_since or time.monotonic()
-            if time.monotonic() - failing_since > PATIENCE:
+            if not is_there or time.monotonic() - failing_since > PATIENCE:
                 raise
         else:
+            is_there = True
             try:
                 answer: Any = TimedAnswer(response, seconds_left, silence)
                 async for event in httpx2.EventSource(answer):

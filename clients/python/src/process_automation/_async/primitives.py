@@ -13,6 +13,8 @@ import httpx2
 HttpClient = httpx2.AsyncClient
 Lock = anyio.Lock
 sleep = anyio.sleep
+#: What groups of tasks raise.
+TaskErrors = BaseExceptionGroup
 
 
 def open_http() -> HttpClient:

@@ -44,7 +44,7 @@ class Run:
     async def events(self, *, last_event_id: str | None = None) -> AsyncGenerator[RunEvent]:
         """Its status and its log, from the beginning and as they come, until its end; it goes on after a cut."""
         path = f"{self._path}/events"
-        async with aclosing(event_stream(self._transport, path, last_event_id=last_event_id)) as stream:
+        async with aclosing(event_stream(self._transport, path, last_event_id=last_event_id, is_there=True)) as stream:
             async for event in stream:
                 made = _event_of(event)
                 if made is not None:
@@ -106,7 +106,8 @@ class Run:
             return deadline - time.monotonic()
 
         limit = None if deadline == math.inf else seconds_left
-        async with aclosing(event_stream(self._transport, f"{self._path}/events", seconds_left=limit)) as stream:
+        path = f"{self._path}/events"
+        async with aclosing(event_stream(self._transport, path, seconds_left=limit, is_there=True)) as stream:
             async for event in stream:
                 if event.event == "end":
                     return

@@ -22,6 +22,8 @@ T = TypeVar("T")
 
 #: Nothing was sent when one of these came.
 NOT_CONNECTED = (httpx2.ConnectError, httpx2.ConnectTimeout, httpx2.PoolTimeout)
+#: Beside those of success: another protocol follows; nothing has changed.
+NO_REFUSALS = frozenset({101, 304})
 
 
 @dataclass
@@ -58,7 +60,7 @@ class Transport:
         self.tokens = Tokens(settings, self._exchange)
 
     async def send(self, call: Call, *, stream: bool = False) -> httpx2.Response:
-        """An answer of 2xx or 304; the caller closes one that is a stream. Raises ApiError and ConnectionError."""
+        """An answer of 2xx, 101 or 304; the caller closes one that is a stream. Raises ApiError and ConnectionError."""
         attempt = 0
         is_refreshed = False
         while True:
@@ -79,7 +81,7 @@ class Transport:
     async def _try(self, call: Call, token: str | None, stream: bool) -> httpx2.Response | ApiError | ConnectionError:
         try:
             response = await self.http.send(self._request(call, token), stream=stream)
-            if response.is_success or response.status_code == 304:
+            if response.is_success or response.status_code in NO_REFUSALS:
                 return response
             try:
                 await response.aread()

@@ -15,6 +15,10 @@ Lock = threading.Lock
 sleep = time.sleep
 
 
+class TaskErrors(BaseExceptionGroup[BaseException]):
+    """What groups of tasks raise: there are none here."""
+
+
 def open_http() -> HttpClient:
     """As many connections as there are streams and calls: each live stream has one of its own."""
     return HttpClient(limits=httpx2.Limits(max_connections=None, max_keepalive_connections=20))

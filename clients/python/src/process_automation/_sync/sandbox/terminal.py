@@ -3,16 +3,17 @@
 
 from __future__ import annotations
 
+import base64
+import secrets
 from collections.abc import Generator, Iterator
 from contextlib import contextmanager
 from typing import Any
 
-import httpx2
 import msgspec
 
-from ..._answers import error_of
 from ...errors import ConnectionError, SandboxError
 from ...models import CommandExit
+from ..primitives import TaskErrors
 from ..transport import Transport
 
 #: Bytes in the largest message; the service's have at most 256 KiB.
@@ -61,15 +62,28 @@ def open_terminal(transport: Transport, path: str, columns: int, rows: int) -> I
         from httpx2 import websockets
     except ImportError as error:
         raise ImportError("Terminals want more: pip install 'process-automation-client[sandbox]'") from error
-    client = websockets.WebSocketClient(transport.http, max_message_size_bytes=LARGEST_MESSAGE)
-    token = transport.tokens.current()
-    headers = {**transport.settings.headers, "Authorization": f"Bearer {token}"}
-    size = {"cols": str(columns), "rows": str(rows)}
+    call = transport.call("GET", path, query={"cols": columns, "rows": rows}, headers=_handshake())
+    response = transport.send(call, stream=True)
     try:
-        with client.connect(f"{transport.settings.rest}{path}", params=size, headers=headers) as session:
+        session = websockets.WebSocketSession(
+            response.extensions["network_stream"], max_message_size_bytes=LARGEST_MESSAGE, response=response
+        )
+        with session:
             yield Terminal(session, websockets.HTTPXWSException)
-    except websockets.WebSocketUpgradeError as error:
-        error.response.read()
-        raise error_of(error.response) from error
-    except httpx2.TransportError as error:
-        raise ConnectionError(f"{path}: {error}") from error
+    except TaskErrors as group:
+        # The session's tasks put what is raised within the block into a group.
+        if len(group.exceptions) != 1:
+            raise
+        alone = group.exceptions[0]
+        raise alone from alone.__cause__
+    finally:
+        response.close()
+
+
+def _handshake() -> dict[str, str | None]:
+    return {
+        "Connection": "Upgrade",
+        "Upgrade": "websocket",
+        "Sec-WebSocket-Version": "13",
+        "Sec-WebSocket-Key": base64.b64encode(secrets.token_bytes(16)).decode(),
+    }
