@@ -2,7 +2,8 @@ import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { home, linesOf, pas, pasJson, start } from './cli.ts'
-import { clientAt, unique } from './installed.ts'
+import { CuttingProxy } from './cutting-proxy.ts'
+import { clientAt, system, unique } from './installed.ts'
 
 const client = clientAt()
 const greeting = unique('greeting')
@@ -59,6 +60,22 @@ describe('pas run', () => {
     const { code, stdout, stderr } = await pas(['run', 'fails.js'])
     expect([code, stdout]).toEqual([5, ''])
     expect(stderr).toMatch(/error: The run \S+ is ERROR: TypeError: no such thing \(draft\.js:2\)/)
+  })
+
+  test('goes on where its stream is cut, with each line once', async () => {
+    await using proxy = await CuttingProxy.before(system.host)
+    const name = unique('lines')
+    const sourceCode = `for (let n = 0; n < 40; n += 1) {
+  console.log('line ' + n)
+  await new Promise((done) => setTimeout(done, 20))
+}`
+    await client.processes.create({ name, sourceCode })
+    proxy.next(/^GET .*\/events$/, { cutAnswerAfter: 700 })
+    proxy.next(/^GET .*\/events$/, { cutAnswerAfter: 300 })
+    const { code, stderr } = await pas(['run', name], { env: { PAS_URL: proxy.url } })
+    expect([code, stderr.trim().split('\n')]).toEqual([0, Array.from({ length: 40 }, (_, n) => `line ${n}`)])
+    expect(proxy.count(/^POST .*\/execute$/)).toBe(1)
+    expect(proxy.count(/^GET .*\/events$/)).toBe(3)
   })
 
   test('Ctrl-C kills the run, waits for its end and ends with 130', async () => {

@@ -173,6 +173,23 @@ describe('any call', () => {
   )
 })
 
+describe('completion', () => {
+  test.each(['bash', 'zsh', 'fish'])('a script for %s is printed', async (shell) => {
+    const { code, stdout } = await pas(['completion', shell])
+    expect([code, stdout]).toEqual([0, expect.stringContaining('pas complete --')])
+  })
+
+  test('commands, what is below them and options are completed', async () => {
+    const completed = async (...words: string[]) => {
+      const { stdout } = await pas(['complete', '--', ...words])
+      return stdout.split('\n').map((line) => line.split('\t')[0])
+    }
+    expect(await completed('exec')).toContain('executions')
+    expect(await completed('executions', '')).toEqual(expect.arrayContaining(['list', 'wait', 'rerun']))
+    expect(await completed('run', '--t')).toEqual(expect.arrayContaining(['--tag', '--timeout']))
+  })
+})
+
 describe('sandboxes', () => {
   test('exec ends with the code of the command, 125 for what is ours, 124 after its time', async () => {
     const id = (await pas(['sandbox', 'create', '--port', '3000', '--timeout', '10m'])).stdout.trim()
