@@ -9,11 +9,13 @@ start their own. What they need comes from PyPI into .cache at the first time. E
 
 from __future__ import annotations
 
+import fcntl
 import hashlib
 import os
 import shutil
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
@@ -28,16 +30,21 @@ def main(arguments: list[str]) -> int:
     environment = make_environment()
     if environment is None:
         return PYPI_IS_AWAY
+    with tempfile.TemporaryDirectory(prefix="python-client-") as folder:
+        return run(environment, Path(folder), arguments)
+
+
+def run(environment: Path, work: Path, arguments: list[str]) -> int:
+    """All steps, in a folder of this run's own; gives the code of the first that fails."""
     python = str(environment / "bin/python")
-    work = environment / "work"
-    shutil.rmtree(work, ignore_errors=True)
-    if not install_wheel(python, work / "dist"):
+    site = work / "site"
+    if not install_wheel(python, work / "dist", site):
         return 1
     tests = work / "tests"
     shutil.copytree(HERE / "tests", tests, ignore=shutil.ignore_patterns("__pycache__"))
     settings = str(HERE / "pyproject.toml")
     ruff = [python, "-m", "ruff"]
-    mypy = [python, "-m", "mypy", "--config-file", settings, "--cache-dir", str(environment / "mypy")]
+    mypy = [python, "-m", "mypy", "--config-file", settings, "--cache-dir", str(work / "mypy")]
     pytest = [python, "-m", "pytest", "--config-file", settings, "--rootdir", str(tests), "--import-mode", "importlib"]
     steps = [
         [*ruff, "check", "--quiet", "--no-cache", str(HERE)],
@@ -49,7 +56,8 @@ def main(arguments: list[str]) -> int:
         [*mypy, "--explicit-package-bases", str(tests)],
         [*pytest, *(arguments or [str(tests)])],
     ]
-    given = {**os.environ, "REPOSITORY": str(REPOSITORY), "MYPYPATH": str(tests), "PYTHONPATH": str(tests)}
+    paths = os.pathsep.join([str(site), str(tests)])
+    given = {**os.environ, "REPOSITORY": str(REPOSITORY), "MYPYPATH": paths, "PYTHONPATH": paths}
     return next((code for step in steps if (code := subprocess.run(step, cwd=work, env=given).returncode)), 0)
 
 
@@ -59,8 +67,14 @@ def make_environment() -> Path | None:
     version = f"{sys.version_info.major}.{sys.version_info.minor}"
     digest = hashlib.sha256(version.encode() + wanted.read_bytes()).hexdigest()[:12]
     folder = REPOSITORY / ".cache" / f"python-client-{digest}"
-    if (folder / "complete").exists():
-        return folder
+    folder.parent.mkdir(exist_ok=True)
+    with (folder.parent / "python-client.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        return folder if (folder / "complete").exists() or fill(folder, wanted) else None
+
+
+def fill(folder: Path, wanted: Path) -> bool:
+    """Makes the environment; says why where it can't."""
     print("What the tests of the Python client need is installed from PyPI, once", flush=True)
     shutil.rmtree(folder, ignore_errors=True)
     subprocess.run([sys.executable, "-m", "venv", str(folder)], check=True)
@@ -70,13 +84,13 @@ def make_environment() -> Path | None:
         last = (made.stderr.strip().splitlines() or ["pip has not said why"])[-1]
         print(f"Nothing was tried: PyPI is not reached, or lacks what is asked for: {last}", file=sys.stderr)
         shutil.rmtree(folder, ignore_errors=True)
-        return None
+        return False
     (folder / "complete").touch()
-    return folder
+    return True
 
 
-def install_wheel(python: str, dist: Path) -> bool:
-    """Builds the wheel of this folder and installs it in place of one of before."""
+def install_wheel(python: str, dist: Path, site: Path) -> bool:
+    """Builds the wheel of this folder into `dist` and installs it into `site`."""
     pip = [python, "-m", "pip"]
     build = [*pip, "wheel", "--quiet", "--no-deps", "--no-build-isolation", "--wheel-dir", str(dist), str(HERE)]
     # The build backend looks for its program on the PATH.
@@ -84,7 +98,7 @@ def install_wheel(python: str, dist: Path) -> bool:
     if subprocess.run(build, env={**os.environ, "PATH": path}).returncode != 0:
         return False
     wheels = [str(path) for path in dist.glob("*.whl")]
-    return subprocess.run([*pip, "install", "--quiet", "--no-deps", "--force-reinstall", *wheels]).returncode == 0
+    return subprocess.run([*pip, "install", "--quiet", "--no-deps", "--target", str(site), *wheels]).returncode == 0
 
 
 if __name__ == "__main__":
