@@ -30,8 +30,9 @@ What others have changed meanwhile is never overwritten: it ends with 3 then. It
   )
 
   async function push(subject: string | undefined, options: PushOptions): Promise<void> {
-    const project = await openProject(runtime)
-    const plan = await planOf(project, subject, options)
+    const written = await writtenPlan(subject, options)
+    const project = await openProject(runtime, { readsServer: written === undefined })
+    const plan = written ?? (await makePlan(project, { ...options, ...wantedBelow(project, subject) }))
     const toDo = plan.items.filter(isToDo)
     if (runtime.out.json) runtime.out.line({ type: 'status', plan })
     else runtime.out.say(planText(plan))
@@ -47,15 +48,17 @@ What others have changed meanwhile is never overwritten: it ends with 3 then. It
     runtime.out.line({ type: 'end', done: toDo.length }, `${toDo.length} done`)
   }
 
-  async function planOf(project: OpenProject, subject: string | undefined, options: PushOptions): Promise<Plan> {
-    if (subject === undefined) return makePlan(project, options)
-    const text = subject.endsWith('.json') ? await readText(resolve(runtime.cwd, subject)) : undefined
-    const plan = text === undefined ? undefined : readPlan(subject, text)
-    if (plan === undefined)
-      return makePlan(project, { ...options, isWanted: itemsBelow(project, runtime.cwd, subject) })
-    if (options.prune || options.overwrite || options.secrets)
+  /** The plan in a file; undefined where the subject is none. */
+  async function writtenPlan(subject: string | undefined, options: PushOptions): Promise<Plan | undefined> {
+    const text = subject?.endsWith('.json') ? await readText(resolve(runtime.cwd, subject)) : undefined
+    const plan = subject === undefined || text === undefined ? undefined : readPlan(subject, text)
+    if (plan && (options.prune || options.overwrite || options.secrets))
       throw usageError('--prune, --overwrite and --secrets are for "pas plan": a plan is done as it is.')
     return plan
+  }
+
+  function wantedBelow(project: OpenProject, path: string | undefined) {
+    return path === undefined ? {} : { isWanted: itemsBelow(project, runtime.cwd, path) }
   }
 }
 

@@ -26,21 +26,27 @@ export interface OpenProject {
   local: Items
   past: Past
   repository?: Repository
+  /** What the server had when the project was opened. */
+  server?: ServerItems
 }
 
-/** Opens the project of a command; throws with all faults of its files, or with how to begin one. */
-export async function openProject(runtime: Runtime): Promise<OpenProject> {
+/**
+ * Opens the project of a command, and reads the server beside the files unless it is told not to. Throws with all faults of the
+ * files, or with how to begin a project.
+ */
+export async function openProject(runtime: Runtime, { readsServer = true } = {}): Promise<OpenProject> {
   const project = await runtime.project()
   if (project === undefined) throw usageError('There is no pas.yaml here or above: "pas init" makes one.')
   const { folder } = project
-  const [target, client, files, repository] = await Promise.all([
-    runtime.target(),
-    runtime.client(),
-    readCheckout(folder),
+  const [target, client] = await Promise.all([runtime.target(), runtime.client()])
+  const reading = readCheckout(folder)
+  const parsing = reading.then((files) => faultlessItems(files, target.context))
+  const [files, local, repository, server] = await Promise.all([
+    reading,
+    parsing,
     openRepository(folder),
+    readsServer ? readTeam(client, parsing) : undefined,
   ])
-  const { items: local, faults } = projectItems(files, target.context)
-  if (faults.length > 0) throw faulty(faults)
   const { head, branch } = repository ?? {}
   const past: Past = {
     seen: new SeenStates(folder, target, { ...(head && { head }), ...(branch && { branch }) }),
@@ -48,15 +54,21 @@ export async function openProject(runtime: Runtime): Promise<OpenProject> {
     ...(repository && { repository }),
     ...(target.context !== undefined && { context: target.context }),
   }
-  return { folder, target, client, files, local, past, ...(repository && { repository }) }
+  return { folder, target, client, files, local, past, ...(repository && { repository }), ...(server && { server }) }
 }
 
-/** Reads what the server has, and compares. */
+function faultlessItems(files: Files, context: string | undefined): Items {
+  const { items, faults } = projectItems(files, context)
+  if (faults.length > 0) throw faulty(faults)
+  return items
+}
+
+/** Compares with what the server has. */
 export async function compareProject(
   project: OpenProject,
   isWanted?: (key: string) => boolean,
 ): Promise<{ server: ServerItems; comparisons: Comparison[] }> {
-  const server = await readTeam(project.client, project.local)
+  const server = project.server ?? (await readTeam(project.client, project.local))
   return { server, comparisons: await compareItems(project.local, server, project.past, isWanted) }
 }
 

@@ -39,10 +39,10 @@ interface Page<T> {
 const pageSize = 100
 
 /**
- * Reads a team in a few calls: lists, and alone what they leave out because it is large and that `known` (the items of the
- * files) does not have with the same digest. Names of schedules are those that `known` has.
+ * Reads a team in a few calls: lists, and alone what they leave out because it is large and `local`, the items of the files, does
+ * not have with the same digest. Schedules have the names that they have there. The lists are read while `local` is.
  */
-export async function readTeam(client: Client, known: Items): Promise<ServerItems> {
+export async function readTeam(client: Client, local: Items | Promise<Items>): Promise<ServerItems> {
   const [processes, modules, variables, schedules, javascript, python, team] = await Promise.all([
     all<ListedProcess>(client, '/processes'),
     all<ListedModule>(client, '/modules'),
@@ -52,6 +52,7 @@ export async function readTeam(client: Client, known: Items): Promise<ServerItem
     client.request<ProgrammingLanguageManifest>('GET', '/dependencies/PYTHON'),
     client.request<Team>('GET', '/team'),
   ])
+  const known = await local
   const items = [
     ...(await processItems(client, processes, known)),
     ...(await moduleItems(client, modules, known)),
