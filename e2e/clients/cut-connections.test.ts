@@ -61,7 +61,7 @@ describe('what is repeated', () => {
   })
 
   test('a read whose answer is cut, and one that is refused for some time, as long as that takes', async () => {
-    await direct.variables.create({ key: 'CUT', value: 'x'.repeat(5000) })
+    await direct.variables.create({ key: unique('CUT').replaceAll('-', '_'), value: 'x'.repeat(5000) })
     proxy.next(/GET .*\/variables\?/, { cutAnswerAfter: 1000 })
     expect((await pas.variables.list().page()).data.length).toBeGreaterThan(0)
     proxy.next(/GET .*\/teams$/, { status: 429, headers: { 'Retry-After': '1' } })

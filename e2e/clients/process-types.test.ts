@@ -5,6 +5,8 @@ import { membersOfPython, membersOfTypeScript } from './documented-members.ts'
 import { clientAt, installedIn, unique } from './installed.ts'
 
 const pas = clientAt()
+/** The variable that holds the slug of a process that fails. */
+const failingKey = unique('FAILING').replaceAll('-', '_')
 
 /** A file of the package, as it is installed. */
 function typesFile(name: string): string {
@@ -28,7 +30,7 @@ return {
   StorageObject: Object.keys(await svc.storage.upload('walk.txt', 'text')),
   SignedUrl: Object.keys(await svc.storage.createSignedUrl('walk.txt')),
   ProcessError: [
-    ...(await failure(() => svc.processes.runSync(svc.env.WALK_FAILING))),
+    ...(await failure(() => svc.processes.runSync(svc.env.${failingKey}))),
     ...(await failure(() => svc.processes.runSync(fails))),
   ],
   StorageError: await failure(() => svc.storage.download(fails)),
@@ -69,7 +71,7 @@ return {
     "svc": sorted(walk(svc)),
     "StorageObject": sorted(names(svc.storage.upload("walk.txt", "text"))),
     "SignedUrl": sorted(names(svc.storage.create_signed_url("walk.txt"))),
-    "ProcessError": failure(svc.processes.run_sync, svc.env.WALK_FAILING),
+    "ProcessError": failure(svc.processes.run_sync, svc.env.${failingKey}),
     "StorageError": failure(svc.storage.download, "a file that there is not"),
 }`
 
@@ -92,7 +94,7 @@ async function found(programmingLanguage: 'JAVASCRIPT' | 'PYTHON', sourceCode: s
 
 test('svc.d.ts and svc.pyi say all that runs find, and nothing else', async () => {
   const failing = await pas.processes.create({ name: unique('failing'), sourceCode: "throw new Error('no')" })
-  await pas.variables.create({ key: 'WALK_FAILING', value: failing.slug })
+  await pas.variables.create({ key: failingKey, value: failing.slug })
   const roots = ['StorageObject', 'SignedUrl', 'ProcessError', 'StorageError']
 
   const { module = [], ...inScript } = Object.fromEntries(await found('JAVASCRIPT', inJavaScript))

@@ -237,7 +237,7 @@ const slowestBytesPerSecond = 64 * 1024
 function sendingMs(body: BodyInit | undefined): number {
   if (body instanceof ReadableStream) return Infinity
   const bytes = body instanceof Blob ? body.size : typeof body === 'string' ? body.length : byteLength(body)
-  return Math.round((bytes / slowestBytesPerSecond) * 1000)
+  return Math.floor(bytes / slowestBytesPerSecond) * 1000
 }
 
 const byteLength = (body: unknown) => (body instanceof ArrayBuffer || ArrayBuffer.isView(body) ? body.byteLength : 0)
