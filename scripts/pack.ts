@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process'
 import { cp, mkdir, readFile, rm, writeFile } from 'node:fs/promises'
-import { dirname, join, resolve } from 'node:path'
+import { basename, dirname, join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { parseArgs, promisify } from 'node:util'
 import { build } from 'rolldown'
@@ -34,7 +34,7 @@ async function packOne(one: Package, out: string): Promise<string> {
   const imported = await bundle(one, folder)
   if (one.typesOf !== undefined) await emitTypes(root, one, join(folder, 'types'))
   const own = join(root, one.folder)
-  for (const path of ['README.md', ...(one.files ?? [])]) await cp(join(own, path), join(folder, path))
+  for (const path of ['README.md', ...(one.files ?? [])]) await cp(join(own, path), join(folder, basename(path)))
   await cp(join(root, 'LICENSE'), join(folder, 'LICENSE'))
   await writeFile(join(folder, 'package.json'), `${JSON.stringify(await manifestOf(one, imported), null, 2)}\n`)
   const { stdout } = await run('npm', ['pack', '--json', '--pack-destination', out], { cwd: folder })

@@ -8,7 +8,7 @@ export interface Package {
   entries: Readonly<Record<string, string>>
   /** Other workspaces whose types its own mention, by name, with their sources. */
   typesOf?: Readonly<Record<string, string>>
-  /** Files that it has as they are, from the workspace. */
+  /** Files that it has as they are, at its root; their paths from the workspace. */
   files?: readonly string[]
   /** What package.json has beside the name, the version and what is known for all. */
   manifest: Readonly<Record<string, unknown>>
@@ -58,6 +58,8 @@ export const packages: readonly Package[] = [
     entries: { pas: 'src/main.ts' },
     // One program: what is in it needs no looking for, so that it starts quickly.
     bundles: 'all',
+    // `pas types` writes them.
+    files: ['../../libs/process-types/svc.d.ts', '../../libs/process-types/svc.pyi'],
     manifest: { bin: { pas: './pas.js' }, exports: { './package.json': './package.json' }, engines: { node } },
   },
 ]

@@ -50,13 +50,8 @@ parameters of each process.`,
   }
 }
 
-/** The types of `svc`, from the package that has them: under our name in a clone, under the published one elsewhere. */
+/** The types of `svc`: the installed program has them beside itself, a clone in their workspace. */
 async function typesOfSvc(name: string): Promise<string> {
-  for (const scope of ['@automation', '@process-automation'])
-    try {
-      return await readFile(fileURLToPath(import.meta.resolve(`${scope}/process-types/${name}`)), 'utf8')
-    } catch (error) {
-      if ((error as NodeJS.ErrnoException).code !== 'ERR_MODULE_NOT_FOUND') throw error
-    }
-  throw new Error('The package @process-automation/process-types is not installed: npm i -g @process-automation/cli')
+  const beside = await readText(fileURLToPath(new URL(name, import.meta.url)))
+  return beside ?? readFile(fileURLToPath(import.meta.resolve(`@automation/process-types/${name}`)), 'utf8')
 }
