@@ -64,6 +64,7 @@ describe('variables', () => {
     ]
     expect(outputs.map(({ code }) => code)).toEqual(outputs.map(() => 0))
     for (const { stdout, stderr } of outputs) expect(stdout + stderr).not.toContain(canary)
+    expect((await pas(['vars', 'set', key, '--sensitive'], { input: '' })).stderr).toContain('stdin is empty')
     expect((await pas(['vars', 'set', key, 'as-argument', '--sensitive'])).code).toBe(2)
     expect((await pas(['vars', 'set', key, 'as-argument'])).code).toBe(2)
     expect((await pas(['vars', 'unset', key])).stderr).toContain('--yes')

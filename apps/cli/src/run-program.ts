@@ -1,9 +1,10 @@
 import { CommanderError } from 'commander'
+import { commandTable } from './command-table.ts'
 import { createRuntime } from './create-runtime.ts'
 import { exitCodes } from './exit.ts'
 import { readFailure } from './failure.ts'
 import { watchInterrupts } from './interrupts.ts'
-import { createProgram } from './program.ts'
+import { createProgram, namedCommand } from './program.ts'
 
 /** Runs one command line to its end and sets the program's exit code. */
 export async function runProgram(args: readonly string[], self: NodeJS.Process): Promise<void> {
@@ -26,7 +27,14 @@ export async function runProgram(args: readonly string[], self: NodeJS.Process):
   async function end(error: unknown): Promise<number> {
     if (error instanceof CommanderError && error.exitCode === 0) return exitCodes.done
     const failure = await readFailure(error, self.env)
-    if (failure.message !== '') runtime.out.fail(failure)
+    const see = error instanceof CommanderError ? `\nSee: ${helpFor(args)}` : ''
+    if (failure.message !== '') runtime.out.fail({ ...failure, message: `${failure.message}${see}` })
     return failure.exitCode
   }
+}
+
+/** The command line that explains what was meant. */
+function helpFor(args: readonly string[]): string {
+  const name = commandTable.find((row) => row.name === namedCommand(args))?.name
+  return name === undefined ? 'pas --help' : `pas ${name} --help`
 }

@@ -92,7 +92,9 @@ export function register(program: Command, runtime: Runtime): void {
     if (runtime.isTerminal) return runtime.askSecret(`Value of ${key}`, '')
     if (runtime.stdin.isTTY) throw usageError(`Give the value by stdin: pas vars set ${key} < FILE`)
     // The last line of a file ends with a newline that is no part of the value.
-    return (await textOf(runtime.stdin)).replace(/\r?\n$/, '')
+    const value = (await textOf(runtime.stdin)).replace(/\r?\n$/, '')
+    if (value === '') throw usageError(`stdin is empty. Give the value by it: pas vars set ${key} < FILE`)
+    return value
   }
 
   async function unset(keys: string[]): Promise<void> {
