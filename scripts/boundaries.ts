@@ -106,17 +106,28 @@ export const homes: readonly { packages: readonly string[]; folders: readonly st
 const layers: readonly { folder: string; above: readonly string[] }[] = [
   {
     folder: 'apps/gateway/src/http',
-    above: ['rest', 'openapi', 'resources', 'streams', 'webhooks', 'forms', 'sandbox-ports', 'terminals', 'console'],
+    above: [
+      'rest',
+      'openapi',
+      'resources',
+      'streams',
+      'webhooks',
+      'forms',
+      'sandbox-ports',
+      'terminals',
+      'console',
+      'mcp',
+    ],
   },
   {
     folder: 'apps/gateway/src/rest',
-    above: ['openapi', 'resources', 'streams', 'webhooks', 'forms', 'sandbox-ports', 'terminals', 'console'],
+    above: ['openapi', 'resources', 'streams', 'webhooks', 'forms', 'sandbox-ports', 'terminals', 'console', 'mcp'],
   },
   {
     folder: 'apps/gateway/src/openapi',
-    above: ['resources', 'streams', 'webhooks', 'forms', 'sandbox-ports', 'terminals', 'console'],
+    above: ['resources', 'streams', 'webhooks', 'forms', 'sandbox-ports', 'terminals', 'console', 'mcp'],
   },
-  { folder: 'apps/gateway/src/resources', above: ['openapi', 'webhooks', 'forms', 'terminals', 'console'] },
+  { folder: 'apps/gateway/src/resources', above: ['openapi', 'webhooks', 'forms', 'terminals', 'console', 'mcp'] },
 ]
 
 const scope = '@automation/'

@@ -25,6 +25,7 @@ import { executionLookRoutes } from './resources/executions/look-routes.ts'
 import { liveStreamRoutes } from './resources/executions/live-stream.ts'
 import { logRoutes } from './resources/executions/log-routes.ts'
 import { limitRoutes } from './resources/limits/routes.ts'
+import { McpEntry } from './mcp/mcp-entry.ts'
 import { moduleRoutes } from './resources/modules/routes.ts'
 import { processRoutes } from './resources/processes/routes.ts'
 import { processSummaryRoutes } from './resources/processes/summary-routes.ts'
@@ -109,7 +110,10 @@ export function restApp(dependencies: RestAppDependencies): RestApi['app'] {
   tokenRoutes(api, dependencies)
   serviceAccountRoutes(api, neighbours)
   api.close()
-  const pages: PageSources = { ...dependencies, document: openApiDocument(api.operations, config) }
+  const document = openApiDocument(api.operations, config)
+  const pages: PageSources = { ...dependencies, document }
+  const mcp = new McpEntry({ ...dependencies, app: api.app, document })
+  api.app.all('/api/:team/mcp', (c) => mcp.answer(c.env.exchange, c.req.param('team')))
 
   const refusal = (failure: Failure, exchange: Exchange): Response => {
     report(failure, exchange)

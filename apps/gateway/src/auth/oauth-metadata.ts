@@ -6,18 +6,20 @@ import type { Answer } from '../http/exchange.ts'
 export type OAuthConfig = Pick<GatewayConfig, 'publicUrl' | 'external'>
 
 // The path of an issuer or a resource stands behind the well-known one (RFC 8414 §3.1, RFC 9728 §3.1).
-const ADDRESS = /^\/\.well-known\/oauth-(authorization-server|protected-resource)\/api\/([^/]+)\/rest\/?$/
-const REST = /^\/api\/([^/]+)\/rest(?:\/|$)/
+const ADDRESS = /^\/\.well-known\/oauth-(authorization-server|protected-resource)\/api\/([^/]+)\/(rest|mcp)\/?$/
+const RESOURCE = /^\/api\/([^/]+)\/(rest|mcp)(?:\/|$)/
 
 /**
- * What OAuth clients ask before anything else: of a team's token address (RFC 8414), and of its REST interface as what
- * tokens are for (RFC 9728). The same for teams that are there and that are not. Undefined for any other path.
+ * What OAuth clients ask before anything else: of a team's token address (RFC 8414), and of its REST interface and of MCP
+ * as what tokens are for (RFC 9728). The same for teams that are there and that are not. Undefined for any other path.
  */
 export function metadataAnswer(path: string, config: OAuthConfig): Answer | undefined {
-  const [, kind, team = ''] = ADDRESS.exec(path) ?? []
+  const [, kind, team = '', interfaceName] = ADDRESS.exec(path) ?? []
   if (kind === undefined || !isTeamSlug(team)) return undefined
-  const resource = `${config.publicUrl}/api/${team}/rest`
-  const body = kind === 'authorization-server' ? tokenAddress(resource, config) : protectedResource(resource, config)
+  const rest = `${config.publicUrl}/api/${team}/rest`
+  if (kind === 'authorization-server' && interfaceName !== 'rest') return undefined
+  const resource = interfaceName === 'rest' ? restResource(rest, config) : mcpResource(rest, team, config)
+  const body = kind === 'authorization-server' ? tokenAddress(rest, config) : resource
   const headers = {
     'Content-Type': 'application/json',
     'Cache-Control': 'public, max-age=300',
@@ -26,10 +28,11 @@ export function metadataAnswer(path: string, config: OAuthConfig): Answer | unde
   return { status: 200, headers, body: JSON.stringify(body) }
 }
 
-/** Where the metadata of the resource is that a path belongs to, for a challenge (RFC 9728 §5.1); undefined outside of the REST interface. */
+/** Where the metadata of the resource is that a path belongs to, for a challenge (RFC 9728 §5.1); undefined outside of the REST interface and of MCP. */
 export function metadataUrlOf(path: string, { publicUrl }: OAuthConfig): string | undefined {
-  const [, team = ''] = REST.exec(path) ?? []
-  return isTeamSlug(team) ? `${publicUrl}/.well-known/oauth-protected-resource/api/${team}/rest` : undefined
+  const [, team = '', interfaceName = ''] = RESOURCE.exec(path) ?? []
+  const isResource = isTeamSlug(team)
+  return isResource ? `${publicUrl}/.well-known/oauth-protected-resource/api/${team}/${interfaceName}` : undefined
 }
 
 function tokenAddress(issuer: string, { publicUrl }: OAuthConfig): object {
@@ -47,11 +50,27 @@ function tokenAddress(issuer: string, { publicUrl }: OAuthConfig): object {
   }
 }
 
-function protectedResource(resource: string, { publicUrl, external }: OAuthConfig): object {
+function restResource(resource: string, { publicUrl, external }: OAuthConfig): object {
   return {
     resource,
     authorization_servers: [resource, ...(external === undefined ? [] : [external.issuer])],
     scopes_supported: Object.keys(scopes),
+    ...shared(publicUrl),
+  }
+}
+
+/** Clients of MCP take the first that they are named, and people sign in at the issuer alone. */
+function mcpResource(rest: string, team: string, { publicUrl, external }: OAuthConfig): object {
+  return {
+    resource: `${publicUrl}/api/${team}/mcp`,
+    authorization_servers: [...(external === undefined ? [] : [external.issuer]), rest],
+    scopes_supported: Object.keys(scopes).filter((word) => word.startsWith('mcp:')),
+    ...shared(publicUrl),
+  }
+}
+
+function shared(publicUrl: string): object {
+  return {
     bearer_methods_supported: ['header'],
     resource_name: 'Process Automation Service',
     resource_documentation: `${publicUrl}/docs`,

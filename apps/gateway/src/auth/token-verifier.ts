@@ -49,26 +49,30 @@ export class TokenVerifier {
     if (external !== undefined) this.#findExternalKey = externalKeys(external.jwksUrl)
   }
 
-  /** Failures: unauthenticated (token_invalid, token_expired); unavailable when keys can't be read. */
-  async verify(token: string): Promise<Identity> {
-    const digest = hash('sha256', token, 'base64')
+  /**
+   * `resource` is an address that an external issuer's token may be for, beside the audience that is configured. Failures:
+   * unauthenticated (token_invalid, token_expired); unavailable when keys can't be read.
+   */
+  async verify(token: string, resource?: string): Promise<Identity> {
+    const digest = hash('sha256', resource === undefined ? token : `${resource} ${token}`, 'base64')
     const known = this.#remembered.get(digest)
     if (known !== undefined) {
       if (known.untilMs > Date.now()) return known.identity
       this.#remembered.delete(digest)
     }
-    const { claims, isOwn } = await this.#claimsOf(token)
+    const { claims, isOwn } = await this.#claimsOf(token, resource)
     const identity = isOwn ? identityOf(claims, true) : outsideIdentity(claims, this.#external?.scopes)
     if (identity.subject === '') throw tokenInvalid()
     this.#remembered.set(digest, { identity, untilMs: Math.min(identity.endsMs, Date.now() + REMEMBER_MS) })
     return identity
   }
 
-  async #claimsOf(token: string): Promise<{ claims: JWTPayload; isOwn: boolean }> {
+  async #claimsOf(token: string, resource: string | undefined): Promise<{ claims: JWTPayload; isOwn: boolean }> {
     try {
       if (this.#external !== undefined && this.#findExternalKey !== undefined) {
-        const { issuer, audience } = this.#external
+        const { issuer, audience: configured } = this.#external
         if (decodeJwt(token).iss === issuer) {
+          const audience = resource === undefined ? configured : [configured, resource]
           const rules = { issuer, audience, algorithms: EXTERNAL_ALGORITHMS, requiredClaims: ['exp', 'sub'] }
           return { claims: (await jwtVerify(token, this.#findExternalKey, rules)).payload, isOwn: false }
         }
@@ -171,6 +175,11 @@ function textClaim(claim: unknown): string | undefined {
 // An access token has dots, which neither form of an API token has: `sk-` and base64, or base64 of a JSON object.
 const API_TOKEN = /^(?:sk-|eyJ)[A-Za-z0-9+/_=-]*$/
 
+/** Whether a token is an API token in either of its forms, to be exchanged for an access token. */
+export function isApiToken(token: string): boolean {
+  return API_TOKEN.test(token)
+}
+
 /**
  * The token of an `Authorization: Bearer` header, for calls on a team. Failures: token_missing; token_invalid for an API
  * token, which is to be exchanged first.
@@ -183,7 +192,7 @@ export function bearerToken(header: string | undefined, team: string): string {
       'token_missing',
       `An access token is needed, in the header Authorization: Bearer <access token>. ${exchangeHint(team)}`,
     )
-  if (API_TOKEN.test(token))
+  if (isApiToken(token))
     throw new Failure(
       'unauthenticated',
       'token_invalid',

@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { Failure, invalid } from '@automation/errors'
 import { readTraceparent } from '@automation/tracing'
+import type { Identity } from '../auth/token-verifier.ts'
 import { malformedRequest } from './refusals.ts'
 
 /** One request and its answer to be, with what every handler needs to know of them. */
@@ -19,6 +20,8 @@ export class Exchange {
   /** The caller's address, where it came on no connection. */
   ip: string | undefined
   executionId: string | undefined
+  /** Whom the service makes it for itself, and what of their rights it needs; undefined for what came from outside. */
+  onBehalf: { identity: Identity; scope: string } | undefined
   /** Whether it came to a host that one team has for itself. */
   isTeamHost = false
   /** Of its body, what counts towards the budget of all bodies. */

@@ -1,5 +1,6 @@
 import { allows } from '@automation/contract/scopes'
 import { Failure, type FieldFault } from '@automation/errors'
+import { Readable } from 'node:stream'
 import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response'
 import type { z } from '@hono/zod-openapi'
 import { type Context, Hono } from 'hono'
@@ -133,6 +134,7 @@ export class RestApi {
     const reply = await exchange.settle(handler(call))
     if (reply.source === undefined) return responseOf(operation, reply)
     const head = { status: reply.status ?? operation.success.status, headers: reply.headers ?? {} }
+    if (exchange.onBehalf !== undefined) return new Response(asStream(reply.source), head)
     if (exchange.incoming.method === 'HEAD') {
       // Hono makes the answer to a HEAD anew, so it can't have been sent.
       await beginSource(reply.source)
@@ -157,12 +159,15 @@ export class RestApi {
       this.#dependencies.calls.count(team, performance.now())
       return { principal: { role: 'user' as const, team, subject: 'link', name: 'link', ip }, ...OF_NO_TOKEN }
     }
-    const identity = await this.#identity(operation, exchange, team)
+    const { onBehalf } = exchange
+    const identity = onBehalf?.identity ?? (await this.#identity(operation, exchange, team))
     const initiatedBy = headerText(exchange, this.#initiatedByHeader)
     const own = operation.atRoot === true ? (identity.groups[0] ?? '') : team
-    const principal = principalFor(identity, own, initiatedBy, ip)
+    const known = principalFor(identity, own, initiatedBy, ip)
+    const principal = onBehalf === undefined ? known : { ...known, scope: onBehalf.scope }
     teamAddresses.check(own, ip)
-    this.#dependencies.calls.count(own, performance.now())
+    // The request that this one is made for has been counted.
+    if (onBehalf === undefined) this.#dependencies.calls.count(own, performance.now())
     for (const scope of [operation.scope, operation.alsoScope]) if (scope !== undefined) requireScope(principal, scope)
     const { groups, endsMs: tokenEndsMs, accessEndsMs, isOwn } = identity
     const mayRead = (one: string) => allows(scopeIn(identity, one), 'read') && teamAddresses.allow(one, ip)
@@ -180,6 +185,10 @@ export class RestApi {
 }
 
 const OF_NO_TOKEN = { readableTeams: [], tokenEndsMs: Infinity, endsByItselfAtMs: undefined }
+
+function asStream(source: AsyncIterable<Uint8Array>): ReadableStream<Uint8Array> {
+  return Readable.toWeb(Readable.from(source)) as ReadableStream<Uint8Array>
+}
 
 /** Whether the team alone is a parameter of a route. */
 function isFixed(route: string): boolean {

@@ -1,11 +1,11 @@
 import { IncomingMessage, ServerResponse } from 'node:http'
 import { Socket } from 'node:net'
 import { asFailure } from '@automation/errors'
-import { Exchange } from '../http/exchange.ts'
+import { Exchange } from './exchange.ts'
 
 /** A request that the service makes to itself for a caller. */
 export interface SentRequest {
-  method: 'GET' | 'POST'
+  method: string
   /** Path and query, percent-encoded. */
   target: string
   /** As they are sent, each name once. */
@@ -31,20 +31,28 @@ class SentMessage extends IncomingMessage {
   override _read(): void {}
 }
 
+/** Why the service makes a request to itself. */
+export interface Cause {
+  exchange: Exchange
+  ip: string
+  /** Gives the request up; that of the exchange where it is absent. */
+  signal?: AbortSignal
+}
+
 /**
  * What `work` gives for an exchange of this request, which comes from the address, and in the trace, of the one that it is
  * made for, and is given up together with it.
  */
 export async function withSentExchange<T>(
   request: SentRequest,
-  cause: { exchange: Exchange; ip: string },
+  cause: Cause,
   work: (exchange: Exchange) => Promise<T>,
 ): Promise<T> {
   const incoming = new SentMessage(request)
   const exchange = new Exchange(incoming, new ServerResponse(incoming))
   exchange.ip = cause.ip
   exchange.traceparent ??= cause.exchange.traceparent
-  const { signal } = cause.exchange
+  const { signal = cause.exchange.signal } = cause
   const giveUp = () => exchange.abandon(asFailure(signal.reason))
   signal.addEventListener('abort', giveUp)
   if (signal.aborted) giveUp()
@@ -53,5 +61,8 @@ export async function withSentExchange<T>(
   } finally {
     signal.removeEventListener('abort', giveUp)
     exchange.isOver = true
+    // What was held for the answer is told that it is over: there is no connection whose end could say so.
+    exchange.outgoing.destroy()
+    exchange.outgoing.emit('close')
   }
 }

@@ -1,0 +1,120 @@
+import type { CallToolResult } from '@modelcontextprotocol/server'
+import { isObject } from '../http/json.ts'
+import type { RestCalls } from './rest-calls.ts'
+import { runEvents, type LogLine, type RunEvent } from './run-events.ts'
+import { mostLines, runAnswer, type RunResult } from './run-result.ts'
+import { ToolFault } from './tool-fault.ts'
+
+/** How a tool that waits for a run talks to its client. */
+export interface Listener {
+  /** Aborted when the client has given the call up. */
+  cancelled: AbortSignal
+  /** How long the wait is, in ms; undefined where it lasts as long as the run. */
+  waitMs: number | undefined
+  /** Is told of what happens. */
+  heard: (event: RunEvent) => void
+}
+
+const reading = { scope: 'read' }
+
+/** Of calls that are made to their end, whoever goes: what they do has to be known, or to be undone. */
+export const unending = new AbortController().signal
+
+/** Starts runs and waits for their ends. */
+export class FollowedRuns {
+  readonly #rest: RestCalls
+
+  constructor(rest: RestCalls) {
+    this.#rest = rest
+  }
+
+  /**
+   * Starts a run by `start`, which gives its id, and answers at its end or when the wait is over. It is killed where the
+   * client gives the call up.
+   */
+  async run(start: () => Promise<string>, listener: Listener): Promise<CallToolResult> {
+    const executionId = await start()
+    try {
+      return await this.wait(executionId, listener)
+    } finally {
+      if (listener.cancelled.aborted) await this.#kill(executionId)
+    }
+  }
+
+  /** Answers at the end of an execution, or when the wait is over. */
+  async wait(executionId: string, listener: Listener): Promise<CallToolResult> {
+    const lines = await this.#follow(executionId, listener)
+    if (listener.cancelled.aborted)
+      return { content: [{ type: 'text', text: 'The call was cancelled' }], isError: true }
+    const path = `/executions/${executionId}`
+    const record = await this.#rest.json<ExecutionJson>({ method: 'GET', path }, reading)
+    return runAnswer(resultOf(record, lines))
+  }
+
+  /** The last lines of the log until the end, or until the wait is over. */
+  async #follow(
+    executionId: string,
+    { cancelled, waitMs, heard }: Listener,
+  ): Promise<{ last: LogLine[]; count: number }> {
+    const over = new AbortController()
+    const signal = AbortSignal.any([cancelled, over.signal])
+    const timer = waitMs === undefined ? undefined : setTimeout(() => over.abort(), waitMs)
+    const last: LogLine[] = []
+    let count = 0
+    const path = `/executions/${executionId}/events`
+    try {
+      await this.#rest.within({ method: 'GET', path }, reading, async ({ body }) => {
+        if (body === null) return
+        for await (const event of runEvents(body, signal)) {
+          if (event.event === 'log') {
+            count += 1
+            last.push(event.data)
+            if (last.length > mostLines) last.shift()
+          }
+          heard(event)
+          if (event.event === 'end') return
+        }
+      })
+      return { last, count }
+    } finally {
+      clearTimeout(timer)
+    }
+  }
+
+  /** Its client has gone, so that it must not end with the connection. */
+  async #kill(executionId: string): Promise<void> {
+    const path = `/executions/${executionId}/kill`
+    try {
+      await this.#rest.json({ method: 'PUT', path }, { scope: 'run', signal: unending })
+    } catch (error) {
+      if (!(error instanceof ToolFault) || error.code !== 'execution_ended') throw error
+    }
+  }
+}
+
+interface ExecutionJson {
+  id: string
+  status: string
+  returnValue?: string
+  error?: { name: string; message: string }
+  timeline?: { explanation?: string }
+}
+
+function resultOf(record: ExecutionJson, { last, count }: { last: LogLine[]; count: number }): RunResult {
+  const { id, status, returnValue, timeline } = record
+  const explanation = timeline?.explanation
+  const isOtherEnd = status === 'KILLED' || status === 'REJECTED' || status === 'ERROR'
+  const error = isObject(record.error)
+    ? { name: record.error.name, message: record.error.message }
+    : isOtherEnd
+      ? { name: status, message: explanation ?? '' }
+      : undefined
+  return {
+    executionId: id,
+    status,
+    ...(status === 'FINISHED' && { returnValue: returnValue === undefined ? null : JSON.parse(returnValue) }),
+    ...(error !== undefined && { error }),
+    logs: last,
+    truncated: count > last.length,
+  }
+}

@@ -1,0 +1,166 @@
+import {
+  CLIENT_INFO_META_KEY,
+  createMcpHandler,
+  isInitializeRequest,
+  type McpHttpHandler,
+} from '@modelcontextprotocol/server'
+import { asFailure, Failure, type Failure as Refusal } from '@automation/errors'
+import { requireScope } from '../auth/scopes.ts'
+import { readBody } from '../http/body.ts'
+import type { Exchange } from '../http/exchange.ts'
+import { isObject, parseJson, utf8Text } from '../http/json.ts'
+import { methodNotAllowed } from '../http/refusals.ts'
+import type { RestApi, RestDependencies } from '../rest/rest-api.ts'
+import { Cancellations } from './cancellations.ts'
+import { levels, reaches } from './levels.ts'
+import { McpCallers } from './mcp-callers.ts'
+import type { McpCaller } from './rest-calls.ts'
+import type { Operations } from './row-tools.ts'
+import { selectionFrom } from './selection.ts'
+import { clientOf, newSessionId } from './session-id.ts'
+import { operationInputs } from './tool-inputs.ts'
+import { toolServer, type ToolServing } from './tool-server.ts'
+
+export interface McpDependencies extends RestDependencies {
+  app: RestApi['app']
+  /** The OpenAPI document, as text. */
+  document: () => string
+}
+
+/** The longest wait of a call whose client is not told of progress: clients give up after 60 s. */
+const longestWaitMs = 45_000
+const allow = 'POST, OPTIONS'
+const sessionHeader = 'mcp-session-id'
+
+type Serving = Omit<ToolServing, 'era'>
+
+/** MCP over Streamable HTTP, at `/api/{team}/mcp`: each request stands for itself. */
+export class McpEntry {
+  readonly #dependencies: McpDependencies
+  readonly #callers: McpCallers
+  readonly #cancellations = new Cancellations()
+  readonly #handler: McpHttpHandler
+  #operations: Operations | undefined
+
+  constructor(dependencies: McpDependencies) {
+    this.#dependencies = dependencies
+    this.#callers = new McpCallers(dependencies)
+    this.#handler = createMcpHandler(
+      ({ era, authInfo }) => toolServer({ ...(authInfo?.extra?.['serving'] as Serving), era }),
+      // No list of tools tells of its changes.
+      { maxSubscriptions: 0 },
+    )
+  }
+
+  /** What a request is answered. Failures: those of callers; forbidden_origin, method_not_allowed, invalid_input. */
+  async answer(exchange: Exchange, team: string): Promise<Response> {
+    exchange.route = '/api/{team}/mcp'
+    exchange.team = team
+    const { method = '' } = exchange.incoming
+    if (method === 'OPTIONS') return new Response(null, { status: 204, headers: { Allow: allow } })
+    this.#requireOrigin(exchange)
+    const caller = await exchange.settle(this.#callers.of(exchange, team))
+    if (!levels.some((level) => reaches(caller.scope, level)) && !caller.scope.split(' ').includes('admin'))
+      requireScope({ role: 'user', team, subject: '', name: '', scope: caller.scope }, 'mcp:tools')
+    if (method !== 'POST') {
+      exchange.outgoing.setHeader('Allow', allow)
+      throw methodNotAllowed(method, allow)
+    }
+    const selection = selectionFrom(exchange.query, caller.scope)
+    const { config, budget } = this.#dependencies
+    const bytes = await readBody(exchange, { maxBytes: config.bodyMaxBytes, budget })
+    const message = messageIn(bytes)
+    return this.#served(exchange, { caller, selection, bytes, message })
+  }
+
+  async #served(
+    exchange: Exchange,
+    {
+      caller,
+      selection,
+      bytes,
+      message,
+    }: {
+      caller: Omit<McpCaller, 'client'>
+      selection: Serving['selection']
+      bytes: Buffer
+      message: unknown
+    },
+  ): Promise<Response> {
+    const { app, config, document } = this.#dependencies
+    const session = String(exchange.incoming.headers[sessionHeader] ?? '')
+    const keyOf = (id: unknown) => JSON.stringify([caller.team, caller.identity.subject, session, id])
+    const cancels = isObject(message) && message['method'] === 'notifications/cancelled' ? message['params'] : undefined
+    if (isObject(cancels)) this.#cancellations.cancel(keyOf(cancels['requestId']))
+    const callKey = keyOf(isObject(message) ? message['id'] : undefined)
+    this.#operations ??= operationInputs(document())
+    const client = clientIn(message) || clientOf(session)
+    const serving: Serving = {
+      caller: { ...caller, client },
+      app,
+      headerPrefix: config.headerPrefix,
+      selection,
+      operations: this.#operations,
+      begin: () => this.#cancellations.begin(callKey),
+      waitMs: Math.min(longestWaitMs, config.syncWaitMaxMs),
+    }
+    const { subject } = caller.identity
+    const authInfo = { token: '', clientId: subject, scopes: caller.scope.split(' '), extra: { serving } }
+    const request = requestFor(exchange, bytes)
+    const response = await this.#handler.fetch(request, {
+      authInfo,
+      ...(message !== undefined && { parsedBody: message }),
+    })
+    return isInitializeRequest(message) ? withSession(response, client) : response
+  }
+
+  /** A page of somebody else may not act for whoever looks at it. Failure: forbidden_origin. */
+  #requireOrigin({ incoming }: Exchange): void {
+    const { origin } = incoming.headers
+    const { corsOrigins, publicUrl } = this.#dependencies.config
+    if (origin === undefined || corsOrigins.includes('*')) return
+    if (origin === new URL(publicUrl).origin || corsOrigins.includes(origin)) return
+    throw foreignOrigin()
+  }
+}
+
+function foreignOrigin(): Refusal {
+  const text = 'Pages of this origin may not call MCP; CORS_ORIGINS names those that may'
+  return new Failure('permission_denied', 'forbidden_origin', text)
+}
+
+/** The JSON of a body; undefined where it is none, which the protocol has an answer for. */
+function messageIn(bytes: Buffer): unknown {
+  const text = utf8Text(bytes)
+  if (text === undefined) return undefined
+  try {
+    return parseJson(text)
+  } catch (error) {
+    if (asFailure(error).code === 'invalid_json') return undefined
+    throw error
+  }
+}
+
+/** What a client calls itself in a message. */
+function clientIn(message: unknown): string {
+  const params = isObject(message) ? message['params'] : undefined
+  if (!isObject(params)) return ''
+  const meta = isObject(params['_meta']) ? params['_meta'][CLIENT_INFO_META_KEY] : undefined
+  const info = meta ?? (isInitializeRequest(message) ? params['clientInfo'] : undefined)
+  return isObject(info) && typeof info['name'] === 'string' ? info['name'] : ''
+}
+
+/** The request as the protocol reads it: without credentials, and given up when the client goes. */
+function requestFor({ incoming, path, signal }: Exchange, bytes: Buffer): Request {
+  const headers = new Headers()
+  for (const [name, value] of Object.entries(incoming.headers))
+    if (typeof value === 'string' && (name.startsWith('mcp-') || name === 'accept' || name === 'content-type'))
+      headers.set(name, value)
+  return new Request(`http://localhost${path}`, { method: 'POST', headers, body: new Uint8Array(bytes), signal })
+}
+
+function withSession(response: Response, client: string): Response {
+  const headers = new Headers(response.headers)
+  headers.set(sessionHeader, newSessionId(client))
+  return new Response(response.body, { status: response.status, headers })
+}
