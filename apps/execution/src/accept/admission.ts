@@ -180,7 +180,7 @@ export class Admission {
       const input = this.#checkInput(request)
       checkSpecSize(spec, this.#context.config.runSpecMaxBytes)
       const { parametersCheck } = this.#context
-      const parameters = await parametersCheck.forRun(spec, input.parameters, request.hasTexts)
+      const parameters = await parametersCheck.forRun(spec, input.parameters, request)
       return { run: newRun(request, spec, { ...input, parameters }) }
     } catch (error) {
       if (!request.isUnattended || !isRefusal(error)) throw error

@@ -3,6 +3,7 @@ import type { RunSpec } from '@automation/contract/catalog/v1/resolve'
 import { Failure, type FieldFault } from '@automation/errors'
 import { DeadlineError, DeadlineWorker } from '@automation/service'
 import { textOf } from '../store/stored-text.ts'
+import type { StartRequest } from './start-request.ts'
 
 const deadlineMs = 200
 
@@ -28,14 +29,18 @@ export class ParametersCheck {
   }
 
   /**
-   * The parameters of a run, checked where the schema is enforced. Where they came as texts, they have the types that the
+   * The parameters of a run, checked where the schema is enforced or its request wants it. Where they came as texts, they have the types that the
    * schema names, enforced or not; without a schema they stay as they are, and where nobody asked for a check also when
    * the schema can't be applied now.
    */
-  async forRun(spec: RunSpec, parameters: Uint8Array, hasTexts = false): Promise<Uint8Array> {
+  async forRun(
+    spec: RunSpec,
+    parameters: Uint8Array,
+    { hasTexts = false, checksParameters = false }: Pick<StartRequest, 'hasTexts' | 'checksParameters'> = {},
+  ): Promise<Uint8Array> {
     const { team, enforcedSchema, unenforcedSchema } = spec
-    const isEnforced = enforcedSchema !== undefined
-    const schema = enforcedSchema ?? (hasTexts ? unenforcedSchema : undefined)
+    const isEnforced = enforcedSchema !== undefined || checksParameters
+    const schema = enforcedSchema ?? (hasTexts || checksParameters ? unenforcedSchema : undefined)
     if (schema === undefined) return parameters
     try {
       const { typed } = await this.#ask(team, schema, parameters, { areTexts: hasTexts, isEnforced })

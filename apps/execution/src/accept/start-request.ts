@@ -37,6 +37,8 @@ export interface StartRequest {
   needsNoVersion?: boolean
   /** Its parameters are texts alone, to be read by the schema of the process. */
   hasTexts?: boolean
+  /** They must match the schema of the process, also where the team does not enforce it. */
+  checksParameters?: boolean
   /** Its parameters are the service's own words, which no limit is for. */
   hasOwnParameters?: boolean
   /** Asked for by the catalog; nobody else starts an install. */

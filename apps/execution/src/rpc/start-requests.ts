@@ -21,6 +21,7 @@ export function startRequestOf(request: StartExecutionRequest, context: CallCont
     origin: originOf(request),
     parameters,
     hasTexts: request.textualParameters,
+    checksParameters: request.checksParameters,
     comment,
     settings,
     webhook,

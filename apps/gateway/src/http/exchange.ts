@@ -20,8 +20,11 @@ export class Exchange {
   /** The caller's address, where it came on no connection. */
   ip: string | undefined
   executionId: string | undefined
-  /** Whom the service makes it for itself, and what of their rights it needs; undefined for what came from outside. */
-  onBehalf: { identity: Identity; scope: string } | undefined
+  /**
+   * Whom the service makes it for itself, with what of their rights, and whether a run that it starts is held to its
+   * schema; undefined for what came from outside.
+   */
+  onBehalf: { identity: Identity; scope: string; checksParameters: boolean } | undefined
   /** Whether it came to a host that one team has for itself. */
   isTeamHost = false
   /** Of its body, what counts towards the budget of all bodies. */

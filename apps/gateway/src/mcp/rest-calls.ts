@@ -79,7 +79,7 @@ export class RestCalls {
     if (type !== undefined) headers.push(['content-type', type], ['content-length', String(body.length)])
     const sent = { method: request.method, target, headers, body }
     return withSentExchange(sent, { exchange, ip, signal }, async (inner) => {
-      inner.onBehalf = { identity, scope }
+      inner.onBehalf = { identity, scope, checksParameters: true }
       const call = new Request(`http://localhost${target}`, { method: request.method })
       const response = await this.#app.fetch(call, { exchange: inner })
       if (!response.ok) throw await faultOf(response)

@@ -83,6 +83,13 @@ export declare type StartExecutionRequest = Message<"automation.execution.v1.Sta
    * @generated from field: bool form = 10;
    */
   form: boolean;
+
+  /**
+   * The parameters must match the schema of the process, where it has one, also where the team does not enforce it.
+   *
+   * @generated from field: bool checks_parameters = 11;
+   */
+  checksParameters: boolean;
 };
 
 /**
