@@ -16,6 +16,7 @@ export interface Input {
 
 /** An operation of the OpenAPI document. */
 export interface Operation {
+  id: string
   /** `METHOD path` below /api/{team}. */
   name: string
   method: string
@@ -44,6 +45,7 @@ interface Parameter {
 }
 
 interface Item {
+  operationId: string
   parameters?: (Parameter | { $ref: string })[]
   requestBody?: { content: Record<string, { schema: Schema }> }
 }
@@ -64,6 +66,7 @@ export async function operationsOf(host: string): Promise<Operation[]> {
   }
   return Object.entries(document.paths).flatMap(([path, items]) =>
     Object.entries(items).map(([method, item]) => ({
+      id: item.operationId,
       name: `${method.toUpperCase()} ${path.replace(/^\/api\/\{\w+\}/, '')}`,
       method: method.toUpperCase(),
       path,

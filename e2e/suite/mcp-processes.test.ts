@@ -211,7 +211,7 @@ describe('a long run', () => {
     }).then((answer) => answer.text())
     const id = await startedOf(process)
     cut.abort()
-    await expect(post).rejects.toThrow()
+    await expect(post).rejects.toThrow(/abort/)
     expect((await awaitEnd(id)).status).toBe('FINISHED')
     await mcp.close()
   })

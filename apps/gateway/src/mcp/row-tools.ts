@@ -41,6 +41,7 @@ export class RowTools {
         inputSchema: rowSchema(row, operation) as Tool['inputSchema'],
         ...(isRun(row) && { outputSchema: runResultSchema }),
         annotations: annotationsOf(row),
+        _meta: { 'process-automation/operationId': row.operationId },
       }
     })
   }
