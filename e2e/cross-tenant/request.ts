@@ -105,7 +105,7 @@ export function ask(operation: Operation, values: Values, { address }: Client): 
 }
 
 /** An object with these values at their pointers. */
-function bodyOf(values: readonly [Input, unknown][]): object {
+export function bodyOf(values: readonly [Input, unknown][]): object {
   const body = {}
   for (const [{ name }, value] of values) {
     const isItem = name.endsWith('/[]')
