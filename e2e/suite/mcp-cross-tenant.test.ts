@@ -71,7 +71,7 @@ describe.skipIf(!hasOther)('a tool of another team', { concurrent: false }, () =
   test('of a process is not there', async () => {
     const [slug = ''] = await owner.names.slug()
     await expect(mcp.callTool({ name: `run_${slug}` })).rejects.toThrow(/no tool/)
-    await expect(connect({ ...owned, team: client.address.team })).rejects.toThrow()
+    await expect(connect({ ...owned, team: client.address.team })).rejects.toThrow(/403/)
   })
 
   async function say(tool: OwnedTool, values: Values) {

@@ -1,5 +1,6 @@
 import { SignJWT, importJWK } from 'jose'
 import { describe, expect, test } from 'vitest'
+import { connect } from './mcp-client.ts'
 import { expectProblem } from './problem.ts'
 import { makeProcess } from './runs.ts'
 import { Client } from '../client/client.ts'
@@ -67,5 +68,14 @@ describe.skipIf(!shared.issuer)('tokens of a configured outside issuer', () => {
     ['without any scope', { scope: undefined }],
   ] as const)('a valid token %s gives 403', async ([, claims]) => {
     expectProblem(await use(claims), 403)
+  })
+
+  test('a token for the address of MCP is accepted there, and nowhere else', async () => {
+    const tokenFor = (team: string) => tokenWith({ aud: `${shared.host}/api/${team}/mcp` })
+    const mcp = await connect({ token: await tokenFor(shared.main.team) })
+    expect((await mcp.listTools()).tools).toBeInstanceOf(Array)
+    await mcp.close()
+    expectProblem(await use({ aud: `${shared.host}/api/${shared.main.team}/mcp` }), 401)
+    await expect(connect({ token: await tokenFor('others') })).rejects.toThrow(/401/)
   })
 })

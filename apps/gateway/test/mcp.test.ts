@@ -1,0 +1,157 @@
+import { Status } from '@automation/contract/execution/v1/execution'
+import { Failure } from '@automation/errors'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { process as stored, execution } from './contract-records.ts'
+import { EXECUTION_ID, ISSUER } from './contract-servers.ts'
+import { problemOf, startGateway, type GatewayForTests } from './gateway-for-tests.ts'
+
+let gateway: GatewayForTests
+beforeAll(async () => {
+  gateway = await startGateway({
+    SYNC_WAIT_MAX_MS: '200',
+    CORS_ORIGINS: 'https://shop.example',
+    OIDC_ISSUER: 'https://id.test',
+    OIDC_AUDIENCE: 'svc',
+    OIDC_JWKS_URL: 'https://id.test/keys',
+  })
+  const tool = { ...stored, slug: 'hello', tags: ['mcp-tool'], parametersSchema: '' }
+  gateway.servers.answers.set('getProcess', () => tool)
+  gateway.servers.answers.set('listProcesses', () => ({ processes: [tool], page: { total: 1 } }))
+})
+afterAll(() => gateway.stop())
+
+const list = { jsonrpc: '2.0', id: 1, method: 'tools/list', params: {} }
+const runHello = {
+  jsonrpc: '2.0',
+  id: 2,
+  method: 'tools/call',
+  params: { name: 'run_hello', arguments: { name: 'Ada' } },
+}
+
+/** A request of a client of 2025, which needs no handshake. */
+function send(body: unknown, headers: Record<string, string> = {}, query = ''): Promise<Response> {
+  return gateway.request('POST', `/api/demo/mcp${query}`, {
+    headers: { 'content-type': 'application/json', accept: 'application/json, text/event-stream', ...headers },
+    body: typeof body === 'string' ? body : JSON.stringify(body),
+  })
+}
+
+/** What the last message of an answer has. */
+async function resultOf<T = Record<string, unknown>>(response: Response): Promise<T> {
+  const text = await response.text()
+  const data = response.headers.get('content-type')?.includes('event-stream')
+    ? text
+        .split('\n')
+        .findLast((line) => line.startsWith('data: '))
+        ?.slice('data: '.length)
+    : text
+  return JSON.parse(data ?? '') as T
+}
+
+const withToken = async (claims: Record<string, unknown>) => ({
+  authorization: `Bearer ${await gateway.servers.token(claims)}`,
+})
+
+describe('who may', () => {
+  test.each([
+    ['no token', {}, /^Bearer realm="rest", resource_metadata="([^"]+)"$/],
+    ['a token that is none', { authorization: 'Bearer x.y.z' }, /error="invalid_token", resource_metadata="([^"]+)"$/],
+  ])('with %s a client is led to the metadata', async (_, headers, challenge) => {
+    const response = await fetch(`${gateway.base}/api/demo/mcp`, { method: 'POST', headers, body: '{}' })
+    expect(response.status).toBe(401)
+    const [, url = ''] = challenge.exec(response.headers.get('www-authenticate') ?? '') ?? []
+    expect(await (await fetch(url.replace(ISSUER, gateway.base))).json()).toMatchObject({
+      resource: `${ISSUER}/api/demo/mcp`,
+      authorization_servers: ['https://id.test', `${ISSUER}/api/demo/rest`],
+      scopes_supported: ['mcp:tools', 'mcp:read', 'mcp:run', 'mcp:build'],
+    })
+  })
+
+  test('a token that reaches no level is told which scope it lacks', async () => {
+    const response = await send(list, await withToken({ scope: 'build' }))
+    expect(response.status).toBe(403)
+    expect(response.headers.get('www-authenticate')).toMatch(/error="insufficient_scope", scope="mcp:tools"/)
+  })
+
+  test('a token of another team is refused, and pages of origins that are not named', async () => {
+    expect((await send(list, await withToken({ groups: ['other'] }))).status).toBe(403)
+    const response = await send(list, { origin: 'https://evil.example' })
+    expect(response.status).toBe(403)
+    expect(await problemOf(response)).toMatchObject({ code: 'forbidden_origin' })
+    for (const origin of ['https://shop.example', ISSUER]) expect((await send(list, { origin })).status).toBe(200)
+  })
+
+  test('an API token is exchanged, once for many requests', async () => {
+    const accessToken = await gateway.servers.token()
+    gateway.servers.answers.set('exchangeToken', () => ({ accessToken, expiresInS: 3600, scope: 'executor' }))
+    const apiToken = `sk-${Buffer.from('sa-demo-abcdefgh:secret').toString('base64')}`
+    const before = gateway.servers.received.filter(({ method }) => method === 'exchangeToken').length
+    for (let round = 0; round < 3; round += 1)
+      expect((await send(list, { authorization: `Bearer ${apiToken}` })).status).toBe(200)
+    expect(gateway.servers.received.filter(({ method }) => method === 'exchangeToken')).toHaveLength(before + 1)
+    gateway.servers.answers.set('exchangeToken', () => {
+      throw new Failure('unauthenticated', 'api_token_invalid', 'No')
+    })
+    expect((await send(list, { authorization: `Bearer ${apiToken.slice(0, -4)}` })).status).toBe(401)
+  })
+})
+
+describe('the address', () => {
+  test.each(['GET', 'DELETE'])('has no %s', async (method) => {
+    const response = await gateway.request(method, '/api/demo/mcp')
+    expect(response.status).toBe(405)
+    expect(response.headers.get('allow')).toBe('POST, OPTIONS')
+  })
+
+  test('names a level that there is', async () => {
+    const response = await send(list, {}, '?access=all')
+    expect(response.status).toBe(400)
+    expect(await problemOf(response)).toMatchObject({
+      errors: [{ path: '/access', message: 'must be one of tools, read, run, build' }],
+    })
+  })
+
+  test('answers what is no JSON in the words of the protocol', async () => {
+    expect(await resultOf(await send('{"jsonrpc":'))).toMatchObject({ error: { code: -32700 } })
+  })
+})
+
+describe('a run', () => {
+  test('is started as any other, in the name of the client, and held to the schema', async () => {
+    gateway.servers.watching = async function* () {
+      yield { updates: [] }
+      yield { updates: [{ position: '1', update: { case: 'end', value: Status.FINISHED } }] }
+    }
+    const hello = {
+      jsonrpc: '2.0',
+      id: 0,
+      method: 'initialize',
+      params: { protocolVersion: '2025-06-18', capabilities: {}, clientInfo: { name: 'Désk\u0007top', version: '1' } },
+    }
+    const session = (await send(hello)).headers.get('mcp-session-id') ?? ''
+    expect(session).toMatch(/^[!-~]+$/)
+    const { result } = await resultOf<{ result: object }>(await send(runHello, { 'mcp-session-id': session }))
+    expect(result).toMatchObject({ structuredContent: { executionId: EXECUTION_ID, status: 'FINISHED' } })
+    const { request, context } = gateway.servers.received.findLast(({ method }) => method === 'startExecution')!
+    expect(request).toMatchObject({ checksParameters: true, parameters: Buffer.from('{"name":"Ada"}') })
+    expect(context.principal).toMatchObject({ team: 'demo', name: 'ci', initiatedBy: 'mcp:Désk top', scope: 'run' })
+  })
+
+  test('that lasts is answered by its id, and how to wait for it', async () => {
+    gateway.servers.answers.set('getExecution', () => ({
+      ...execution,
+      status: Status.RUNNING,
+      returnValue: undefined,
+    }))
+    gateway.servers.watching = async function* () {
+      yield { updates: [] }
+      await new Promise(() => undefined)
+    }
+    const { result } = await resultOf<{ result: { content: { text: string }[] } }>(await send(runHello))
+    expect(result).toMatchObject({
+      isError: false,
+      structuredContent: { executionId: EXECUTION_ID, status: 'RUNNING' },
+    })
+    expect(result.content[1]?.text).toContain(`Use wait_execution with the executionId ${EXECUTION_ID}`)
+  })
+})
