@@ -2,11 +2,11 @@ import { execFile } from 'node:child_process'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { describe, expect, test } from 'vitest'
-import { pythonEnvironment } from '../system/python-environment.ts'
+import { fromPypi } from '../system/fetched-programs.ts'
 import { shared } from './shared-system.ts'
 
 const folder = join(import.meta.dirname, '../oauth')
-const environment = await pythonEnvironment('authlib', join(folder, 'requirements.txt'))
+const environment = await fromPypi('authlib', join(folder, 'requirements.txt'))
 const python = 'bin' in environment ? join(environment.bin, 'python3') : undefined
 if ('fault' in environment) console.log(`left out: OAuth with Authlib, as ${environment.fault}`)
 

@@ -84,10 +84,45 @@ export function rowSchema(row: ToolRow, operation: OperationInputs): InputSchema
   const confirm = { type: 'string', description: `What is deleted, as its ${row.confirms?.member} has it` }
   return {
     type: 'object',
-    properties: { ...Object.fromEntries(kept), ...(row.confirms !== undefined && { confirm }) },
+    properties: {
+      ...Object.fromEntries(kept.map(([name, schema]) => [name, portable(schema, row.effect === 'changes')])),
+      ...(row.confirms !== undefined && { confirm }),
+    },
     required: operation.required.filter((name) => !lacks.includes(name)),
     additionalProperties: false,
   }
+}
+
+/**
+ * A schema as most assistants understand it: with one type, an object where an operation also takes its JSON as a text,
+ * and `null` only where it clears something.
+ */
+function portable(schema: unknown, hasNull: boolean): unknown {
+  if (Array.isArray(schema)) return schema.map((one) => portable(one, hasNull))
+  if (!isObject(schema)) return schema
+  const { type, anyOf, enum: words, properties, ...rest } = schema
+  const inner = {
+    ...each(rest, hasNull),
+    ...(isObject(properties) && { properties: each(properties, hasNull) }),
+    ...(Array.isArray(words) && { enum: words.filter((word) => word !== null) }),
+  }
+  const forms = [anyOf ?? []].flat().filter((form) => hasNull || !isNull(form))
+  if (forms.length > 0) {
+    const shown = forms.map((form) => (isNull(form) ? form : portable(form, hasNull)))
+    return shown.length === 1 ? { ...(shown[0] as JsonObject), ...inner } : { ...inner, anyOf: shown }
+  }
+  const types = [type ?? []].flat()
+  const some = types.filter((one) => one !== 'null')
+  const plain = { ...(some.length > 0 && { type: some.includes('object') ? 'object' : some[0] }), ...inner }
+  return hasNull && some.length < types.length ? { anyOf: [plain, { type: 'null' }] } : plain
+}
+
+function each(schemas: JsonObject, hasNull: boolean): JsonObject {
+  return Object.fromEntries(Object.entries(schemas).map(([name, schema]) => [name, portable(schema, hasNull)]))
+}
+
+function isNull(form: unknown): boolean {
+  return isObject(form) && form['type'] === 'null'
 }
 
 /** The call of the operation that arguments of the tool stand for. Fault: one that is missing or not known. */
