@@ -111,6 +111,7 @@ const commands: Record<string, string[]> = {
     'sim',
     'test:malformed',
     'test:openapi',
+    'test:mcp',
     'test:models',
     'test:clients',
   ],

@@ -5,10 +5,10 @@ export const scopes = {
   build: 'Create, change and delete what the team has; use sandboxes; see credentials in records',
   admin: 'Service accounts',
   executor: 'Everything but what asks for admin',
-  'mcp:tools': 'For MCP, which is not there yet: the processes that are tools',
-  'mcp:read': 'For MCP: tools that read',
-  'mcp:run': 'For MCP: tools that start runs',
-  'mcp:build': 'For MCP: tools that create, change and delete',
+  'mcp:tools': 'For MCP: run the processes that are tools, and wait for their ends',
+  'mcp:read': 'For MCP: tools that read, and what mcp:tools allows',
+  'mcp:run': 'For MCP: tools that start and kill runs, code that is not saved among them, and what mcp:read allows',
+  'mcp:build': 'For MCP: tools that create, change and delete, and what mcp:run allows',
 } as const
 
 export type Scope = keyof typeof scopes
