@@ -28,6 +28,17 @@ const runHello = {
   params: { name: 'run_hello', arguments: { name: 'Ada' } },
 }
 
+const modernMeta = {
+  'io.modelcontextprotocol/protocolVersion': '2026-07-28',
+  'io.modelcontextprotocol/clientInfo': { name: 'modern', version: '1' },
+  'io.modelcontextprotocol/clientCapabilities': {},
+}
+
+interface ToolPage {
+  tools: { name: string }[]
+  nextCursor?: string
+}
+
 /** A request of a client of 2025, which needs no handshake. */
 function send(body: unknown, headers: Record<string, string> = {}, query = ''): Promise<Response> {
   return gateway.request('POST', `/api/demo/mcp${query}`, {
@@ -116,6 +127,57 @@ describe('the address', () => {
   })
 })
 
+test('tools come in pages of 100, by name, to be kept for 30 s by the client alone', async () => {
+  const own = await startGateway()
+  const all = Array.from({ length: 150 }, (_, n) => ({
+    ...stored,
+    id: crypto.randomUUID(),
+    slug: `tool-${n}`,
+    tags: ['mcp-tool'],
+    parametersSchema: '',
+  }))
+  own.servers.answers.set('listProcesses', () => ({ processes: all, page: { total: 150 } }))
+  const page = async (cursor?: string) => {
+    const params = { _meta: modernMeta, ...(cursor !== undefined && { cursor }) }
+    const answer = await own.request('POST', '/api/demo/mcp?access=read', {
+      headers: {
+        'content-type': 'application/json',
+        accept: 'application/json, text/event-stream',
+        'mcp-protocol-version': '2026-07-28',
+        'mcp-method': 'tools/list',
+      },
+      body: JSON.stringify({ ...list, params }),
+    })
+    return (await resultOf<{ result: ToolPage }>(answer)).result
+  }
+  const first = await page()
+  const second = await page(first.nextCursor)
+  expect(first).toMatchObject({ ttlMs: 30_000, cacheScope: 'private' })
+  expect(first.tools).toHaveLength(100)
+  expect(second.nextCursor).toBeUndefined()
+  const names = [...first.tools, ...second.tools].map(({ name }) => name)
+  expect(names).toEqual([...new Set(names)].toSorted())
+  expect(names.filter((name) => name.startsWith('run_tool-'))).toHaveLength(150)
+  await own.stop()
+})
+
+test('the bodies of calls that tools make are held no longer than these', async () => {
+  const own = await startGateway()
+  own.servers.answers.set('getProcess', () => ({ ...stored, slug: 'hello', tags: ['mcp-tool'], parametersSchema: '' }))
+  own.servers.watching = async function* () {
+    yield { updates: [] }
+    yield { updates: [{ position: '1', update: { case: 'end', value: Status.FINISHED } }] }
+  }
+  const message = { ...runHello, params: { ...runHello.params, arguments: { name: 'a'.repeat(50_000) } } }
+  const answer = await own.request('POST', '/api/demo/mcp', {
+    headers: { 'content-type': 'application/json', accept: 'application/json, text/event-stream' },
+    body: JSON.stringify(message),
+  })
+  expect((await resultOf<{ result: object }>(answer)).result).toMatchObject({ isError: false })
+  await expect.poll(() => own.metrics()).toMatch(/^gateway_body_bytes 0$/m)
+  await own.stop()
+})
+
 describe('a run', () => {
   test('is started as any other, in the name of the client, and held to the schema', async () => {
     gateway.servers.watching = async function* () {
@@ -157,12 +219,7 @@ describe('a run', () => {
 })
 
 describe('a run of a client of 2026-07-28', () => {
-  const meta = {
-    'io.modelcontextprotocol/protocolVersion': '2026-07-28',
-    'io.modelcontextprotocol/clientInfo': { name: 'modern', version: '1' },
-    'io.modelcontextprotocol/clientCapabilities': {},
-    progressToken: 'p',
-  }
+  const meta = { ...modernMeta, progressToken: 'p' }
   const message = { ...runHello, params: { ...runHello.params, _meta: meta } }
   const headers = { 'mcp-protocol-version': '2026-07-28', 'mcp-method': 'tools/call', 'mcp-name': 'run_hello' }
   /** A gateway whose runs do not end, and a call of one of them that has begun. */

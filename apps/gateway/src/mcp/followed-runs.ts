@@ -36,6 +36,9 @@ export class FollowedRuns {
     const executionId = await start()
     try {
       return await this.wait(executionId, listener)
+    } catch (error) {
+      if (!(error instanceof ToolFault)) throw error
+      throw new ToolFault(`${error.message}. The execution ${executionId} has started: use wait_execution`)
     } finally {
       if (listener.cancelled.aborted) await this.#kill(executionId)
     }

@@ -87,7 +87,7 @@ export class McpEntry {
       message: unknown
     },
   ): Promise<Response> {
-    const { app, config, document } = this.#dependencies
+    const { app, config, document, budget, report } = this.#dependencies
     const session = String(exchange.incoming.headers[sessionHeader] ?? '')
     const keyOf = (id: unknown) => JSON.stringify([caller.team, caller.identity.subject, session, id])
     const cancels = isObject(message) && message['method'] === 'notifications/cancelled' ? message['params'] : undefined
@@ -99,6 +99,8 @@ export class McpEntry {
       caller: { ...caller, client },
       app,
       headerPrefix: config.headerPrefix,
+      budget,
+      report,
       selection,
       operations: this.#operations,
       begin: () => this.#cancellations.begin(callKey),

@@ -1,4 +1,5 @@
 import type { Identity } from '../auth/token-verifier.ts'
+import type { BodyBudget } from '../http/body-budget.ts'
 import type { Exchange } from '../http/exchange.ts'
 import { isObject } from '../http/json.ts'
 import { withSentExchange } from '../http/sent-exchange.ts'
@@ -37,6 +38,7 @@ export interface Reach {
 interface RestOptions {
   app: RestApi['app']
   headerPrefix: string
+  budget: BodyBudget
   signal: AbortSignal
 }
 
@@ -46,13 +48,15 @@ const longestName = 200
 export class RestCalls {
   readonly caller: McpCaller
   readonly #app: RestApi['app']
+  readonly #budget: BodyBudget
   readonly #initiatedByHeader: string
   readonly #signal: AbortSignal
 
   /** `signal` gives up what is under way. */
-  constructor(caller: McpCaller, { app, headerPrefix, signal }: RestOptions) {
+  constructor(caller: McpCaller, { app, headerPrefix, budget, signal }: RestOptions) {
     this.caller = caller
     this.#app = app
+    this.#budget = budget
     this.#signal = signal
     this.#initiatedByHeader = `${headerPrefix}initiated-by`
   }
@@ -80,10 +84,14 @@ export class RestCalls {
     const sent = { method: request.method, target, headers, body }
     return withSentExchange(sent, { exchange, ip, signal }, async (inner) => {
       inner.onBehalf = { identity, scope, checksParameters: true }
-      const call = new Request(`http://localhost${target}`, { method: request.method })
-      const response = await this.#app.fetch(call, { exchange: inner })
-      if (!response.ok) throw await faultOf(response)
-      return read(response)
+      try {
+        const call = new Request(`http://localhost${target}`, { method: request.method })
+        const response = await this.#app.fetch(call, { exchange: inner })
+        if (!response.ok) throw await faultOf(response)
+        return await read(response)
+      } finally {
+        this.#budget.release(inner)
+      }
     })
   }
 }

@@ -8,7 +8,9 @@ import type {
   McpRequestContext,
   ServerContext,
 } from '@modelcontextprotocol/server'
-import { Failure } from '@automation/errors'
+import { asFailure, Failure } from '@automation/errors'
+import type { BodyBudget } from '../http/body-budget.ts'
+import type { Exchange } from '../http/exchange.ts'
 import type { RestApi } from '../rest/rest-api.ts'
 import { FollowedRuns, unending, type Listener } from './followed-runs.ts'
 import { reaches, levels } from './levels.ts'
@@ -26,6 +28,9 @@ export interface ToolServing {
   caller: McpCaller
   app: RestApi['app']
   headerPrefix: string
+  budget: BodyBudget
+  /** Is told of every failure that is no answer of a tool. */
+  report: (failure: Failure, exchange: Exchange) => void
   selection: Selection
   operations: Operations
   era: McpRequestContext['era']
@@ -53,9 +58,10 @@ export function toolServer(serving: ToolServing): Server {
       cacheHints: { 'tools/list': { ttlMs, cacheScope: 'private' } },
     },
   )
-  server.setRequestHandler('tools/list', ({ params }) => listed(processes, rows, params?.cursor))
+  const told = (error: unknown) => tellable(error, serving)
+  server.setRequestHandler('tools/list', ({ params }) => listed(processes, rows, params?.cursor).catch(told))
   server.setRequestHandler('tools/call', ({ params }, context) =>
-    called(params, context, { ...serving, rest, processes, rows }),
+    called(params, context, { ...serving, rest, processes, rows }).catch(told),
   )
   return server
 }
@@ -118,6 +124,15 @@ async function called(
   } finally {
     listening.end()
   }
+}
+
+/** Throws what a client may be told of an error, in the protocol's form. */
+function tellable(error: unknown, { report, caller }: ToolServing): never {
+  if (error instanceof ProtocolError) throw error
+  if (error instanceof ToolFault) throw new ProtocolError(ProtocolErrorCode.InternalError, error.message)
+  const failure = asFailure(error)
+  report(failure, caller.exchange)
+  throw new ProtocolError(ProtocolErrorCode.InternalError, `${failure.message} (${failure.code})`)
 }
 
 function unknownTool(name: string): ProtocolError {
