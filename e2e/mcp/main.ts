@@ -7,13 +7,17 @@ import { readOptions } from '../system/options.ts'
 import { endOnSignals, startSystem } from '../system/system.ts'
 import { openTokenProxy } from './token-proxy.ts'
 
-const packages = ['@modelcontextprotocol/conformance@0.1.16', '@modelcontextprotocol/inspector@2.12.0']
+const packages = [
+  '@modelcontextprotocol/conformance@0.1.16',
+  '@modelcontextprotocol/inspector@2.12.0',
+  '@modelcontextprotocol/sdk@1.32.2',
+]
 
 const help = `npm run test:mcp [-- OPTIONS]
 
 Starts the system and has programs of others use its MCP: the conformance tool of the protocol (all of its scenarios;
-e2e/mcp/expected-failures.yaml names those that ask for what is not there), the inspector's command line, and the client of
-the Python SDK. They come from npm and PyPI into .cache, at the first time.
+e2e/mcp/expected-failures.yaml names those that ask for what is not there), the inspector's command line, and the clients of
+the Python SDK and of the TypeScript SDK of before 2026-07-28. They come from npm and PyPI into .cache, at the first time.
 
   --verbose   shows what the programs write
   --help
@@ -47,6 +51,7 @@ async function test({ verbose }: { verbose: boolean }): Promise<void> {
     const runs: [name: string, program: string, args: readonly string[]][] = [
       ['conformance', process.execPath, [join(npm.bin, 'conformance'), ...conformance]],
       ['inspector', process.execPath, [join(npm.bin, 'mcp-inspector'), ...inspector]],
+      ['old client', process.execPath, [join(import.meta.dirname, 'old-client.mjs'), join(npm.bin, '..'), proxy.url]],
       ['python', join(python.bin, 'python3'), [join(import.meta.dirname, 'python-client.py'), proxy.url]],
     ]
     for (const [name, program, args] of runs) {
