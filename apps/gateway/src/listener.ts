@@ -30,7 +30,17 @@ export function listener({
 }: ListenerDependencies): (exchange: Exchange) => void {
   const { webhookDomain } = config
   const executionIdHeader = `${config.headerPrefix}Execution-ID`
-  const exposed = [executionIdHeader, 'X-Request-Id', 'Location', 'Idempotency-Replayed', 'Retry-After', 'ETag']
+  const exposed = [
+    executionIdHeader,
+    'X-Request-Id',
+    'Location',
+    'Idempotency-Replayed',
+    'Retry-After',
+    'ETag',
+    // Of MCP: clients in pages of CORS_ORIGINS send the first back, and learn from the second where to sign in.
+    'Mcp-Session-Id',
+    'WWW-Authenticate',
+  ]
   const crossOrigin = config.corsOrigins.length === 0 ? undefined : cors(config.corsOrigins, exposed)
 
   const refuse = (failure: Failure, exchange: Exchange): void => {

@@ -26,7 +26,7 @@ export class McpCallers {
     this.#dependencies = dependencies
   }
 
-  /** `client` is what the client calls itself. Failures: those of tokens, forbidden, too_many_calls. */
+  /** Who has sent a request for a team. Failures: those of tokens, forbidden, too_many_calls. */
   async of(exchange: Exchange, team: string): Promise<Omit<McpCaller, 'client'>> {
     const { teamAddresses, clientAddress, calls } = this.#dependencies
     const ip = addressOf(exchange, clientAddress)
