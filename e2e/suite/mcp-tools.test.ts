@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import type { Page, Process } from '../client/records.ts'
 import { connect, textOf, type McpOptions } from './mcp-client.ts'
 import { awaitEnd, executionOf, makeProcess } from './runs.ts'
-import { client, unique } from './shared-system.ts'
+import { client, hasOther, other, unique } from './shared-system.ts'
 
 const crud = (one: string, many: string) => [
   `list_${many}`,
@@ -44,19 +44,21 @@ async function offered(given: McpOptions): Promise<string[]> {
   return all.filter((name) => name === 'run_code' || !name.startsWith('run_') || name === 'run_sandbox_command')
 }
 
-/** An API token with these scopes. */
+/** An API token with these scopes, of the second team: the accounts of the first are looked at by others. */
 async function tokenWith(...scopes: string[]): Promise<string> {
-  const made = await client.post<{ apiToken: string }>('/auth/service-accounts', { name: unique(), scopes })
+  const made = await other.post<{ apiToken: string }>('/auth/service-accounts', { name: unique(), scopes })
   expect(made.status, made.text).toBe(201)
   return made.body.apiToken
 }
 
-describe('what a token is offered', () => {
+const ofOther: McpOptions = { team: other.address.team }
+
+describe.skipIf(!hasOther)('what a token is offered', () => {
   test('with build, the 51 tools that users of the hosted service know among them; accounts with admin', async () => {
     const all = Object.values(names).flat()
     expect(all).toHaveLength(51)
     expect(await offered({ query: 'access=build' })).toEqual(expect.arrayContaining([...all, ...accounts]))
-    const executor = await offered({ query: 'access=build', token: await tokenWith('executor') })
+    const executor = await offered({ ...ofOther, query: 'access=build', token: await tokenWith('executor') })
     expect(executor).toEqual(expect.arrayContaining(all))
     for (const name of accounts) expect(executor).not.toContain(name)
   })
@@ -83,21 +85,22 @@ describe('what a token is offered', () => {
     [['read'], 'access=build', reading, ['wait_execution', ...running, ...building]],
     [['read', 'run'], 'access=build', [...reading, 'execute_process'], ['run_code', ...building]],
   ] as const)('%j with ?%s', async ([scopes, query, those, notThose]) => {
-    const tools = await offered({ query, token: await tokenWith(...scopes) })
+    const tools = await offered({ ...ofOther, query, token: await tokenWith(...scopes) })
     expect(tools).toEqual(expect.arrayContaining([...those]))
     for (const name of notThose) expect(tools).not.toContain(name)
   })
 })
 
-describe('a token of mcp:tools alone', () => {
+describe.skipIf(!hasOther)('a token of mcp:tools alone', () => {
   test('runs tools and waits for their runs, and for no other ones', async () => {
-    const [tool, other] = [
-      await makeProcess({ sourceCode: 'return 1', tags: ['mcp-tool'] }),
-      await makeProcess({ sourceCode: 'return 2' }),
+    const [tool, plain] = [
+      await makeProcess({ sourceCode: 'return 1', tags: ['mcp-tool'] }, other),
+      await makeProcess({ sourceCode: 'return 2' }, other),
     ]
     const mcp = await connect({
+      ...ofOther,
       token: await tokenWith('mcp:tools'),
-      query: `tools=${tool.slug},${other.slug},wait_execution`,
+      query: `tools=${tool.slug},${plain.slug},wait_execution`,
     })
     expect((await mcp.listTools()).tools.map(({ name }) => name)).toEqual(
       [`run_${tool.slug}`, 'wait_execution'].toSorted(),
@@ -106,7 +109,7 @@ describe('a token of mcp:tools alone', () => {
     const { executionId } = ran.structuredContent as { executionId: string }
     const waited = await mcp.callTool({ name: 'wait_execution', arguments: { executionId } })
     expect(waited.structuredContent).toMatchObject({ status: 'FINISHED', returnValue: 1 })
-    const started = await client.post<{ executionId: string }>(`/processes/${other.id}/execute`, {})
+    const started = await other.post<{ executionId: string }>(`/processes/${plain.id}/execute`, {})
     const refused = await mcp.callTool({ name: 'wait_execution', arguments: started.body })
     expect(refused.isError).toBe(true)
     expect(textOf(refused)).toMatch(/execution_not_found/)
