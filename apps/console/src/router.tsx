@@ -7,6 +7,7 @@ import {
   type AnyRoute,
 } from '@tanstack/react-router'
 import { Empty, Fault, Loading } from './parts/page-states.tsx'
+import type { CurlCall } from './rules/read-curl.ts'
 import { Root } from './shell/root.tsx'
 import { Frame } from './shell/frame.tsx'
 import { FirstTeam } from './shell/first-team.tsx'
@@ -109,6 +110,11 @@ export const router = createRouter({
 declare module '@tanstack/react-router' {
   interface Register {
     router: typeof router
+  }
+
+  interface HistoryState {
+    /** What a pasted command would send, to be tried on the page that it leads to. */
+    call?: CurlCall
   }
 
   interface StaticDataRouteOption {

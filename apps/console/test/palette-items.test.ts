@@ -30,6 +30,18 @@ describe('the palette', () => {
     ])
   })
 
+  it('takes a cron, for the process that was open last first, and no words for one', () => {
+    const visits = [{ kind: 'process' as const, id: 'orders', name: 'Orders' }]
+    const found = matchingPlaces('*/5 8-17 * * MON-FRI', { ...known, visits })
+    expect(found.map(({ key }) => key)).toEqual(['cron orders', 'cron old-orders'])
+    expect(matchingPlaces('all the words of it', known).map(({ kind }) => kind)).toEqual(['search'])
+  })
+
+  it('takes a curl command', () => {
+    const found = matchingPlaces('curl http://here/api/demo/webhooks/orders', known)
+    expect(found).toMatchObject([{ kind: 'call', call: { slug: 'orders', request: { method: 'GET' } } }])
+  })
+
   it('offers what was open last and all pages before anything is typed', () => {
     expect(matchingPlaces(' ', known).map(({ key }) => key)).toEqual(['visit e1', '/o'])
   })

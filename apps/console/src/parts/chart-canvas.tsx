@@ -1,7 +1,7 @@
 import 'uplot/dist/uPlot.min.css'
 import { useEffect, useRef } from 'react'
 import uPlot from 'uplot'
-import type { ChartProps } from './chart.tsx'
+import type { ChartProps, Series } from './chart.tsx'
 
 interface Props extends ChartProps {
   height: number
@@ -60,8 +60,13 @@ function optionsOf({
       y: { range: (_plot, _min, max) => [0, max > 0 ? max * 1.1 : 1] },
     },
     axes: [
-      { ...axis, size: 34 },
-      { ...axis, size: 64, values: (_plot, values) => values.map(format) },
+      { ...axis, size: 34, values: (_plot, seconds) => seconds.map(timeWords) },
+      {
+        ...axis,
+        size: 64,
+        values: (_plot, values) => values.map(format),
+        ...(isWhole(series) && { incrs: wholeSteps }),
+      },
     ],
     series: [
       {},
@@ -84,6 +89,24 @@ function optionsOf({
       ],
     },
   }
+}
+
+/** The steps of an axis of counts, which have no halves. */
+const wholeSteps = [1, 2, 5]
+  .flatMap((digit) => Array.from({ length: 12 }, (_, power) => digit * 10 ** power))
+  .toSorted((a, b) => a - b)
+
+const isWhole = (series: readonly Series[]): boolean =>
+  series.every(({ values }) => values.every((value) => value === null || Number.isInteger(value)))
+
+/** A time as an axis has it: the day where a day or the axis begins, else the clock of 24 hours. */
+function timeWords(second: number, index: number, all: readonly number[]): string {
+  const at = new Date(second * 1000)
+  const day = at.toLocaleDateString('en-GB', { day: 'numeric', month: 'short' })
+  const clock = at.toLocaleTimeString('en-GB', { hour: '2-digit', minute: '2-digit' })
+  if (all.every((one) => new Date(one * 1000).getHours() === 0)) return day
+  const isNewDay = index === 0 || at.toDateString() !== new Date((all[index - 1] ?? 0) * 1000).toDateString()
+  return isNewDay ? `${clock}\n${day}` : clock
 }
 
 /** From half a bucket before the first to half a bucket behind the last, in seconds. */

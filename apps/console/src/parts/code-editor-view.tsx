@@ -24,7 +24,7 @@ import {
   type DecorationSet,
 } from '@codemirror/view'
 import { useEffect, useEffectEvent, useRef, useState } from 'react'
-import type { CodeEditorProps, CodeFault } from './code-editor.tsx'
+import { CODE_HEIGHT, type CodeEditorProps, type CodeFault } from './code-editor.tsx'
 import { languageSupport } from './code-languages.ts'
 import { codeTheme, styleNonce } from './code-theme.ts'
 import styles from './code-editor.module.css'
@@ -87,7 +87,7 @@ const basics: Extension = [
 ]
 
 export default function CodeEditorView(props: CodeEditorProps) {
-  const { label, language, value, onChange, faults, line, height = { min: 120, max: 640 } } = props
+  const { label, language, value, onChange, faults, line, height = CODE_HEIGHT } = props
   const place = useRef<HTMLDivElement>(null)
   const [view, setView] = useState<EditorView>()
   const [parts] = useState(() => ({ language: new Compartment(), mode: new Compartment() }))

@@ -30,13 +30,26 @@ export interface CodeEditorProps {
   height?: { min: number; max: number } | 'fill'
 }
 
+/** Where a page says nothing else. */
+export const CODE_HEIGHT = { min: 120, max: 640 }
+
 const View = lazy(() => import('./code-editor-view.tsx'))
 
 /** An editor of code, loaded when it is first needed. Esc, then Tab leaves it. */
 export function CodeEditor(props: CodeEditorProps) {
   return (
-    <Suspense fallback={<pre className={styles.waiting}>{props.value}</pre>}>
+    <Suspense fallback={<Waiting {...props} />}>
       <View {...props} />
     </Suspense>
+  )
+}
+
+/** The code as it will be, in the height that the editor takes. */
+function Waiting({ value, height = CODE_HEIGHT }: CodeEditorProps) {
+  const limits = height === 'fill' ? undefined : { minHeight: height.min, maxHeight: height.max }
+  return (
+    <pre className={`${styles.waiting} ${height === 'fill' ? styles.fill : ''}`} style={limits}>
+      {value}
+    </pre>
   )
 }

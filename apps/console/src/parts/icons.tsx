@@ -32,6 +32,7 @@ const outlines = {
   left: 'm15 5-7 7 7 7',
   right: 'm9 5 7 7-7 7',
   down: 'm5 9 7 7 7-7',
+  chart: 'M4 4v16h16M9 16v-5M14 16V8M19 16v-3',
   rerun: 'M20 12a8 8 0 1 1-2.5-5.8M20 3v4h-4',
   warning: 'M12 4 2.5 20h19zM12 10v4M12 17h.01',
   webhook: 'M12 5a3 3 0 0 1 2.5 4.6L17 14M12 5a3 3 0 0 0-2.5 4.6L7 14M7 14a3 3 0 1 0 3 3h7M17 14a3 3 0 1 1-2.5 4.5',

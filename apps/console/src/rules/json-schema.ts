@@ -36,6 +36,13 @@ export function resolved(schema: JsonSchema | boolean | undefined, whole: JsonSc
   return { ...resolved(found as JsonSchema | undefined, whole, depth + 1), ...schema, $ref: undefined }
 }
 
+/** Parameters whose fields of the format `password` are named, not told. */
+export function withoutSecrets(schema: JsonSchema | null, value: unknown): Record<string, unknown> {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return {}
+  const isSecret = (name: string) => resolved(schema?.properties?.[name], schema ?? {}).format === 'password'
+  return Object.fromEntries(Object.entries(value).map(([name, one]) => [name, isSecret(name) ? 'SECRET' : one]))
+}
+
 export type FieldKind = 'text' | 'number' | 'boolean' | 'choice' | 'object' | 'list' | 'json'
 
 /** As what a form shows a schema; `json` where only JSON can say it. */

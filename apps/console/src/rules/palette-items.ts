@@ -1,4 +1,6 @@
 import type { IconName } from '../parts/icons.tsx'
+import { idIn } from './id-in.ts'
+import { readCurl, type CurlCall } from './read-curl.ts'
 
 interface Shown {
   key: string
@@ -15,6 +17,8 @@ export type PaletteItem<To extends string = string> = Shown &
     | { kind: 'execution'; id: string }
     | { kind: 'process' | 'runs'; slug: string }
     | { kind: 'search'; q: string }
+    | { kind: 'cron'; slug: string; cron: string }
+    | { kind: 'call'; call: CurlCall }
   )
 
 interface Known<To extends string> {
@@ -23,8 +27,9 @@ interface Known<To extends string> {
   pages: readonly { to: To; icon: IconName; name: string; letter: string }[]
 }
 
-const UUID = /[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/i
 const MOST_PROCESSES = 8
+/** Five or six fields, one of them of more than letters, so that words are none. */
+const CRON = /^(?=.*[\d*])(?:[\d*/,\-?LW#A-Z]+\s+){4,5}[\d*/,\-?LW#A-Z]+$/i
 
 /** What a text may mean, the most likely first: an id wherever it stands in it, then what has a name like it. */
 export function matchingPlaces<To extends string>(
@@ -32,9 +37,15 @@ export function matchingPlaces<To extends string>(
   { processes, visits, pages }: Known<To>,
 ): PaletteItem<To>[] {
   const wanted = text.trim()
-  const id = UUID.exec(wanted)?.[0].toLowerCase()
+  const id = idIn(wanted)
   if (id !== undefined)
     return [{ kind: 'id', key: id, icon: 'right', name: `Execution ${id}`, note: 'in whichever team has it', id }]
+  const call = readCurl(wanted)
+  if (call !== undefined) {
+    const name = call.kind === 'webhook' ? `Try the webhook of ${call.slug}` : `Run ${call.slug}`
+    return [{ kind: 'call', key: 'call', icon: 'play', name, note: 'with what curl sends', call }]
+  }
+  if (CRON.test(wanted)) return schedulesOf(wanted, processes, visits)
   const lower = wanted.toLowerCase()
   const like = (...names: string[]) => names.some((name) => name.toLowerCase().includes(lower))
   const visited = visits
@@ -81,6 +92,28 @@ export function matchingPlaces<To extends string>(
     })),
     { kind: 'search', key: 'search', icon: 'search', name: `Executions with ${wanted}`, note: 'search', q: wanted },
   ]
+}
+
+/** Processes to be scheduled by a cron, those that were open last before the others. */
+function schedulesOf<To extends string>(
+  cron: string,
+  processes: Known<To>['processes'],
+  visits: Known<To>['visits'],
+): PaletteItem<To>[] {
+  const seen = visits.filter(({ kind }) => kind === 'process').map(({ id }) => id)
+  const at = (slug: string) => (seen.includes(slug) ? seen.indexOf(slug) : seen.length)
+  return processes
+    .toSorted((a, b) => at(a.slug) - at(b.slug))
+    .slice(0, MOST_PROCESSES)
+    .map(({ slug, name }) => ({
+      kind: 'cron',
+      key: `cron ${slug}`,
+      icon: 'calendar',
+      name: `Schedule ${name}`,
+      note: `by ${cron}`,
+      slug,
+      cron,
+    }))
 }
 
 /** What begins with the text comes before what has it further in. */

@@ -19,9 +19,9 @@ export interface TypedSchedule {
 /** What was typed as parameters is no object. */
 export class ParametersFault extends Error {}
 
-export const newSchedule = (zone: string, parameters: unknown): TypedSchedule => ({
+export const newSchedule = (zone: string, parameters: unknown, cron = '0 8 * * MON-FRI'): TypedSchedule => ({
   kind: 'cron',
-  cron: '0 8 * * MON-FRI',
+  cron,
   time: '',
   zone,
   parameters,

@@ -1,3 +1,4 @@
+import { quoted } from './as-curl.ts'
 import { signatureHeaders, type Scheme } from './webhook-schemes.ts'
 
 interface Target {
@@ -6,9 +7,6 @@ interface Target {
   /** Of the Basic credentials that the webhook asks for. */
   username?: string
 }
-
-/** A text within single quotes of a shell. */
-const quoted = (text: string): string => `'${text.replaceAll("'", String.raw`'\''`)}'`
 
 const basic = (username: string | undefined): string =>
   username === undefined ? '' : ` -u ${quoted(`${username}:PASSWORD`)}`

@@ -2,8 +2,9 @@ import { useNavigate } from '@tanstack/react-router'
 import { lazy, Suspense, useEffect, useEffectEvent, useState } from 'react'
 import { Button } from '../parts/button.tsx'
 import { icons } from '../parts/icons.tsx'
+import { idIn } from '../rules/id-in.ts'
 import { places } from './places.ts'
-import { isSingleKey } from './shortcuts.ts'
+import { isSingleKey, isTyping } from './shortcuts.ts'
 import styles from './palette.module.css'
 
 const Palette = lazy(() => import('./palette.tsx'))
@@ -12,16 +13,21 @@ const ShortcutList = lazy(() => import('./shortcut-list.tsx'))
 /** How long `g` waits for its letter. */
 const LETTER_MS = 1500
 
-/** What the keyboard does on every page: the palette, the list of keys, and `g` with a letter. */
+/** How long a text may be that is pasted beside a field. */
+const PASTED_MAX = 20_000
+
+/** What the keyboard does on every page: the palette, the list of keys, `g` with a letter, and what is pasted beside fields. */
 export function Commands({ team }: { team: string }) {
   const navigate = useNavigate()
   const [open, setOpen] = useState<'palette' | 'keys'>()
+  const [pasted, setPasted] = useState('')
   const [goSince, setGoSince] = useState(0)
   const press = useEffectEvent((event: KeyboardEvent) => {
     if ((event.ctrlKey || event.metaKey) && !event.shiftKey && !event.altKey && event.key.toLowerCase() === 'k') {
       event.preventDefault()
       // Where the session has ended it would lie over the sign-in.
       if (document.querySelector('[inert] header') !== null) return
+      setPasted('')
       setOpen(open === 'palette' ? undefined : 'palette')
       return
     }
@@ -36,6 +42,21 @@ export function Commands({ team }: { team: string }) {
     else if (event.key !== 'g') return
     event.preventDefault()
   })
+  const paste = useEffectEvent((event: ClipboardEvent) => {
+    const text = event.clipboardData?.getData('text/plain').trim() ?? ''
+    const isBusy = isTyping(event.target) || document.querySelector('dialog[open], [inert] header') !== null
+    if (isBusy || text === '' || text.length > PASTED_MAX) return
+    event.preventDefault()
+    const executionId = idIn(text)
+    if (executionId !== undefined) return void navigate({ to: '/x/$executionId', params: { executionId } })
+    setPasted(text)
+    setOpen('palette')
+  })
+  useEffect(() => {
+    const listener = (event: ClipboardEvent) => paste(event)
+    window.addEventListener('paste', listener)
+    return () => window.removeEventListener('paste', listener)
+  }, [])
   useEffect(() => {
     const listener = (event: KeyboardEvent) => press(event)
     // Before those of the page, which have letters of their own.
@@ -43,14 +64,18 @@ export function Commands({ team }: { team: string }) {
     return () => window.removeEventListener('keydown', listener, true)
   }, [])
   const close = () => setOpen(undefined)
+  const openPalette = () => {
+    setPasted('')
+    setOpen('palette')
+  }
   return (
     <>
-      <Button className={styles.open} onClick={() => setOpen('palette')} aria-keyshortcuts="Control+K">
+      <Button className={styles.open} onClick={openPalette} aria-keyshortcuts="Control+K">
         <icons.search />
         <span className={styles.word}>Search</span> <kbd>Ctrl K</kbd>
       </Button>
       <Suspense fallback={null}>
-        {open === 'palette' && <Palette team={team} onClose={close} />}
+        {open === 'palette' && <Palette team={team} text={pasted} onClose={close} />}
         {open === 'keys' && <ShortcutList onClose={close} />}
       </Suspense>
     </>

@@ -9,19 +9,26 @@ import { places } from './places.ts'
 import { recentVisits } from './visits.ts'
 import styles from './palette.module.css'
 
-/** Takes an execution's id, an address, a process or the name of a page, and leads there. */
-export default function Palette({ team, onClose }: { team: string; onClose: () => void }) {
+interface PaletteProps {
+  team: string
+  /** What stands in it at first. */
+  text: string
+  onClose: () => void
+}
+
+/** Takes an execution's id, an address, a process, the name of a page, a cron or a curl command, and leads there. */
+export default function Palette({ team, text, onClose }: PaletteProps) {
   return (
     <Dialog title="Go to" isOpen onClose={onClose}>
-      <Search team={team} onClose={onClose} />
+      <Search team={team} text={text} onClose={onClose} />
     </Dialog>
   )
 }
 
-function Search({ team, onClose }: { team: string; onClose: () => void }) {
+function Search({ team, text: textAtFirst, onClose }: PaletteProps) {
   const navigate = useNavigate()
   const listId = useId()
-  const [text, setText] = useState('')
+  const [text, setText] = useState(textAtFirst)
   const [at, setAt] = useState(0)
   const { data: processes = [] } = useProcessChoices(team)
   const [visits] = useState(() => recentVisits().filter((visit) => visit.team === team))
@@ -39,6 +46,18 @@ function Search({ team, onClose }: { team: string; onClose: () => void }) {
       void navigate({ to: '/t/$team/processes/$slug/edit', params: { team, slug: item.slug } })
     else if (item.kind === 'runs')
       void navigate({ to: '/t/$team/executions', params: { team }, search: { process: item.slug } })
+    else if (item.kind === 'cron')
+      void navigate({
+        to: '/t/$team/processes/$slug/schedules',
+        params: { team, slug: item.slug },
+        search: { cron: item.cron },
+      })
+    else if (item.kind === 'call')
+      void navigate({
+        to: item.call.kind === 'webhook' ? '/t/$team/processes/$slug/webhook' : '/t/$team/processes/$slug/edit',
+        params: { team, slug: item.call.slug },
+        state: { call: item.call },
+      })
     else if (item.kind === 'search')
       void navigate({ to: '/t/$team/executions', params: { team }, search: { q: item.q } })
   }
@@ -54,14 +73,14 @@ function Search({ team, onClose }: { team: string; onClose: () => void }) {
       <input
         ref={firstFocus}
         role="combobox"
-        aria-label="An execution's id, a process, a page, or words to search executions for"
+        aria-label="An execution's id, a process, a page, a cron, a curl command, or words to search executions for"
         aria-expanded={items.length > 0}
         aria-controls={listId}
         aria-autocomplete="list"
         aria-activedescendant={current >= 0 ? `${listId}-${current}` : undefined}
         autoComplete="off"
         spellCheck={false}
-        placeholder="Execution id, process, page, or words"
+        placeholder="Execution id, process, page, cron, curl or words"
         value={text}
         onChange={(event) => {
           setText(event.target.value)

@@ -11,7 +11,7 @@ export const places = [
   { to: '/t/$team/dependencies', icon: 'box', name: 'Dependencies', letter: 'd' },
   { to: '/t/$team/storage', icon: 'folder', name: 'Storage', letter: 'o' },
   { to: '/t/$team/sandboxes', icon: 'terminal', name: 'Sandboxes', letter: 'b' },
-  { to: '/t/$team/usage', icon: 'down', name: 'Usage', letter: 'u' },
+  { to: '/t/$team/usage', icon: 'chart', name: 'Usage', letter: 'u' },
   { to: '/t/$team/audit', icon: 'shield', name: 'Audit', letter: 'a' },
   { to: '/t/$team/tokens', icon: 'person', name: 'Tokens', letter: 't' },
   { to: '/t/$team/settings', icon: 'settings', name: 'Settings', letter: 'c' },

@@ -9,6 +9,7 @@ const groups = [
     'Everywhere',
     [
       ['Ctrl K', 'Go to an execution, a process or a page'],
+      ['Ctrl V', 'Open the execution whose id or address is pasted'],
       ['?', 'This list'],
       ...places.map(({ letter, name }) => [`g ${letter}`, name] as const),
     ],
@@ -34,6 +35,15 @@ const groups = [
       [']', 'Next run in the list'],
       ['Ctrl Enter', 'Run, in the form of a rerun'],
       ['Esc', 'Back to the list'],
+    ],
+  ],
+  [
+    'Editor',
+    [
+      ['Ctrl Enter', 'Run what stands in it'],
+      ['Ctrl S', 'Save'],
+      ['Esc Tab', 'Leave it'],
+      ['y', 'Copy the run as curl'],
     ],
   ],
   [

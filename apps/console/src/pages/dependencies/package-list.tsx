@@ -4,6 +4,7 @@ import { Button } from '../../parts/button.tsx'
 import { FormFault } from '../../parts/form-fault.tsx'
 import { icons } from '../../parts/icons.tsx'
 import layout from '../../parts/layout.module.css'
+import { CurlHint } from '../../parts/curl-hint.tsx'
 import { Empty } from '../../parts/page-states.tsx'
 import { Card } from '../../parts/page.tsx'
 import { Table } from '../../parts/table.tsx'
@@ -68,7 +69,15 @@ export function PackageList({ team, language, manifest: { dependencies, nextInst
       )}
       <AddPackages language={language} isHeld={isHeld} onAdd={(added) => change({ ...staged, ...added })} />
       {changes.length === 0 ? (
-        <Empty title="No packages yet">Add one above; it is staged first and installed when you say so.</Empty>
+        <Empty title="No packages yet">
+          <p>Add one above; it is staged first and installed when you say so.</p>
+          <CurlHint
+            team={team}
+            method="PUT"
+            path={`/dependencies/${language}`}
+            body={{ dependencies: language === 'PYTHON' ? { humanize: '>=4' } : { ms: '^2.1.3' } }}
+          />
+        </Empty>
       ) : (
         <Table
           caption="Packages"

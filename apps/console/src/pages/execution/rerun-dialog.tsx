@@ -3,14 +3,17 @@ import { useId, useState } from 'react'
 import { ProblemError } from '../../api/problem.ts'
 import { useRerun, useRunTargets, type Execution } from '../../api/queries/executions.ts'
 import { Button } from '../../parts/button.tsx'
+import { CopyAs } from '../../parts/copy-as.tsx'
 import { Dialog, FormActions } from '../../parts/dialog.tsx'
 import { Field } from '../../parts/field.tsx'
 import { firstFocus } from '../../parts/first-focus.ts'
 import { Fault } from '../../parts/page-states.tsx'
 import { useCtrlEnter } from '../../parts/use-keys.ts'
+import { restCurl } from '../../rules/as-curl.ts'
 import { changedFields } from '../../rules/changed-fields.ts'
 import { laidOut, readObject } from '../../rules/json-text.ts'
 import { withRecent } from '../../rules/recent.ts'
+import { useSession } from '../../session/session-context.ts'
 import { keepList, keptList } from '../../session/kept-here.ts'
 import styles from './execution.module.css'
 
@@ -41,19 +44,20 @@ function RerunForm({ team, execution, onClose }: Omit<Props, 'isOpen'>) {
   const [comment, setComment] = useState(execution.comment ?? '')
   const [kept] = useState(() => keptList<string>(keptName))
   const rerun = useRerun(team)
+  const { apiUrl } = useSession()
   const navigate = useNavigate()
   const read = readObject(text)
   const changes = 'value' in read ? changedFields(first, read.value) : []
   const faults = rerun.error instanceof ProblemError ? rerun.error.faults : undefined
 
+  const input = {
+    ...(changes.length > 0 && 'value' in read && { parameters: read.value }),
+    ...(tag.trim() !== '' && { tag: tag.trim() }),
+    ...(comment !== (execution.comment ?? '') && { comment }),
+  }
   const start = () => {
     if (rerun.isPending || 'fault' in read) return
     keepList(keptName, withRecent(kept, JSON.stringify(read.value), KEPT))
-    const input = {
-      ...(changes.length > 0 && { parameters: read.value }),
-      ...(tag.trim() !== '' && { tag: tag.trim() }),
-      ...(comment !== (execution.comment ?? '') && { comment }),
-    }
     rerun.mutate(
       { id: execution.id, input },
       {
@@ -92,6 +96,9 @@ function RerunForm({ team, execution, onClose }: Omit<Props, 'isOpen'>) {
         </Field>
       </div>
       {rerun.error && <Fault error={rerun.error} />}
+      <CopyAs
+        curl={() => restCurl(apiUrl, team, { method: 'POST', path: `/executions/${execution.id}/rerun`, body: input })}
+      />
       <FormActions onCancel={onClose} isBusy={rerun.isPending} disabled={'fault' in read} title="Ctrl+Enter">
         {changes.length > 0 ? 'Run with these parameters' : 'Run again'}
       </FormActions>

@@ -1,7 +1,8 @@
-import { useNavigate, useParams, useSearch } from '@tanstack/react-router'
+import { Link, useNavigate, useParams, useSearch } from '@tanstack/react-router'
 import { useMemo, useState } from 'react'
 import { useExecutions, useProcessNamed, type Execution } from '../../api/queries/executions.ts'
 import { Button } from '../../parts/button.tsx'
+import { CurlHint } from '../../parts/curl-hint.tsx'
 import { icons } from '../../parts/icons.tsx'
 import { Answer, Empty } from '../../parts/page-states.tsx'
 import { Page } from '../../parts/page.tsx'
@@ -62,7 +63,13 @@ export function ExecutionsPage() {
                   <icons.cross /> Clear the filters
                 </Button>
               ) : (
-                'Executions come from calls, webhooks and schedules of processes.'
+                <>
+                  <p>Executions come from calls, webhooks and schedules of processes.</p>
+                  <Link to="/t/$team/processes" params={{ team }}>
+                    Choose a process to run
+                  </Link>
+                  <CurlHint team={team} method="POST" path="/processes/SLUG/execute" body={{ parameters: {} }} />
+                </>
               )}
             </Empty>
           ) : (

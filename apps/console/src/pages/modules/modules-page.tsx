@@ -4,6 +4,7 @@ import { useModules } from '../../api/queries/modules.ts'
 import { Button } from '../../parts/button.tsx'
 import { icons } from '../../parts/icons.tsx'
 import layout from '../../parts/layout.module.css'
+import { CurlHint } from '../../parts/curl-hint.tsx'
 import { Answer, Empty } from '../../parts/page-states.tsx'
 import { NameFilter } from '../../parts/name-filter.tsx'
 import { Page } from '../../parts/page.tsx'
@@ -39,7 +40,15 @@ export function ModulesPage() {
       <Answer of={modules} what="modules">
         {({ data, hasNextPage }) =>
           data.length === 0 ? (
-            <Empty title="No modules yet">A module is code that several processes import by its name.</Empty>
+            <Empty title="No modules yet">
+              <p>A module is code that several processes import by its name.</p>
+              <CurlHint
+                team={team}
+                method="POST"
+                path="/modules"
+                body={{ name: 'shouting', sourceCode: 'export const shout = (text) => text.toUpperCase()' }}
+              />
+            </Empty>
           ) : (
             <>
               <NameFilter what="modules" value={view.get('q')} onChange={(q) => view.set({ q }, { byTyping: true })} />

@@ -1,4 +1,4 @@
-import { useParams } from '@tanstack/react-router'
+import { useLocation, useParams } from '@tanstack/react-router'
 import { useMemo, useState } from 'react'
 import { useProcess, type Process } from '../../api/queries/processes.ts'
 import type { Tagged } from '../../api/tagged.ts'
@@ -31,12 +31,18 @@ function EditView({ team, tagged: { record, etag } }: { team: string; tagged: Ta
   const view = useView()
   const line = Number(view.get('line')) || undefined
   const showLine = (shown: number) => view.set({ line: String(shown) }, { byTyping: true })
+  const { key, call } = useLocation({ select: ({ state }) => state })
+  const given = call?.kind === 'start' ? call.parameters : undefined
   const draft = mayBuild && isUnsaved(editing.edit) ? editing.edit.text : undefined
   return (
     <div className={styles.tab}>
       <EditorPane {...{ team, process: record, stored, editing, line }} onLine={showLine} />
       <div className={styles.side}>
-        <RunPanel team={team} process={record} draft={draft} onRun={setExecutionId} />
+        <RunPanel
+          key={given === undefined ? undefined : key}
+          {...{ team, process: record, draft, given }}
+          onRun={setExecutionId}
+        />
         {executionId !== undefined && <RunOutcome key={executionId} team={team} id={executionId} onLine={showLine} />}
       </div>
     </div>

@@ -8,6 +8,7 @@ import { sampleParameters } from '../../rules/sample-of.ts'
 import { newSchedule } from '../../rules/schedule-form.ts'
 import { useMay } from '../../session/session-context.ts'
 import { useToast } from '../../shell/toasts.tsx'
+import { useView } from '../../shell/view.ts'
 import { ScheduleForm } from './schedules/schedule-form.tsx'
 import { ScheduleItem } from './schedules/schedule-item.tsx'
 import styles from './tab.module.css'
@@ -66,15 +67,17 @@ function Schedules({ team, process, zone }: { team: string; process: Process; zo
 
 function NewSchedule({ team, process, zone }: { team: string; process: Process; zone: string }) {
   const say = useToast()
+  const cron = useView().get('cron')
   const sample = process.parametersSchema ? sampleParameters(process.parametersSchema) : {}
   return (
     <Card title="New schedule">
       <ScheduleForm
+        key={cron}
         team={team}
         slug={process.slug}
         zone={zone}
         schema={process.parametersSchema}
-        initial={newSchedule(zone, sample)}
+        initial={newSchedule(zone, sample, cron || undefined)}
         verb="Make schedule"
         onDone={() => say('The schedule is made')}
       />

@@ -7,6 +7,7 @@ import { Button } from '../../parts/button.tsx'
 import { Deletion } from '../../parts/deletion.tsx'
 import { icons } from '../../parts/icons.tsx'
 import layout from '../../parts/layout.module.css'
+import { CurlHint } from '../../parts/curl-hint.tsx'
 import { Answer, Empty } from '../../parts/page-states.tsx'
 import { Pages } from '../../parts/pages.tsx'
 import { useMay } from '../../session/session-context.ts'
@@ -57,6 +58,7 @@ function Present({ team, slug, process }: { team: string; slug: string; process:
                 name it, or an alias that leads to it.
               </p>
               {publish}
+              <CurlHint team={team} method="POST" path={`/processes/${slug}/versions`} body={{ tag: 'v1' }} />
             </Empty>
           ) : (
             <>

@@ -1,4 +1,4 @@
-import { useParams } from '@tanstack/react-router'
+import { useLocation, useParams } from '@tanstack/react-router'
 import { useChangeProcess } from '../../api/queries/process-settings.ts'
 import { useProcessRecord, type ProcessRecord } from '../../api/queries/processes.ts'
 import { Button } from '../../parts/button.tsx'
@@ -8,7 +8,7 @@ import { Answer } from '../../parts/page-states.tsx'
 import { Status } from '../../parts/status.tsx'
 import { useMay, useSession } from '../../session/session-context.ts'
 import { useToast } from '../../shell/toasts.tsx'
-import { CodeBlock } from './code-block.tsx'
+import { CodeBlock } from '../../parts/code-block.tsx'
 import { WebhookAccess } from './webhook/webhook-access.tsx'
 import { WebhookDeliveries } from './webhook/webhook-deliveries.tsx'
 import { WebhookExamples } from './webhook/webhook-examples.tsx'
@@ -29,6 +29,8 @@ export function WebhookTab() {
 function Webhook({ team, slug, record }: { team: string; slug: string; record: ProcessRecord }) {
   const { apiUrl } = useSession()
   const { process } = record
+  const { key, call } = useLocation({ select: ({ state }) => state })
+  const given = call?.kind === 'webhook' ? call.request : undefined
   const url = `${apiUrl}/api/${encodeURIComponent(team)}/webhooks/${encodeURIComponent(process.slug)}`
   return (
     <div className={styles.tab}>
@@ -49,7 +51,7 @@ function Webhook({ team, slug, record }: { team: string; slug: string; record: P
         )}
       </Card>
       <div className={styles.pair}>
-        <WebhookLab team={team} slug={slug} process={process} />
+        <WebhookLab key={given && key} team={team} slug={slug} process={process} given={given} />
         <div className={styles.tab}>
           <WebhookExamples process={process} url={url} />
           <WebhookAccess team={team} slug={slug} record={record} />

@@ -4,6 +4,7 @@ import { useProcessSummaries } from '../../api/queries/processes.ts'
 import { Button } from '../../parts/button.tsx'
 import { icons } from '../../parts/icons.tsx'
 import layout from '../../parts/layout.module.css'
+import { CurlHint } from '../../parts/curl-hint.tsx'
 import { Answer, Empty } from '../../parts/page-states.tsx'
 import { Page } from '../../parts/page.tsx'
 import { Pages } from '../../parts/pages.tsx'
@@ -89,6 +90,12 @@ export function ProcessesPage() {
             <Empty title="No processes yet">
               <p>A process is code that runs by a call, its webhook, a schedule or another process.</p>
               {create}
+              <CurlHint
+                team={team}
+                method="POST"
+                path="/processes"
+                body={{ name: 'greeting', sourceCode: 'return `Hello ${svc.context.parameters.name}`' }}
+              />
             </Empty>
           )
         }

@@ -5,6 +5,7 @@ import { Button } from '../../parts/button.tsx'
 import { icons } from '../../parts/icons.tsx'
 import layout from '../../parts/layout.module.css'
 import { Pages } from '../../parts/pages.tsx'
+import { CurlHint } from '../../parts/curl-hint.tsx'
 import { Answer, Empty } from '../../parts/page-states.tsx'
 import { Page } from '../../parts/page.tsx'
 import { Status } from '../../parts/status.tsx'
@@ -37,7 +38,8 @@ export function SandboxesPage() {
         {(page) =>
           page.total === 0 ? (
             <Empty title="No sandboxes">
-              A sandbox is an isolated machine with a home, a terminal and public ports, until its deadline.
+              <p>A sandbox is an isolated machine with a home, a terminal and public ports, until its deadline.</p>
+              <CurlHint team={team} method="POST" path="/sandboxes" body={{ name: 'try-out', timeout: 300_000 }} />
             </Empty>
           ) : (
             <>

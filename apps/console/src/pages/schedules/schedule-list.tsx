@@ -2,6 +2,7 @@ import { Link } from '@tanstack/react-router'
 import { useState } from 'react'
 import { useProcessChoices } from '../../api/queries/executions.ts'
 import { useSchedules, useTeamZone, type Schedule } from '../../api/queries/schedules.ts'
+import { CurlHint } from '../../parts/curl-hint.tsx'
 import { Answer, Empty } from '../../parts/page-states.tsx'
 import { Pager } from '../../parts/pager.tsx'
 import { Status } from '../../parts/status.tsx'
@@ -28,6 +29,7 @@ export function ScheduleList({ team }: { team: string }) {
               <Link to="/t/$team/processes" params={{ team }}>
                 Choose a process
               </Link>
+              <CurlHint team={team} method="POST" path="/processes/SLUG/schedule" body={{ cron: '0 8 * * MON-FRI' }} />
             </Empty>
           )
         return (

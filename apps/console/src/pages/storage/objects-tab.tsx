@@ -4,6 +4,7 @@ import { isFolder, objectAddress, useFolder, type StorageEntry, type StoredObjec
 import { Button } from '../../parts/button.tsx'
 import { icons } from '../../parts/icons.tsx'
 import layout from '../../parts/layout.module.css'
+import { CurlHint } from '../../parts/curl-hint.tsx'
 import { Answer, Empty } from '../../parts/page-states.tsx'
 import { Table } from '../../parts/table.tsx'
 import { size, Time } from '../../parts/time.tsx'
@@ -39,6 +40,7 @@ export function ObjectsTab({ team }: { team: string }) {
           all.length === 0 ? (
             <Empty title={prefix === '' ? 'No files yet' : 'Nothing is in this folder'}>
               <span>Drop files here, or choose Upload. A folder is there while a file is in it.</span>
+              <CurlHint team={team} method="POST" path="/storage/objects" form="file=@report.csv" />
             </Empty>
           ) : (
             <Entries team={team} prefix={prefix} entries={all} onChoose={setChosen} />

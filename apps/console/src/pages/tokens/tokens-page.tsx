@@ -6,12 +6,14 @@ import { Deletion } from '../../parts/deletion.tsx'
 import { icons } from '../../parts/icons.tsx'
 import layout from '../../parts/layout.module.css'
 import { Pages } from '../../parts/pages.tsx'
+import { CurlHint } from '../../parts/curl-hint.tsx'
 import { Answer, Empty } from '../../parts/page-states.tsx'
 import { Page } from '../../parts/page.tsx'
 import { Table } from '../../parts/table.tsx'
 import { Time } from '../../parts/time.tsx'
 import { useMay } from '../../session/session-context.ts'
 import { useView } from '../../shell/view.ts'
+import { Connect } from './connect.tsx'
 import { CreateToken } from './create-token.tsx'
 
 /** The service accounts of the team: programs that have an API token. */
@@ -45,7 +47,13 @@ function Tokens({ team }: { team: string }) {
         {(page) =>
           page.total === 0 ? (
             <Empty title="No service accounts yet">
-              A program signs in with the API token of its service account, with the scopes that it needs.
+              <p>A program signs in with the API token of its service account, with the scopes that it needs.</p>
+              <CurlHint
+                team={team}
+                method="POST"
+                path="/auth/service-accounts"
+                body={{ name: 'dashboard', scopes: ['read'] }}
+              />
             </Empty>
           ) : (
             <>
@@ -94,6 +102,7 @@ function Tokens({ team }: { team: string }) {
           )
         }
       </Answer>
+      <Connect team={team} />
       {isOpen && <CreateToken team={team} onClose={() => setOpen(false)} />}
       {doomed && <DeleteToken team={team} account={doomed} onClose={() => setDoomed(undefined)} />}
     </Page>

@@ -4,6 +4,7 @@ import { useVariables, type Variable } from '../../api/queries/variables.ts'
 import { Button } from '../../parts/button.tsx'
 import { icons } from '../../parts/icons.tsx'
 import layout from '../../parts/layout.module.css'
+import { CurlHint } from '../../parts/curl-hint.tsx'
 import { Answer, Empty } from '../../parts/page-states.tsx'
 import { NameFilter } from '../../parts/name-filter.tsx'
 import { Page } from '../../parts/page.tsx'
@@ -44,7 +45,15 @@ export function VariablesPage() {
         {({ data, hasNextPage }) =>
           data.length === 0 ? (
             <Empty title="No variables yet">
-              Processes read them by <code>svc.env</code>. Secrets are kept encrypted, and never shown again.
+              <p>
+                Processes read them by <code>svc.env</code>. Secrets are kept encrypted, and never shown again.
+              </p>
+              <CurlHint
+                team={team}
+                method="POST"
+                path="/variables"
+                body={{ key: 'SHOP_URL', value: 'https://shop.example', isSensitive: false }}
+              />
             </Empty>
           ) : (
             <>

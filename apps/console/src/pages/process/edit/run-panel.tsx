@@ -3,16 +3,19 @@ import { ProblemError } from '../../../api/problem.ts'
 import { useRunTargets } from '../../../api/queries/executions.ts'
 import { useExecuteProcess, type Process } from '../../../api/queries/processes.ts'
 import { Button } from '../../../parts/button.tsx'
+import { CopyAs } from '../../../parts/copy-as.tsx'
 import { Field } from '../../../parts/field.tsx'
 import { icons } from '../../../parts/icons.tsx'
 import layout from '../../../parts/layout.module.css'
 import { Fault } from '../../../parts/page-states.tsx'
 import { SchemaForm } from '../../../parts/schema-form.tsx'
-import { useCtrlEnter } from '../../../parts/use-keys.ts'
-import { faultsOf, startOf, type JsonSchema } from '../../../rules/json-schema.ts'
+import { useCopy } from '../../../parts/use-copy.ts'
+import { useCtrlEnter, useKeys } from '../../../parts/use-keys.ts'
+import { restCurl, startInCode } from '../../../rules/as-curl.ts'
+import { faultsOf, startOf, withoutSecrets, type JsonSchema } from '../../../rules/json-schema.ts'
 import { withRecent } from '../../../rules/recent.ts'
 import { keepList, keptList } from '../../../session/kept-here.ts'
-import { useMay } from '../../../session/session-context.ts'
+import { useMay, useSession } from '../../../session/session-context.ts'
 import styles from './edit.module.css'
 import { RecentSets } from './recent-sets.tsx'
 
@@ -28,16 +31,18 @@ interface Props {
   process: Process
   /** What is written and not saved; undefined where it is what is stored. */
   draft: string | undefined
+  /** The parameters that it begins with, in place of those of the schema. */
+  given: unknown
   onRun: (executionId: string) => void
 }
 
 /** Starts the process with parameters: what stands in the editor, or a version of it. */
-export function RunPanel({ team, process, draft, onRun }: Props) {
+export function RunPanel({ team, process, draft, given, onRun }: Props) {
   const { id } = process
   const schema = process.parametersSchema as JsonSchema | null
   const keptName = `parameters:${team}:${id}`
   const [kept, setKept] = useState(() => keptList<string>(keptName))
-  const [parameters, setParameters] = useState<unknown>(() => (schema === null ? {} : (startOf(schema) ?? {})))
+  const [parameters, setParameters] = useState<unknown>(() => given ?? (schema && startOf(schema)) ?? {})
   const [unreadable, setUnreadable] = useState<string>()
   const [isChecked, setChecked] = useState(false)
   const [tag, setTag] = useState('')
@@ -45,10 +50,13 @@ export function RunPanel({ team, process, draft, onRun }: Props) {
   const { data: targets = [] } = useRunTargets(team, id)
   const execute = useExecuteProcess(team)
   const mayRun = useMay('run')
+  const { apiUrl } = useSession()
+  const copy = useCopy()
   const own = schema !== null && isChecked ? faultsOf(schema, parameters) : undefined
   const refused = refusedAt(execute.error)
   const faults = new Map([...(own ?? []), ...refused])
 
+  const what = tag === '' ? draft !== undefined && { draft: { sourceCode: draft } } : { tag }
   const run = () => {
     if (!mayRun || execute.isPending || unreadable !== undefined) return
     setChecked(true)
@@ -56,12 +64,19 @@ export function RunPanel({ team, process, draft, onRun }: Props) {
     const sets = withRecent(kept, JSON.stringify(parameters), KEPT)
     setKept(sets)
     keepList(keptName, sets)
-    const what = tag === '' ? draft !== undefined && { draft: { sourceCode: draft } } : { tag }
     const settings = seconds !== '' && { settings: { timeout: Number(seconds) * MS_A_SECOND } }
     const body = { parameters: parameters as Record<string, unknown>, ...what, ...settings }
     execute.mutate({ id, body }, { onSuccess: ({ executionId }) => onRun(executionId) })
   }
   useCtrlEnter(run)
+  const shown = withoutSecrets(schema, parameters)
+  const curl = () => {
+    const body = { parameters: shown, ...what }
+    return restCurl(apiUrl, team, { method: 'POST', path: `/processes/${process.slug}/execute`, body })
+  }
+  const code = () =>
+    startInCode({ slug: process.slug, parameters: shown, tag: tag || undefined }, process.programmingLanguage)
+  useKeys({ y: () => copy(curl(), 'The call is copied') })
   const change = (value: unknown, fault?: string) => {
     setUnreadable(fault)
     setParameters(value)
@@ -117,6 +132,7 @@ export function RunPanel({ team, process, draft, onRun }: Props) {
           />
         </Field>
       </details>
+      <CopyAs curl={curl} code={code} />
       <RecentSets of={kept} onChoose={(set) => change(set)} />
       {execute.error !== null && refused.size === 0 && <Fault error={execute.error} />}
     </form>

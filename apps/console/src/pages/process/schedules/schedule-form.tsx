@@ -79,7 +79,6 @@ export function ScheduleForm({ team, slug, zone, schema, initial, verb, of, onDo
       <div className={tab.form}>
         <WhenFields typed={typed} set={set} zone={zone} error={when === undefined ? null : preview.error} />
         <div className={tab.form}>
-          <span className={tab.label}>Parameters</span>
           <SchemaForm
             schema={schema}
             value={typed.parameters}

@@ -1,18 +1,20 @@
 import { Link } from '@tanstack/react-router'
 import { useErrorHandler } from '../../../api/queries/process-settings.ts'
 import type { Process } from '../../../api/queries/processes.ts'
+import layout from '../../../parts/layout.module.css'
 import { Card } from '../../../parts/page.tsx'
 import { Time } from '../../../parts/time.tsx'
-import styles from '../tab.module.css'
 
 /** What is known of a process and can't be changed here. */
 export function AboutProcess({ team, process }: { team: string; process: Process }) {
   const { id, revision, createdBy, createdAt, updatedBy, updatedAt, origin } = process
   return (
     <Card title="About">
-      <dl className={styles.pairs}>
+      <dl className={layout.facts}>
         <dt>Id</dt>
-        <dd>{id}</dd>
+        <dd>
+          <code>{id}</code>
+        </dd>
         <dt>Language</dt>
         <dd>{process.programmingLanguage === 'PYTHON' ? 'Python' : 'JavaScript'}</dd>
         <dt>Revision</dt>

@@ -5,7 +5,7 @@ import { Button } from '../../../parts/button.tsx'
 import { Confirm } from '../../../parts/confirm.tsx'
 import { Card } from '../../../parts/page.tsx'
 import { useMay, useSession } from '../../../session/session-context.ts'
-import { CodeBlock } from '../code-block.tsx'
+import { CodeBlock } from '../../../parts/code-block.tsx'
 import styles from '../tab.module.css'
 
 interface Props {

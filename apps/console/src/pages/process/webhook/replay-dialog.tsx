@@ -6,7 +6,7 @@ import { Button } from '../../../parts/button.tsx'
 import { Dialog, DialogActions } from '../../../parts/dialog.tsx'
 import { Answer, Fault } from '../../../parts/page-states.tsx'
 import { Status } from '../../../parts/status.tsx'
-import { CodeBlock } from '../code-block.tsx'
+import { CodeBlock } from '../../../parts/code-block.tsx'
 import { TagField } from '../tag-field.tsx'
 import styles from '../tab.module.css'
 

@@ -3,7 +3,7 @@ import type { SentWebhook } from '../../../api/queries/webhook-lab.ts'
 import { JsonView } from '../../../parts/json-view.tsx'
 import { duration } from '../../../parts/time.tsx'
 import { jsonOf } from '../../../rules/json-text.ts'
-import { CodeBlock } from '../code-block.tsx'
+import { CodeBlock } from '../../../parts/code-block.tsx'
 import { StatusCode } from './status-code.tsx'
 import styles from '../tab.module.css'
 

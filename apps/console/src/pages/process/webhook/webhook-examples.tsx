@@ -6,7 +6,7 @@ import { sampleParameters } from '../../../rules/sample-of.ts'
 import { asyncCurl, plainCurl, signatureCheck, signedCurl } from '../../../rules/webhook-examples.ts'
 import { schemeNames, schemes, type SchemeName } from '../../../rules/webhook-schemes.ts'
 import { useSession } from '../../../session/session-context.ts'
-import { CodeBlock } from '../code-block.tsx'
+import { CodeBlock } from '../../../parts/code-block.tsx'
 import styles from '../tab.module.css'
 
 type Kind = 'wait' | 'at-once' | SchemeName

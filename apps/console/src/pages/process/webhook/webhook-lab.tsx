@@ -17,8 +17,16 @@ import styles from '../tab.module.css'
 
 const BODY = { min: 140, max: 420 }
 
+interface Props {
+  team: string
+  slug: string
+  process: Process
+  /** What it begins with, in place of an example. */
+  given?: Partial<TypedRequest>
+}
+
 /** Sends a request to the webhook, signed by the service as its sender would, and draws the answer. */
-export function WebhookLab({ team, slug, process }: { team: string; slug: string; process: Process }) {
+export function WebhookLab({ team, slug, process, given }: Props) {
   const mayBuild = useMay('build')
   const [typed, setTyped] = useState<TypedRequest>(() => ({
     method: 'POST',
@@ -28,6 +36,7 @@ export function WebhookLab({ team, slug, process }: { team: string; slug: string
     scheme: '',
     variable: '',
     header: '',
+    ...given,
   }))
   const set = (changes: Partial<TypedRequest>) => setTyped((old) => ({ ...old, ...changes }))
   const [own, setOwn] = useState<RequestFault>()

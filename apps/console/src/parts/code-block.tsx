@@ -1,5 +1,5 @@
-import { CopyButton } from '../../parts/copy-button.tsx'
-import styles from './tab.module.css'
+import { CopyButton } from './copy-button.tsx'
+import styles from './code-block.module.css'
 
 /** Text to be copied, such as a command. */
 export function CodeBlock({ text, label }: { text: string; label: string }) {
