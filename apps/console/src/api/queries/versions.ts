@@ -96,6 +96,27 @@ export const useSaveAlias = (team: string, slug: string) => {
   })
 }
 
+/** Moves aliases to a version, unless one leads to another version meanwhile than it was seen to do. */
+export const useMoveAliases = (team: string, slug: string) => {
+  const queries = useQueryClient()
+  return useMutation({
+    mutationFn: async ({ aliases, versionId }: { aliases: readonly Alias[]; versionId: string }) => {
+      for (const { id, name, versionId: seen } of aliases) {
+        const path = { identifier: slug, aliasId: id }
+        const { record, etag } = await taggedOf(
+          apiOf(team).GET('/processes/{identifier}/aliases/{aliasId}', { params: { path } }),
+        )
+        if (record.versionId !== seen) throw new Error(`${name} was moved meanwhile, and stays where it leads`)
+        await apiOf(team).PATCH('/processes/{identifier}/aliases/{aliasId}', {
+          params: { path, header: { 'If-Match': etag } },
+          body: { name, versionId },
+        })
+      }
+    },
+    onSettled: () => refreshAliases(queries, team),
+  })
+}
+
 export const useDeleteAlias = (team: string, slug: string) => {
   const queries = useQueryClient()
   return useMutation({

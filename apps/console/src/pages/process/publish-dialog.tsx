@@ -1,6 +1,6 @@
 import { useState } from 'react'
 import type { Process } from '../../api/queries/processes.ts'
-import { usePublish } from '../../api/queries/versions.ts'
+import { useMoveAliases, usePublish, type Alias, type Version } from '../../api/queries/versions.ts'
 import { Dialog, FormActions } from '../../parts/dialog.tsx'
 import { Field } from '../../parts/field.tsx'
 import { faultAt, FormFault } from '../../parts/form-fault.tsx'
@@ -15,10 +15,12 @@ interface Props {
   process: Process
   /** The tag of the newest version. */
   last: string | undefined
+  aliases: readonly Alias[]
+  versions: readonly Version[]
   onClose: () => void
 }
 
-/** Publishes the source that is shown as a version, with what has changed since the last one. */
+/** Publishes the source that is shown as a version, with what has changed since the last one, and moves aliases to it. */
 export function PublishDialog({ last, onClose, ...rest }: Props) {
   return (
     <Dialog title="Publish the current source" isOpen isWide={last !== undefined} onClose={onClose}>
@@ -27,13 +29,31 @@ export function PublishDialog({ last, onClose, ...rest }: Props) {
   )
 }
 
-function Form({ team, slug, process: given, last, onClose }: Props) {
+function Form({ team, slug, process: given, last, aliases, versions, onClose }: Props) {
   // What the diff shows is what is published, also where somebody saves meanwhile.
   const [process] = useState(given)
   const [tag, setTag] = useState(last === undefined ? 'v1' : nextTag(last))
   const [comment, setComment] = useState('')
   const publish = usePublish(team, slug)
+  const move = useMoveAliases(team, slug)
+  const [moved, setMoved] = useState<ReadonlySet<string>>(new Set())
   const say = useToast()
+  const done = (id: string) => {
+    const chosen = aliases.filter((alias) => moved.has(alias.id))
+    const names = chosen.map(({ name }) => name).join(', ')
+    if (chosen.length === 0) return end(`${tag} is published`)
+    move.mutate(
+      { aliases: chosen, versionId: id },
+      {
+        onSuccess: () => end(`${tag} is published, and ${names} leads to it`),
+        onError: (error) => end(new Error(`${tag} is published, but ${names} was not moved: ${error.message}`)),
+      },
+    )
+  }
+  const end = (outcome: string | Error) => {
+    say(outcome)
+    onClose()
+  }
   return (
     <form
       className={layout.stack}
@@ -42,12 +62,7 @@ function Form({ team, slug, process: given, last, onClose }: Props) {
         const { sourceCode, parametersSchema, readme } = process
         publish.mutate(
           { tag, sourceCode, parametersSchema, readme, ...(comment !== '' && { comment }) },
-          {
-            onSuccess: () => {
-              say(`${tag} is published`)
-              onClose()
-            },
-          },
+          { onSuccess: ({ id }) => done(id) },
         )
       }}
     >
@@ -65,11 +80,33 @@ function Form({ team, slug, process: given, last, onClose }: Props) {
           <input value={comment} autoComplete="off" onChange={(event) => setComment(event.target.value)} />
         </Field>
       </div>
+      {aliases.length > 0 && (
+        <fieldset className={layout.fieldset}>
+          <legend>Move to it</legend>
+          {aliases.map(({ id, name, versionId }) => (
+            <label key={id} className={layout.check}>
+              <input type="checkbox" checked={moved.has(id)} onChange={() => setMoved(turned(moved, id))} />
+              <span>
+                {name}{' '}
+                <span className={layout.soft}>
+                  leads to {versions.find((version) => version.id === versionId)?.tag ?? versionId}
+                </span>
+              </span>
+            </label>
+          ))}
+        </fieldset>
+      )}
       {last !== undefined && <VersionDiff {...{ team, slug, process }} before={last} after={undefined} />}
       <FormFault error={publish.error} paths={['/tag', '/comment']} />
-      <FormActions onCancel={onClose} isBusy={publish.isPending}>
+      <FormActions onCancel={onClose} isBusy={publish.isPending || move.isPending}>
         Publish
       </FormActions>
     </form>
   )
+}
+
+function turned(set: ReadonlySet<string>, id: string): ReadonlySet<string> {
+  const next = new Set(set)
+  if (!next.delete(id)) next.add(id)
+  return next
 }
