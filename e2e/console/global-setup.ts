@@ -1,6 +1,7 @@
 import type { TestProject } from 'vitest/node'
 import { accessTokenOf } from '../client/client.ts'
 import { browserPath, noBrowser } from '../suite/browser.ts'
+import { openRegistry } from '../system/package-registry.ts'
 import { startSystem } from '../system/system.ts'
 import { untilBuilt } from './until.ts'
 import { makeScene, type Scene } from './scene.ts'
@@ -17,6 +18,8 @@ export interface ConsoleUnderTest {
   accessToken: string
   /** The cookies of a session, made once by the link that a start prints. */
   cookie: string
+  /** What the admin command line takes. */
+  env: Record<string, string>
   scene: Scene
 }
 
@@ -26,23 +29,31 @@ declare module 'vitest' {
   }
 }
 
+/** What can be installed. */
+const packages = { npm: { answer: 'module.exports = 42', other: 'module.exports = 43' }, pypi: {} }
+
 /** One system with a team that has something on every page. The console's build runs beside its start, so it is awaited. */
 export default async function setUp(project: TestProject): Promise<() => Promise<void>> {
   if (browserPath === undefined) throw new Error(`The console is tested in a browser, and there is ${noBrowser}`)
-  const system = await startSystem({ shape: 'embedded' })
+  const registry = await openRegistry(packages)
+  const system = await startSystem({ shape: 'embedded', env: registry.settings })
+  const stop = async () => {
+    await system.stop()
+    await registry.close()
+  }
   try {
-    const { host, team, apiToken } = system
+    const { host, team, apiToken, env } = system
     const link = await signInLink(system)
     const accessToken = await accessTokenOf(host, team, apiToken)
     const scene = await makeScene({ host, team, accessToken })
     await untilBuilt(link.origin)
     const cookie = await signInBy(link)
-    project.provide('console', { origin: link.origin, host, team, apiToken, accessToken, cookie, scene })
+    project.provide('console', { origin: link.origin, host, team, apiToken, accessToken, cookie, env, scene })
   } catch (error) {
-    await system.stop()
+    await stop()
     throw error
   }
-  return () => system.stop()
+  return stop
 }
 
 async function signInBy(link: URL): Promise<string> {

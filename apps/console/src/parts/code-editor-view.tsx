@@ -82,7 +82,6 @@ const basics: Extension = [
     ...historyKeymap,
     ...foldKeymap,
     ...completionKeymap,
-    indentWithTab,
   ]),
 ]
 
@@ -92,6 +91,8 @@ export default function CodeEditorView(props: CodeEditorProps) {
   const [view, setView] = useState<EditorView>()
   const [parts] = useState(() => ({ language: new Compartment(), mode: new Compartment() }))
   const isReadOnly = onChange === undefined || props.readOnly === true
+  // JSON is a field among others, which Tab leaves.
+  const isIndented = language !== 'json'
   const min = height === 'fill' ? undefined : height.min
   const max = height === 'fill' ? undefined : height.max
 
@@ -110,7 +111,7 @@ export default function CodeEditorView(props: CodeEditorProps) {
         basics,
         codeTheme,
         parts.language.of(languageSupport(language)),
-        parts.mode.of(modeOf(isReadOnly, label)),
+        parts.mode.of(modeOf(isReadOnly, label, isIndented)),
         EditorView.updateListener.of((update) => {
           if (update.docChanged && !update.transactions.every(isFromOutside)) change(update.state.doc.toString())
         }),
@@ -130,8 +131,8 @@ export default function CodeEditorView(props: CodeEditorProps) {
   }, [view, parts, language])
 
   useEffect(() => {
-    view?.dispatch({ effects: parts.mode.reconfigure([modeOf(isReadOnly, label), sizeOf(min, max)]) })
-  }, [view, parts, isReadOnly, label, min, max])
+    view?.dispatch({ effects: parts.mode.reconfigure([modeOf(isReadOnly, label, isIndented), sizeOf(min, max)]) })
+  }, [view, parts, isReadOnly, label, isIndented, min, max])
 
   useEffect(() => {
     if (view === undefined || view.state.doc.toString() === value) return
@@ -162,12 +163,14 @@ export default function CodeEditorView(props: CodeEditorProps) {
   return <div ref={place} className={`${styles.editor} ${height === 'fill' ? styles.fill : ''}`} />
 }
 
-function modeOf(isReadOnly: boolean, label: string): Extension {
+function modeOf(isReadOnly: boolean, label: string, isIndented: boolean): Extension {
   return [
+    isIndented ? keymap.of([indentWithTab]) : [],
     EditorState.readOnly.of(isReadOnly),
     EditorView.contentAttributes.of({
       tabindex: '0',
       'aria-label': label,
+      ...(isIndented && { 'aria-description': 'Esc, then Tab leaves it' }),
       ...(isReadOnly && { 'aria-readonly': 'true' }),
     }),
   ]

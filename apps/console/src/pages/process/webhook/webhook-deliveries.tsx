@@ -1,5 +1,6 @@
 import { Link, useNavigate, useSearch } from '@tanstack/react-router'
 import { useState } from 'react'
+import { useReplay } from '../../../api/queries/executions.ts'
 import { useDeliveries, type Delivery } from '../../../api/queries/webhook-lab.ts'
 import { Button } from '../../../parts/button.tsx'
 import { icons } from '../../../parts/icons.tsx'
@@ -8,6 +9,7 @@ import { Answer } from '../../../parts/page-states.tsx'
 import { Table, type Column } from '../../../parts/table.tsx'
 import { size, Time } from '../../../parts/time.tsx'
 import { useMay } from '../../../session/session-context.ts'
+import { useToast } from '../../../shell/toasts.tsx'
 import { ReplayDialog } from './replay-dialog.tsx'
 import { StatusCode } from './status-code.tsx'
 import styles from '../tab.module.css'
@@ -57,6 +59,20 @@ export function WebhookDeliveries({ team, slug }: { team: string; slug: string }
 function Deliveries({ team, slug, all, show }: { team: string; slug: string; all: Delivery[]; show: Show }) {
   const mayRun = useMay('run')
   const [replayed, setReplayed] = useState<string>()
+  const replay = useReplay(team)
+  const navigate = useNavigate()
+  const say = useToast()
+  const again = (id: string) => {
+    if (replay.isPending) return
+    replay.mutate(
+      { id },
+      {
+        onSuccess: ({ executionId }) =>
+          void navigate({ to: '/t/$team/executions/$executionId', params: { team, executionId } }),
+        onError: say,
+      },
+    )
+  }
   const rows = all.filter(
     ({ reason }) => show === 'all' || (show === 'refused' ? reason !== undefined : reason === undefined),
   )
@@ -90,10 +106,20 @@ function Deliveries({ team, slug, all, show }: { team: string; slug: string; all
       align: 'end',
       cell: ({ executionId }) =>
         executionId !== undefined && mayRun ? (
-          <Button onClick={() => setReplayed(executionId)}>
-            <icons.rerun />
-            Replay
-          </Button>
+          <span className={styles.buttons}>
+            <Button isBusy={replay.isPending && replay.variables.id === executionId} onClick={() => again(executionId)}>
+              <icons.rerun />
+              Replay
+            </Button>
+            <Button
+              look="quiet"
+              aria-label={`Replay ${executionId.slice(-8)} on another version`}
+              title="On another version"
+              onClick={() => setReplayed(executionId)}
+            >
+              <icons.more />
+            </Button>
+          </span>
         ) : (
           <span className={styles.soft}>–</span>
         ),
