@@ -15,6 +15,8 @@ export interface Look {
   width?: number
   /** Without the cookies of the session. */
   isStranger?: boolean
+  /** Those of another session, as a header has them. */
+  cookie?: string
 }
 
 export interface Visit {
@@ -27,14 +29,14 @@ export interface Visit {
 /** A window of its own, signed in. */
 export async function visit(
   browser: Browser,
-  { theme = 'light', width = 1440, isStranger = false }: Look = {},
+  { theme = 'light', width = 1440, isStranger = false, cookie = subject.cookie }: Look = {},
 ): Promise<Visit> {
   const context = await browser.newContext({
     viewport: { width, height: 900 },
     colorScheme: theme,
     reducedMotion: 'reduce',
   })
-  if (!isStranger) await context.addCookies(subject.cookie.split('; ').map(asCookie))
+  if (!isStranger) await context.addCookies(cookie.split('; ').map(asCookie))
   context.setDefaultTimeout(15_000)
   const page = await context.newPage()
   const complaints: string[] = []

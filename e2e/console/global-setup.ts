@@ -5,6 +5,7 @@ import { openRegistry } from '../system/package-registry.ts'
 import { startSystem } from '../system/system.ts'
 import { untilBuilt } from './until.ts'
 import { makeScene, type Scene } from './scene.ts'
+import { sessionBy } from './session-by.ts'
 import { signInLink } from './sign-in-link.ts'
 
 /** What every file of the console's tests looks at. */
@@ -36,7 +37,7 @@ const packages = { npm: { answer: 'module.exports = 42', other: 'module.exports 
 export default async function setUp(project: TestProject): Promise<() => Promise<void>> {
   if (browserPath === undefined) throw new Error(`The console is tested in a browser, and there is ${noBrowser}`)
   const registry = await openRegistry(packages)
-  const system = await startSystem({ shape: 'embedded', env: registry.settings })
+  const system = await startSystem({ shape: 'embedded', env: { ...registry.settings, LOG_MAX_LINES: '100000' } })
   const stop = async () => {
     await system.stop()
     await registry.close()
@@ -47,25 +48,11 @@ export default async function setUp(project: TestProject): Promise<() => Promise
     const accessToken = await accessTokenOf(host, team, apiToken)
     const scene = await makeScene({ host, team, accessToken })
     await untilBuilt(link.origin)
-    const cookie = await signInBy(link)
+    const cookie = await sessionBy(link)
     project.provide('console', { origin: link.origin, host, team, apiToken, accessToken, cookie, env, scene })
   } catch (error) {
     await stop()
     throw error
   }
   return stop
-}
-
-async function signInBy(link: URL): Promise<string> {
-  const code = new URLSearchParams(link.hash.slice(1)).get('code')
-  const response = await fetch(`${link.origin}/session`, {
-    method: 'POST',
-    headers: { 'content-type': 'application/json', origin: link.origin, 'x-console': '1' },
-    body: JSON.stringify({ code }),
-  })
-  if (response.status !== 201) throw new Error(`The link did not sign in: ${response.status} ${await response.text()}`)
-  return response.headers
-    .getSetCookie()
-    .map((cookie) => cookie.split(';', 1)[0])
-    .join('; ')
 }

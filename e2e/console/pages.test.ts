@@ -6,7 +6,7 @@ import { at, openBrowser, picture, subject, visit } from './browser.ts'
 import { untilShown } from './until.ts'
 
 const { scene } = subject
-const { greeting, failing, finished, failed, moduleId } = scene
+const { greeting, failing, finished, failed, moduleId, sandbox, file, form } = scene
 
 /** Every page of the console: a name for its picture, its address, and a text that shows that it is there. */
 const pages: [name: string, path: string, heading: string][] = [
@@ -29,12 +29,22 @@ const pages: [name: string, path: string, heading: string][] = [
   ['module', `/modules/${moduleId}`, 'words'],
   ['variables', '/variables', 'Variables'],
   ['dependencies', '/dependencies', 'Dependencies'],
+  ['module-versions', `/modules/${moduleId}?tab=versions`, 'words'],
   ['storage', '/storage', 'Storage'],
+  ['storage-folder', `/storage?prefix=${encodeURIComponent(`${file.split('/')[0]}/`)}`, 'Storage'],
+  ['datastore', '/storage?tab=datastore', 'Storage'],
   ['sandboxes', '/sandboxes', 'Sandboxes'],
+  ['sandbox', `/sandboxes/${sandbox.id}`, 'try-out'],
+  ['sandbox-files', `/sandboxes/${sandbox.id}?tab=files`, 'try-out'],
+  ['execution-source', `/executions/${failed}?tab=source`, failing.name],
+  ['execution-request', `/executions/${finished}?tab=request`, greeting.name],
+  ['calendar-month', '/schedules?view=calendar&span=month', 'Schedules'],
   ['usage', '/usage', 'Usage'],
   ['audit', '/audit', 'Audit'],
   ['tokens', '/tokens', 'Tokens'],
   ['settings', '/settings', 'Settings'],
+  ['no-such-page', '/nothing-here', 'There is no such page'],
+  ['form', `${subject.origin}/forms/${form}`, 'Order a desk'],
 ]
 
 const looks = [
@@ -57,8 +67,8 @@ describe.each(looks)('in $theme at $width pixels', (look) => {
     async (name, path, heading) => {
       const { context, page, complaints } = await visit(browser, look)
       try {
-        await page.goto(at(path))
-        await page.locator('h1', { hasText: heading }).first().waitFor()
+        await page.goto(path.startsWith('http') ? path : at(path))
+        await page.locator('h1, h2', { hasText: heading }).first().waitFor()
         await settled(page)
         await picture(page, `${name}-${look.theme}-${look.width}`)
         expect(await widthBeyond(page)).toBe(0)

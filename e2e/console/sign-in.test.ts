@@ -2,6 +2,7 @@ import type { Browser } from 'playwright-core'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { Client } from '../client/client.ts'
 import type { Process } from '../client/records.ts'
+import { attackOn, NOTHING_REACHED } from './attack.ts'
 import { at, openBrowser, subject, visit } from './browser.ts'
 
 let browser: Browser
@@ -32,16 +33,15 @@ test('a stranger signs in with an API token, finds the page that was asked for, 
 
 test('a page that a webhook answers with reaches nothing of the session', async () => {
   const client = new Client({ host: subject.host, team: subject.team, accessToken: subject.accessToken })
-  const attack = `const body = \`<body><script>
-    const tries = [
-      fetch('${subject.origin}/session', { credentials: 'include' }).then((r) => r.text()),
-      fetch('${subject.origin}/api/${subject.team}/rest/variables', { credentials: 'include' }).then((r) => r.text()),
-      fetch('${subject.origin}/session', { method: 'DELETE', credentials: 'include', headers: { 'X-Console': '1' } }).then((r) => r.status),
-      new Promise((done) => { const f = document.createElement('iframe'); f.src = '${subject.origin}/'; f.onload = () => { try { done(f.contentDocument.body.innerHTML) } catch (e) { done('') } }; document.body.append(f) }),
-    ]
-    Promise.allSettled(tries).then((all) => { document.title = 'done ' + JSON.stringify(all.map((one) => one.value ?? '')) })
-  </scr\` + \`ipt>\`
-  return { status: 200, headers: { 'content-type': 'text/html', 'content-security-policy': "sandbox allow-scripts allow-same-origin; default-src * 'unsafe-inline'" }, body }`
+  const html = `<body><script>${attackOn(subject)}</script>`
+  const attack = `return {
+  status: 200,
+  headers: {
+    'content-type': 'text/html',
+    'content-security-policy': "sandbox allow-scripts allow-same-origin; default-src * 'unsafe-inline'",
+  },
+  body: ${JSON.stringify(html)},
+}`
   const made = await client.post<Process>('/processes', {
     name: 'attack',
     sourceCode: attack,
@@ -51,8 +51,29 @@ test('a page that a webhook answers with reaches nothing of the session', async 
   const { context, page } = await visit(browser)
   await page.goto(`${client.webhooks}/${made.body.slug}`)
   await page.waitForFunction(() => document.title.startsWith('done'))
-  expect(await page.title()).toBe('done ["","","",""]')
+  expect(await page.title()).toBe(NOTHING_REACHED)
   await page.goto(at('/variables'))
   await page.getByRole('heading', { name: 'Variables', level: 1 }).waitFor()
+  await context.close()
+})
+
+test('a page that the storage has is downloaded, also by its signed link, and not run as one of the console', async () => {
+  const client = new Client({ host: subject.host, team: subject.team, accessToken: subject.accessToken })
+  const stored = await client.call('POST', '/storage/objects', {
+    query: { filename: 'attack.html' },
+    body: `<body><script>${attackOn(subject)}</script>`,
+    headers: { 'content-type': 'text/html' },
+  })
+  expect(stored.status, stored.text).toBe(204)
+  const signed = await client.post<{ url: string }>('/storage/signed-urls', { path: 'attack.html' })
+  const { context, page } = await visit(browser)
+  const ways = [`${subject.origin}/api/${subject.team}/rest/storage/objects/attack.html`, signed.body.url]
+  for (const address of ways) {
+    const [download] = await Promise.all([page.waitForEvent('download'), page.goto(address).catch(() => undefined)])
+    expect(new URL(download.url()).pathname).toBe(new URL(address).pathname)
+  }
+  await page.goto(at('/variables'))
+  await page.getByRole('heading', { name: 'Variables', level: 1 }).waitFor()
+  expect(await page.getByText('STOLEN').count()).toBe(0)
   await context.close()
 })

@@ -60,6 +60,19 @@ const markedLine = StateField.define<DecorationSet>({
   provide: (field) => EditorView.decorations.from(field),
 })
 
+/** Chromium keeps the look of what is typed over by inline styles, which the content policy refuses; so the editor replaces it. */
+const typedOver = EditorView.domEventHandlers({
+  beforeinput: ({ inputType, data }, view) => {
+    const { from, to, empty } = view.state.selection.main
+    if (inputType !== 'insertText' || data === null || empty || view.composing || view.state.readOnly) return false
+    const insert = () =>
+      view.state.update(view.state.replaceSelection(data), { userEvent: 'input.type', scrollIntoView: true })
+    const isHandled = view.state.facet(EditorView.inputHandler).some((handler) => handler(view, from, to, data, insert))
+    if (!isHandled) view.dispatch(insert())
+    return true
+  },
+})
+
 const basics: Extension = [
   lineNumbers(),
   foldGutter(),
@@ -75,6 +88,7 @@ const basics: Extension = [
   search({ top: true }),
   lintGutter(),
   markedLine,
+  typedOver,
   keymap.of([
     ...closeBracketsKeymap,
     ...defaultKeymap,

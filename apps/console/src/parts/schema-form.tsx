@@ -18,6 +18,8 @@ export interface SchemaFormProps {
   /** Shows what the schema finds wrong; from the first attempt to send on. */
   isChecked?: boolean
   label?: string
+  /** For who knows nothing of JSON: the fields alone, below a heading of the page. */
+  isPlain?: boolean
 }
 
 /** A form from a JSON schema, and the same value as JSON. */
@@ -28,29 +30,32 @@ export function SchemaForm({
   faults,
   isChecked = false,
   label = 'Parameters',
+  isPlain = false,
 }: SchemaFormProps) {
   const hasForm = schema?.properties !== undefined
   const [isJson, setJson] = useState(false)
   const showsForm = hasForm && !isJson
   return (
     <div className={styles.form}>
-      <div className={styles.head}>
-        <h3>{label}</h3>
-        {hasForm && (
-          <div className={styles.ways} role="group" aria-label={`${label} as`}>
-            {['Form', 'JSON'].map((way) => (
-              <button
-                key={way}
-                type="button"
-                aria-pressed={(way === 'JSON') === isJson}
-                onClick={() => setJson(way === 'JSON')}
-              >
-                {way}
-              </button>
-            ))}
-          </div>
-        )}
-      </div>
+      {!isPlain && (
+        <div className={styles.head}>
+          <h3>{label}</h3>
+          {hasForm && (
+            <div className={styles.ways} role="group" aria-label={`${label} as`}>
+              {['Form', 'JSON'].map((way) => (
+                <button
+                  key={way}
+                  type="button"
+                  aria-pressed={(way === 'JSON') === isJson}
+                  onClick={() => setJson(way === 'JSON')}
+                >
+                  {way}
+                </button>
+              ))}
+            </div>
+          )}
+        </div>
+      )}
       {showsForm ? (
         <Suspense fallback={<Loading what="form" />}>
           <Fields schema={schema} value={value} onChange={onChange} faults={faults} isChecked={isChecked} />

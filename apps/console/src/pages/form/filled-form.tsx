@@ -6,7 +6,7 @@ import { Field } from '../../parts/field.tsx'
 import layout from '../../parts/layout.module.css'
 import { Fault } from '../../parts/page-states.tsx'
 import { SchemaForm } from '../../parts/schema-form.tsx'
-import { fileFieldsOf, without } from '../../rules/form-files.ts'
+import { fileFieldsOf, without, type FileField } from '../../rules/form-files.ts'
 import { faultsOf as schemaFaultsOf, startOf, type JsonSchema } from '../../rules/json-schema.ts'
 import { FormResult } from './form-result.tsx'
 import styles from './form.module.css'
@@ -38,6 +38,7 @@ function OneRound({ place, form, onAgain }: Props & { onAgain: () => void }) {
   useEffect(() => {
     if (isChecked) sheet.current?.querySelector<HTMLElement>('[aria-invalid=true]')?.focus()
   }, [isChecked, faults])
+  const isMissing = ({ name: field, isNeeded }: FileField) => isNeeded && !files.get(field)?.length
   const hasFields = Object.keys(schema.properties ?? {}).length > 0
   const isAtFields = faults.size > 0 && [...faults.keys()].every((path) => path !== '')
 
@@ -54,11 +55,13 @@ function OneRound({ place, form, onAgain }: Props & { onAgain: () => void }) {
   return (
     <form
       ref={sheet}
+      // Faults stand at their fields, all at once.
+      noValidate
       className={layout.stack}
       onSubmit={(event) => {
         event.preventDefault()
         setChecked(true)
-        if (fault === undefined && schemaFaultsOf(schema, value).size === 0)
+        if (fault === undefined && schemaFaultsOf(schema, value).size === 0 && !fileFields.some(isMissing))
           submission.mutate({ values: value as Record<string, unknown>, files })
       }}
     >
@@ -67,6 +70,7 @@ function OneRound({ place, form, onAgain }: Props & { onAgain: () => void }) {
       {hasFields && (
         <SchemaForm
           label={name}
+          isPlain
           schema={schema}
           value={value}
           onChange={(next, wrong) => {
@@ -82,7 +86,7 @@ function OneRound({ place, form, onAgain }: Props & { onAgain: () => void }) {
           key={field.name}
           label={field.isNeeded ? `${field.title} *` : field.title}
           hint={field.description}
-          fault={faults.get(`/${field.name}`)}
+          fault={isChecked && isMissing(field) ? 'Choose a file' : faults.get(`/${field.name}`)}
         >
           <input
             type="file"

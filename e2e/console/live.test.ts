@@ -1,0 +1,61 @@
+import type { Browser } from 'playwright-core'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { Client } from '../client/client.ts'
+import type { Limits } from '../client/records.ts'
+import { at, openBrowser, subject, visit } from './browser.ts'
+
+const client = new Client({ host: subject.host, team: subject.team, accessToken: subject.accessToken })
+
+let browser: Browser
+beforeAll(async () => {
+  browser = await openBrowser()
+})
+afterAll(() => browser.close())
+
+const start = async (name: string): Promise<string> => {
+  const answer = await client.post<{ executionId: string }>(`/processes/${subject.scene.greeting.id}/execute`, {
+    parameters: { name },
+  })
+  return answer.body.executionId
+}
+
+test('seven tabs of one browser work, all live by the one stream that they share', async () => {
+  const { context, page, complaints } = await visit(browser)
+  const tabs = [page]
+  for (let more = 0; more < 6; more += 1) tabs.push(await context.newPage())
+  for (const tab of tabs) {
+    await tab.goto(at('/executions'))
+    await tab.getByRole('table').waitFor()
+  }
+  const inUse = async () =>
+    (await client.get<Limits>('/limits')).body.limits.find(({ name }) => name === 'streams')?.inUse
+  await expect.poll(inUse).toBe(1)
+
+  const began = performance.now()
+  const id = await start('for all tabs')
+  await Promise.all(tabs.map((tab) => tab.locator(`a[href*="${id}"]`).first().waitFor()))
+  console.log(`seven tabs show a start after ${Math.round(performance.now() - began)} ms`)
+  // The browser has a connection left for what a page reads.
+  await tabs[6]?.getByRole('link', { name: 'Variables' }).click()
+  await tabs[6]?.getByRole('heading', { name: 'Variables', level: 1 }).waitFor()
+  await tabs[6]?.getByText('GREETING', { exact: true }).waitFor()
+  expect(complaints).toEqual([])
+  await context.close()
+})
+
+test('a page says since when changes have not come, and catches up when they come again', async () => {
+  const { context, page } = await visit(browser)
+  // The stream of a worker that tabs share can't be cut from here; that of a page can.
+  await page.addInitScript(() => Reflect.deleteProperty(window, 'SharedWorker'))
+  await page.route('**/rest/events', (route) => route.abort())
+  await page.goto(at('/executions'))
+  await page.getByRole('table').waitFor()
+  const bar = page.getByText(/Changes have not come since/)
+  await bar.waitFor()
+  const id = await start('meanwhile')
+  expect(await page.locator(`a[href*="${id}"]`).count()).toBe(0)
+  await page.unroute('**/rest/events')
+  await page.locator(`a[href*="${id}"]`).first().waitFor()
+  await bar.waitFor({ state: 'detached' })
+  await context.close()
+})

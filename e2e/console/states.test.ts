@@ -1,0 +1,128 @@
+import type { Browser, Page } from 'playwright-core'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { runAdmin } from '../system/system.ts'
+import { at, openBrowser, picture, subject, visit } from './browser.ts'
+import { sessionBy } from './session-by.ts'
+import { untilShown } from './until.ts'
+
+let browser: Browser
+beforeAll(async () => {
+  browser = await openBrowser()
+})
+afterAll(() => browser.close())
+
+const variables = '**/rest/variables*'
+
+test('a page that loads shows a skeleton, and never that there is nothing before the answer', async () => {
+  const { context, page } = await visit(browser)
+  let answer = (): void => undefined
+  const held = new Promise<void>((resolve) => (answer = resolve))
+  await page.route(variables, async (route) => {
+    await held
+    await route.continue()
+  })
+  await page.goto(at('/variables'))
+  await page.locator('[role=status] span:not(.visually-hidden)').first().waitFor()
+  expect(await page.getByText('No variables yet').count()).toBe(0)
+  answer()
+  await page.getByText('GREETING').waitFor()
+  await context.close()
+})
+
+test('a failure has its message, code and request id, and a way to try again', async () => {
+  const { context, page } = await visit(browser)
+  const problem = {
+    title: 'Gone',
+    status: 404,
+    detail: 'The shelf is gone',
+    message: '',
+    code: 'no_shelf',
+    requestId: 'r-1',
+  }
+  await page.route(variables, (route) =>
+    route.fulfill({ status: 404, contentType: 'application/problem+json', body: JSON.stringify(problem) }),
+  )
+  await page.goto(at('/variables'))
+  const alert = page.getByRole('alert')
+  await alert.waitFor()
+  expect(await alert.textContent()).toMatch(/The shelf is gone.*no_shelf.*r-1/)
+  const again = page.getByRole('button', { name: 'Try again' })
+  await Promise.all([page.waitForRequest(variables), again.click()])
+  await page.unroute(variables)
+  await again.click()
+  await page.getByText('GREETING').waitFor()
+  await context.close()
+})
+
+test('where the session ends the sign-in lies over the page, which keeps what was typed', async () => {
+  const { context, page } = await visit(browser, { isStranger: true })
+  await page.goto(at('/variables'))
+  await page.getByLabel('API token').fill(subject.apiToken)
+  await page.keyboard.press('Enter')
+  await page.getByRole('button', { name: 'New variable' }).click()
+  await page.getByRole('dialog').getByLabel('Name', { exact: true }).fill('TYPED')
+  await page.getByRole('dialog').getByLabel('Value').fill('before')
+  await context.clearCookies()
+  await page.getByRole('button', { name: /Create|Save/ }).click()
+  const over = page.getByRole('dialog', { name: 'Your session has ended' })
+  await over.waitFor()
+  await over.getByLabel('API token').fill(subject.apiToken)
+  await page.keyboard.press('Enter')
+  await over.waitFor({ state: 'detached' })
+  await expect.poll(() => page.getByRole('dialog').getByLabel('Name', { exact: true }).inputValue()).toBe('TYPED')
+  await context.close()
+})
+
+test('filters are in the address: a link leads to them, and Back undoes one', async () => {
+  const { context, page } = await visit(browser)
+  await page.goto(at('/executions'))
+  await page.getByRole('link', { name: 'Greeting' }).first().waitFor()
+  await page.getByRole('navigation', { name: 'Views' }).getByRole('link', { name: 'Failed' }).click()
+  await page.waitForURL(/status=ERROR/)
+  const rows = page.getByRole('link', { name: 'Greeting' })
+  await expect.poll(() => rows.count()).toBe(0)
+  const copy = await context.newPage()
+  await copy.goto(page.url())
+  await copy.getByRole('link', { name: 'Failing order' }).first().waitFor()
+  expect(await copy.getByRole('link', { name: 'Greeting' }).count()).toBe(0)
+  await page.goBack()
+  await rows.first().waitFor()
+  await context.close()
+})
+
+const empty: [path: string, title: string, hasCall: boolean][] = [
+  ['', 'This team has no processes yet', false],
+  ['/processes', 'No processes yet', true],
+  ['/executions', 'Nothing has run yet', true],
+  ['/schedules', 'Nothing is scheduled', true],
+  ['/modules', 'No modules yet', true],
+  ['/variables', 'No variables yet', true],
+  ['/dependencies', 'No packages yet', true],
+  ['/storage', 'No files yet', true],
+  ['/storage?tab=datastore', 'The datastore is empty', false],
+  ['/sandboxes', 'No sandboxes', true],
+  ['/usage', 'Nothing ran in this time', false],
+]
+
+test('a page without anything says why, what to do, and how by curl', async () => {
+  expect(await runAdmin(['teams', 'create', 'blank'], subject.env)).toMatchObject({ code: 0 })
+  const { stdout } = await runAdmin(['--json', 'console', 'link', 'blank'], subject.env)
+  const { url } = JSON.parse(stdout) as { url: string }
+  const { context, page, complaints } = await visit(browser, { cookie: await sessionBy(new URL(url)) })
+  for (const [path, title, hasCall] of empty) {
+    await page.goto(`${subject.origin}/t/blank${path}`)
+    await page.getByRole('heading', { name: title }).waitFor()
+    await untilShown(page)
+    if (hasCall) await callIsShown(page)
+    await picture(page, `empty-${title.toLowerCase().replaceAll(/\W+/g, '-')}`)
+  }
+  expect(complaints).toEqual([])
+  await context.close()
+})
+
+async function callIsShown(page: Page): Promise<void> {
+  await page.getByText('By curl').first().click()
+  const call = page.getByRole('region', { name: 'call' })
+  await call.waitFor()
+  expect(await call.textContent()).toMatch(/curl -sS .*\/api\/blank\/rest\/.*Bearer \$token/s)
+}
