@@ -10,18 +10,14 @@ const paths = [
   '',
   '/processes',
   `/processes/${scene.greeting.slug}/edit`,
-  `/processes/${scene.greeting.slug}/versions`,
   `/processes/${scene.greeting.slug}/webhook`,
   `/processes/${scene.greeting.slug}/schedules`,
   `/processes/${scene.greeting.slug}/settings`,
   '/executions',
   `/executions/${scene.failed}`,
   '/schedules?view=calendar',
-  '/variables',
   '/dependencies',
   '/storage',
-  '/tokens',
-  '/settings',
 ]
 
 let browser: Browser
@@ -38,13 +34,16 @@ test.each(paths)('all of %s is reached by Tab, with a focus that is seen, and le
   const wanted = await page.evaluate(countTabbable)
   const seen = new Set<number>()
   const unseen: string[] = []
-  for (let tabs = 0; tabs < wanted + 40; tabs += 1) {
+  let first: number | undefined
+  for (let tabs = 0; tabs < wanted + 60; tabs += 1) {
     await page.keyboard.press('Tab')
     const stop = await page.evaluate(focused)
     if (stop === undefined) break
     if (stop.isCode) await page.keyboard.press('Escape')
     if (!stop.isShown) unseen.push(stop.name)
-    if (seen.has(stop.number)) break
+    first ??= stop.number
+    // A field of a date has several stops of its own.
+    if (stop.number === first && seen.size > 1) break
     seen.add(stop.number)
   }
   expect(unseen).toEqual([])
@@ -69,6 +68,7 @@ test('single keys lead to all pages, do nothing while somebody types, and can be
   await page.keyboard.press('Escape')
   await blur(page)
   await go('e', 'Executions')
+  await page.getByRole('table', { name: 'Executions, newest first' }).waitFor()
   await page.keyboard.press('j')
   await page.keyboard.press('Enter')
   await page.waitForURL(/executions\/[0-9a-f-]{36}/)

@@ -31,7 +31,7 @@ export function SchemaSettings({ values, set, faultAt }: SettingsPartProps) {
       <CodeField
         label={settingNames.schema}
         language="json"
-        hint="A JSON Schema. Runs whose parameters break it are refused; forms are made from it. Empty: any parameters."
+        hint="A JSON Schema. Forms are made from it; the settings of the team say whether runs that break it are refused."
         fault={faultAt('/parametersSchema')}
         faults={'fault' in read ? [read.fault] : NONE}
         value={values.schema}
