@@ -81,7 +81,7 @@ export async function makeScene(address: Address): Promise<Scene> {
   const sandbox = await make<Sandbox>('/sandboxes', {
     imageId: 'base',
     name: 'try-out',
-    timeout: 600_000,
+    timeout: 3_600_000,
     publicHttpPorts: [3000],
   })
   const file = 'reports/page.html'

@@ -26,7 +26,7 @@ export function StoragePage() {
               value={usage.storedBytes}
               max={usage.allowedBytes}
               tone={usage.storedBytes > usage.allowedBytes * 0.9 ? 'bad' : undefined}
-              note={`${size(usage.storedBytes)} of ${size(usage.allowedBytes)}, ${usage.objects.toLocaleString('en')} files`}
+              note={`${size(usage.storedBytes)} of ${size(usage.allowedBytes)}, ${filesOf(usage.objects)}`}
             />
           </span>
         )
@@ -51,3 +51,5 @@ export function StoragePage() {
     </Page>
   )
 }
+
+const filesOf = (count: number): string => (count === 1 ? '1 file' : `${count.toLocaleString('en')} files`)
