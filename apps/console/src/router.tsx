@@ -6,11 +6,12 @@ import {
   Navigate,
   type AnyRoute,
 } from '@tanstack/react-router'
-import { Empty, Fault, Loading } from './parts/page-states.tsx'
+import { Fault, Loading } from './parts/page-states.tsx'
 import type { CurlCall } from './rules/read-curl.ts'
 import { Root } from './shell/root.tsx'
 import { Frame } from './shell/frame.tsx'
 import { FirstTeam } from './shell/first-team.tsx'
+import { NoSuchPage } from './shell/no-such-page.tsx'
 import { FindExecution } from './shell/find-execution.tsx'
 
 /** What stands behind the `?` of an address, as the pages keep it: tab, filters, cursor, what is compared. */
@@ -19,11 +20,16 @@ const anySearch = (search: Record<string, unknown>): Search => search as Search
 
 const root = createRootRoute({
   component: Root,
-  notFoundComponent: () => <Empty title="There is no such page" />,
+  notFoundComponent: NoSuchPage,
 })
 const start = createRoute({ getParentRoute: () => root, path: '/', component: FirstTeam })
 const found = createRoute({ getParentRoute: () => root, path: '/x/$executionId', component: FindExecution })
-const team = createRoute({ getParentRoute: () => root, path: '/t/$team', component: Frame })
+const team = createRoute({
+  getParentRoute: () => root,
+  path: '/t/$team',
+  component: Frame,
+  notFoundComponent: NoSuchPage,
+})
 
 /** A page of a team, loaded when it is first opened. */
 function page<Path extends string>(path: Path, load: Parameters<typeof lazyRouteComponent>[0], name: string) {

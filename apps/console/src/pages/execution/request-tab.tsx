@@ -14,12 +14,24 @@ import styles from './execution.module.css'
 
 /** The webhook request that started an execution, and a way to take it once more. */
 export function RequestTab({ team, execution }: { team: string; execution: Execution }) {
+  if (withoutRequest.has(execution.origin ?? '')) return <NoRequest />
+  return <Request team={team} execution={execution} />
+}
+
+/** Of these origins none has a request, so that none is asked for. */
+const withoutRequest = new Set<string>(['rest', 'schedule', 'process', 'errorHandler'])
+
+function NoRequest() {
+  return <Empty title="No request started this execution">Only executions from webhooks and forms have one.</Empty>
+}
+
+function Request({ team, execution }: { team: string; execution: Execution }) {
   const request = useExecutionRequest(team, execution.id)
   return (
     <Answer of={request} what="request">
       {(data) =>
         data === null ? (
-          <Empty title="No request started this execution">Only executions from webhooks and forms have one.</Empty>
+          <NoRequest />
         ) : (
           <Card
             title={`${data.method} ${data.path}`}
