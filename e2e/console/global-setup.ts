@@ -2,7 +2,7 @@ import type { TestProject } from 'vitest/node'
 import { accessTokenOf } from '../client/client.ts'
 import { browserPath, noBrowser } from '../suite/browser.ts'
 import { openRegistry } from '../system/package-registry.ts'
-import { startSystem } from '../system/system.ts'
+import { startSystem, type System } from '../system/system.ts'
 import { untilBuilt } from './until.ts'
 import { makeScene, type Scene } from './scene.ts'
 import { sessionBy } from './session-by.ts'
@@ -37,12 +37,13 @@ const packages = { npm: { answer: 'module.exports = 42', other: 'module.exports 
 export default async function setUp(project: TestProject): Promise<() => Promise<void>> {
   if (browserPath === undefined) throw new Error(`The console is tested in a browser, and there is ${noBrowser}`)
   const registry = await openRegistry(packages)
-  const system = await startSystem({ shape: 'embedded', env: { ...registry.settings, LOG_MAX_LINES: '100000' } })
+  let system: System | undefined
   const stop = async () => {
-    await system.stop()
+    await system?.stop()
     await registry.close()
   }
   try {
+    system = await startSystem({ shape: 'embedded', env: { ...registry.settings, LOG_MAX_LINES: '100000' } })
     const { host, team, apiToken, env } = system
     const link = await signInLink(system)
     const accessToken = await accessTokenOf(host, team, apiToken)
