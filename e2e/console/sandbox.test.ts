@@ -23,7 +23,7 @@ test('the terminal of a sandbox takes what is typed, and what it writes is among
   await terminal.locator('.xterm-rows').getByText('typed 42').first().waitFor()
   await picture(page, 'terminal')
   await page.keyboard.press('Control+Shift+L')
-  expect(await page.evaluate(() => document.activeElement?.textContent)).toMatch(/screen reader/)
+  await expect.poll(() => page.evaluate(() => document.activeElement?.textContent)).toMatch(/screen reader/)
   await page.goto(at(`/sandboxes/${sandbox.id}?tab=files`))
   await page.getByText('typed.txt').first().waitFor()
   expect(complaints).toEqual([])
