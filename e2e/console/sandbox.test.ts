@@ -1,4 +1,4 @@
-import { connectSandbox } from '@automation/sandbox-client'
+import { connectSandbox } from '@automation/client/sandbox'
 import type { Browser } from 'playwright-core'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { at, openBrowser, picture, subject, visit } from './browser.ts'

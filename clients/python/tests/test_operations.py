@@ -16,8 +16,9 @@ DOCUMENT = json.loads((REPOSITORY / "docs/reference/openapi.json").read_text())
 OPERATIONS: dict[str, Any] = {
     operation["operationId"]: operation for path in DOCUMENT["paths"].values() for operation in path.values()
 }
-#: Listings read pages by themselves; `name` is what some clients send in place of `filename`; the rest is of signed links.
-OF_THE_CLIENT = {"page", "after", "limit", "name", "filename", "wait", "async", "async_response"}
+#: Listings read pages by themselves; `name` is what some clients send in place of `filename`; `cols` is called `columns`; the
+#: rest is of signed links.
+OF_THE_CLIENT = {"page", "after", "limit", "name", "filename", "cols", "wait", "async", "async_response"}
 
 
 def methods(client: str) -> Iterator[tuple[str, Callable[..., Any]]]:

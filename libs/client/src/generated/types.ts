@@ -1136,6 +1136,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/{team}/rest/sandboxes/{sandboxId}/terminal": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Open a terminal in a sandbox: a WebSocket of version 13 */
+        get: operations["getSandboxesBySandboxIdTerminal"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/{team}/rest/storage/objects": {
         parameters: {
             query?: never;
@@ -2248,7 +2265,10 @@ export interface components {
         ExecutionWaiting: {
             waiting: boolean;
             reason?: string;
-            /** @enum {string} */
+            /**
+             * @description Nothing holds runs back as `paused` at present: a paused schedule starts none
+             * @enum {string}
+             */
             code?: "team_limit" | "no_runner" | "no_free_slot" | "behind_older" | "packages" | "paused";
             /** Format: date-time */
             since?: string;
@@ -5976,6 +5996,23 @@ export interface operations {
                 content?: never;
             };
         };
+    };
+    getSandboxesBySandboxIdTerminal: {
+        parameters: {
+            query?: {
+                /** @description Characters in a line */
+                cols?: number;
+                /** @description Lines */
+                rows?: number;
+            };
+            header?: never;
+            path: {
+                sandboxId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: never;
     };
     getStorageObjects: {
         parameters: {

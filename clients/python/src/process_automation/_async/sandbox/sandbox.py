@@ -99,6 +99,7 @@ class Sandbox:
         """Its detached commands, the oldest first."""
         return await self._transport.record(tuple[DetachedCommand, ...], "GET", f"{self._path}/commands")
 
+    @operation("getSandboxesBySandboxIdTerminal")
     @asynccontextmanager
     async def terminal(self, *, columns: int = 80, rows: int = 24) -> AsyncIterator[Terminal]:
         """A shell in a terminal, for a `with` block. Wants the extra `[sandbox]`."""

@@ -100,6 +100,7 @@ class Sandbox:
         """Its detached commands, the oldest first."""
         return self._transport.record(tuple[DetachedCommand, ...], "GET", f"{self._path}/commands")
 
+    @operation("getSandboxesBySandboxIdTerminal")
     @contextmanager
     def terminal(self, *, columns: int = 80, rows: int = 24) -> Iterator[Terminal]:
         """A shell in a terminal, for a `with` block. Wants the extra `[sandbox]`."""
