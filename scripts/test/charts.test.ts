@@ -53,6 +53,22 @@ describe.runIf(isThere('helm'))('the chart', () => {
     expect(manifests.map(component)).toContain('runner')
   })
 
+  test('has the code of users on nodes of its own where they are named, else where services are', async () => {
+    const placementOf = async (values: string[]) => {
+      const manifests = await render(minimal, values)
+      const config = manifests.find(({ metadata }) => metadata.name.endsWith('-sandbox-images'))!['data']
+      return (JSON.parse((config as Record<string, string>)['pods.json']!) as { placement?: object }).placement
+    }
+    const ofServices = ['nodeSelector.os=linux', 'tolerations[0].key=services', 'priorityClassName=high']
+    expect(await placementOf([])).toBeUndefined()
+    expect(await placementOf(ofServices)).toEqual({ nodeSelector: { os: 'linux' }, tolerations: [{ key: 'services' }] })
+    const ofCode = ['userCode.nodeSelector.pool=code', 'userCode.tolerations[0].key=code']
+    expect(await placementOf([...ofServices, ...ofCode])).toEqual({
+      nodeSelector: { pool: 'code' },
+      tolerations: [{ key: 'code' }],
+    })
+  })
+
   test('names each replica of execution to those that call it', async () => {
     const manifests = await render(full)
     const gateway = manifests.find((manifest) => manifest.kind === 'Deployment' && component(manifest) === 'gateway')!

@@ -120,10 +120,17 @@ priorityClassName: {{ . }}
 {{- end }}
 {{- end }}
 
-{{/* Takes (list root component replicas nodes), nodes being the values that say which. */}}
+{{/* The same for pods with the code of users: what is said of these, or else the nodes of services. */}}
+{{- define "automation.userCodeNodes" -}}
+{{- include "automation.nodes" (merge (dict
+  "nodeSelector" (.Values.userCode.nodeSelector | default .Values.nodeSelector)
+  "tolerations" (.Values.userCode.tolerations | default .Values.tolerations)) .Values.userCode) }}
+{{- end }}
+
+{{/* Takes (list root component replicas nodes), nodes being the YAML that says which. */}}
 {{- define "automation.placement" -}}
 {{- $root := index . 0 -}}
-{{- include "automation.nodes" (index . 3) }}
+{{- index . 3 }}
 {{- if and $root.Values.topologySpread.enabled (gt (int (index . 2)) 1) }}
 topologySpreadConstraints:
   {{- range $key := list "topology.kubernetes.io/zone" "kubernetes.io/hostname" }}

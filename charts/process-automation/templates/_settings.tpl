@@ -60,8 +60,8 @@ KUBERNETES_PODS: /etc/automation/pods.json
 {{- $pods := dict
   "namespace" (include "automation.podNamespace" .)
   "instance" .Release.Name
-  "owner" (printf "%s-pods" (include "automation.fullname" .))
-  "placement" (include "automation.nodes" .Values.userCode | fromYaml) }}
+  "owner" (printf "%s-pods" (include "automation.fullname" .)) }}
+{{- with include "automation.userCodeNodes" . | fromYaml }}{{ $_ := set $pods "placement" . }}{{ end }}
 {{- if eq .Values.runners.kind "pool" }}{{ $_ := set $pods "runners" (include "automation.runnerPods" . | fromJson) }}{{ end }}
 {{- toPrettyJson $pods }}
 {{- end }}
