@@ -8,6 +8,8 @@ import { probesOf, rightRequest } from '../cross-tenant/probes.ts'
 import { ask, textOf, type Values } from '../cross-tenant/request.ts'
 import { newWord } from '../cross-tenant/things.ts'
 import { client, hasOther, other, shared } from './shared-system.ts'
+// In the same file, as both look whether anything of the first team has changed: one after the other.
+import './mcp-cross-tenant.ts'
 
 // A terminal is a WebSocket, whose tests are with it (sandbox-shell.test.ts).
 const operations = (await operationsOf(shared.host)).filter(({ path }) => !path.endsWith('/terminal'))
