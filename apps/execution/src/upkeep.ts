@@ -20,16 +20,17 @@ import { readSlotSums, recountSlots } from './store/run-slots.ts'
 import { countCallbacks, forgetCallbacks } from './store/callbacks.ts'
 import { forgetSessions } from './store/sessions.ts'
 import { mendTracked, readTrackingLagMs, trackRuns } from './store/tracked-runs.ts'
+import { fillDays } from './store/counted-days.ts'
 import { makeDayIndexes } from './store/day-indexes.ts'
 import { removeExpiredKeys } from './store/start-keys.ts'
 import { forgetRefusals } from './store/webhook-refusals.ts'
 import type { TeamEvents } from './read/team-events.ts'
 import type { Watches } from './read/watches.ts'
-import type { Connections, Queries } from './store/connections.ts'
+import type { Connections } from './store/connections.ts'
 
 export interface UpkeepContext {
   hot: Connections
-  reads: Queries
+  reads: Connections
   partitions: Partitions
   retentionDays: number
   leaseMs: number
@@ -67,10 +68,12 @@ export class Upkeep {
   readonly #works: Periodic[]
   readonly #retention: Periodic
   readonly #dayIndexes: Periodic
+  readonly #countedDays: Periodic
 
   constructor(context: UpkeepContext) {
     this.#context = context
-    const { hot, logger, leaseMs, reaper, deletion, sessions, runners, watches, held, counter, signals } = context
+    const { hot, reads, logger, leaseMs, reaper, deletion, sessions, runners, watches, held, counter, signals } =
+      context
     const work = (name: string, everyMs: number, run: (signal: AbortSignal) => Promise<void>) =>
       new Periodic(name, everyMs, logger, run)
     const sweep = work('deleted processes', 5000, (signal) => deletion.sweep(signal))
@@ -91,6 +94,7 @@ export class Upkeep {
       work('slots', 300_000, () => this.recount()),
       sweep,
       (this.#dayIndexes = work('day indexes', 600_000, (signal) => makeDayIndexes(hot, logger, signal))),
+      (this.#countedDays = work('counted days', 3_600_000, (signal) => fillDays(reads, signal))),
       work('partitions', 3_600_000, () => this.keepPartitions()),
       (this.#retention = work('retention', 600_000, () => this.#retire())),
     ]
@@ -101,6 +105,7 @@ export class Upkeep {
     // However long nobody was here.
     this.#retention.soon()
     this.#dayIndexes.soon()
+    this.#countedDays.soon()
   }
 
   async stop(): Promise<void> {

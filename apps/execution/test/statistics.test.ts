@@ -3,8 +3,10 @@ import { Bucket, Grouping, StatisticsService } from '@automation/contract/execut
 import { isDeepStrictEqual } from 'node:util'
 import { until, userContext } from '@automation/testing'
 import { timestampFromMs } from '@bufbuild/protobuf/wkt'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
 import { newExecutionId } from '../src/execution-id.ts'
+import { Connections } from '../src/store/connections.ts'
+import { fillDays } from '../src/store/counted-days.ts'
 import { value, type End, type ScriptedRunner } from './scripted-runner.ts'
 import { System } from './system.ts'
 
@@ -73,7 +75,7 @@ test('each run counts once where it starts and once where it ends, at any replic
   }
   const all = [4, 2, 1, 1, 0]
   for (const replica of [0, 1, 0]) await become('demo', { all }, {}, replica)
-  // Made up of days and hours, of hours alone, and of a day.
+  // Hours that are parts of days, and whole days that are not over.
   const now = Date.now()
   for (const [back, ahead] of [
     [50, 50],
@@ -259,4 +261,101 @@ test('usage is exact for runs, by process and by day', async () => {
   expect(others).toEqual([])
   expect(today).toMatchObject({ key: new Date().toISOString().slice(0, 10), runs: 4n })
   expect(today!.runMs).toBeGreaterThan(0n)
+})
+
+const dayMs = 86_400_000
+const today = Math.floor(Date.now() / dayMs) * dayMs
+
+/** Runs of a team in an hour so many days ago, as they are counted where nobody writes days: by the release before, too. */
+async function countHour(team: string, ago: number, runs: number): Promise<void> {
+  await system.rows(
+    `INSERT INTO run_counts (team, grain, at, process_id, origin, status, runs, run_ms, log_bytes, cpu_ms, memory_mb_ms, durations)
+     SELECT $1, 2, to_timestamp($2::bigint / 1000 + 3600 * hour), $3, 1, status, $4::integer, 10, 0, 0, 0, CASE status WHEN ${Status.FINISHED} THEN ARRAY[0, $4::integer] ELSE '{}' END
+       FROM generate_series(0, 23, 23) AS hour, unnest(ARRAY[${Status.RUNNING}, ${Status.FINISHED}]) AS status
+         ON CONFLICT (team, grain, at, process_id, origin, status) DO UPDATE SET runs = run_counts.runs + excluded.runs`,
+    [team, today - ago * dayMs, '01900000-0000-7000-8000-000000000000', runs],
+  )
+}
+
+/** Runs by days, from one that is so many days ago until today: of statistics, and of usage where it is above 0. */
+async function byDays(team: string, ago: number): Promise<{ started: number[]; used: number[] }> {
+  const span = { from: today - ago * dayMs, to: today + dayMs }
+  const { series } = await figures(team, { ...span, bucket: Bucket.DAY })
+  const statistics = system.replicas[0]!.network.client(StatisticsService)
+  const times = { from: timestampFromMs(span.from), to: timestampFromMs(span.to) }
+  const { items } = await statistics.getUsage({ ...times, by: Grouping.DAY }, userContext(team))
+  return {
+    started: series.flatMap(({ points }) => points.map(({ started }) => Number(started))),
+    used: items.map(({ runs }) => Number(runs)),
+  }
+}
+
+const filledDays = async (team: string) =>
+  (
+    await system.rows<{ ago: number }>(
+      `SELECT DISTINCT ($2::bigint / 1000 - extract(epoch FROM at)::bigint)::integer / 86400 AS ago FROM run_counts
+        WHERE team = $1 AND grain = 3 ORDER BY 1 DESC`,
+      [team, today],
+    )
+  ).map(({ ago }) => ago)
+
+test('figures of days are right while days are not filled, once they are, and where the release before counts meanwhile', async () => {
+  const team = 'days'
+  const sql = new Connections(system.sql)
+  const fill = () => fillDays(sql, AbortSignal.timeout(60_000))
+  for (const [ago, runs] of [
+    [9, 1],
+    [4, 2],
+    [3, 3],
+    [1, 4],
+    [0, 5],
+  ] as const)
+    await countHour(team, ago, runs)
+  const all = { started: [2, 0, 0, 0, 0, 4, 6, 0, 8, 10], used: [2, 4, 6, 8, 10] }
+  expect(await byDays(team, 9)).toEqual(all)
+  expect(await filledDays(team)).toEqual([])
+  await Promise.all([fill(), fill()])
+  await fill()
+  expect(await filledDays(team)).toEqual([9, 4, 3])
+  expect(await byDays(team, 9)).toEqual(all)
+  const before = await system.rows(`SELECT xmin::text, * FROM run_counts WHERE grain = 3 ORDER BY 1, 2, 3, 4`)
+  await fill()
+  expect(await system.rows(`SELECT xmin::text, * FROM run_counts WHERE grain = 3 ORDER BY 1, 2, 3, 4`)).toEqual(before)
+  // Days that are not filled have at once what is counted, those that were filled last have it when they are again.
+  for (const ago of [0, 1, 3]) await countHour(team, ago, 1)
+  const more = { started: [2, 0, 0, 0, 0, 4, 8, 0, 10, 12], used: [2, 4, 8, 10, 12] }
+  await fill()
+  expect(await byDays(team, 9)).toEqual(more)
+  // Where a clock was ahead for a time, days are not read before they can be filled, and are filled from there on.
+  await system.rows('UPDATE counted_days SET until = $1', [new Date(today + 100 * dayMs)])
+  expect(await byDays(team, 9)).toEqual(more)
+  await fill()
+  expect(await system.rows('SELECT until FROM counted_days')).toEqual([{ until: new Date(today - dayMs) }])
+})
+
+test('a day is not filled before its events are counted, however long ago it was', async () => {
+  const client = await system.sql.connect()
+  onTestFinished(() => client.release(true))
+  await client.query('BEGIN')
+  await client.query('SELECT pg_current_xact_id()')
+  await system.rows(
+    `INSERT INTO timeline_events (execution_id, sequence, status, at, team, process_id)
+     VALUES ($1, 2, ${Status.RUNNING}, $2, 'late days', $1)`,
+    [newExecutionId(), new Date(today - 7 * dayMs + 1000)],
+  )
+  const fill = () => fillDays(new Connections(system.sql), AbortSignal.timeout(60_000))
+  await countHour('long ago', 9, 1)
+  await system.rows('DELETE FROM counted_days')
+  await fill()
+  expect(await system.rows('SELECT until FROM counted_days')).toEqual([{ until: new Date(today - 7 * dayMs) }])
+  await client.query('ROLLBACK')
+  await until(() =>
+    byDays('late days', 7).then(
+      ({ used }) => used[0] === 1,
+      () => false,
+    ),
+  )
+  await fill()
+  expect(await filledDays('late days')).toEqual([7])
+  expect((await byDays('late days', 7)).started[0]).toBe(1)
 })

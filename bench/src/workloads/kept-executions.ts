@@ -114,7 +114,7 @@ const noteNames = `
 INSERT INTO process_names (team, process_id, process_name)
 SELECT team, id, name FROM catalog.processes WHERE team = 'demo' ON CONFLICT DO NOTHING`
 
-/** As the system does it: each start and each end to its hour, and of the last week to its minute. */
+/** As the system does it: each start and each end to its hour, and of the last week to its minute; days that are over are sums of theirs. */
 const countRuns = `
 INSERT INTO run_counts (team, grain, at, process_id, origin, status, runs, run_ms, log_bytes, cpu_ms, memory_mb_ms, durations)
 SELECT e.team, grain, date_trunc(unit, e.started_at, 'UTC'), process_id, origin, s.status, count(*), 0, 0, 0, 0,
@@ -123,4 +123,6 @@ SELECT e.team, grain, date_trunc(unit, e.started_at, 'UTC'), process_id, origin,
   CROSS JOIN LATERAL (VALUES (4), (e.status)) AS s (status)
  WHERE e.team = 'demo' AND NOT e.trial AND e.started_at > now() - kept
  GROUP BY e.team, grain, date_trunc(unit, e.started_at, 'UTC'), process_id, origin, s.status
-    ON CONFLICT DO NOTHING`
+    ON CONFLICT DO NOTHING;
+INSERT INTO counted_days (until) VALUES (date_trunc('day', now() - interval '24 hours', 'UTC'))
+    ON CONFLICT (one) DO UPDATE SET until = excluded.until`

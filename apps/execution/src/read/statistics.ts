@@ -14,6 +14,7 @@ import type { MessageInitShape } from '@bufbuild/protobuf'
 import { timestampFromMs, timestampMs, type Timestamp } from '@bufbuild/protobuf/wkt'
 import type { RunCounter } from '../react/run-counter.ts'
 import type { Connections } from '../store/connections.ts'
+import { readFilledUntilMs } from '../store/counted-days.ts'
 import { grains, minutesKeptMs } from '../store/run-counts.ts'
 import { readStatistics, readUsage, type CountSpan, type StatisticsRow } from '../store/statistics.ts'
 
@@ -27,13 +28,6 @@ const bucketsMs: Record<Bucket, number> = {
   [Bucket.MINUTE]: 60_000,
   [Bucket.HOUR]: hourMs,
   [Bucket.DAY]: dayMs,
-}
-
-const grainOf: Record<Bucket, number> = {
-  [Bucket.UNSPECIFIED]: grains.hour,
-  [Bucket.MINUTE]: grains.minute,
-  [Bucket.HOUR]: grains.hour,
-  [Bucket.DAY]: grains.day,
 }
 
 type Point = MessageInitShape<typeof StatisticsPointSchema>
@@ -60,7 +54,7 @@ export class Statistics {
       throw invalid('/from', 'must be within the last 7 days for minutes: take hours or days')
     if (processId !== '' && !isUuid(processId)) return { ...timesOf(fromMs, toMs), bucket, series: [] }
     await this.#counter.catchUp()
-    const spans = [{ grain: grainOf[bucket], fromMs, toMs }]
+    const spans = await this.#spansOf(bucket, fromMs, toMs)
     const filter = { team, spans, processId: processId || undefined }
     const rows = await readStatistics(this.#connections.forTeam(team), filter, { by, bucketMs, most: mostPoints })
     const byKey = Map.groupBy(rows ?? refuse(), ({ key }) => key)
@@ -75,7 +69,7 @@ export class Statistics {
     const { fromMs, toMs } = spanOf(request, hourMs, 30 * dayMs)
     await this.#counter.catchUp()
     const by = request.by || Grouping.DAY
-    const filter = { team, spans: spansOfHours(fromMs, toMs) }
+    const filter = { team, spans: await this.#spansOf(Bucket.DAY, fromMs, toMs) }
     const rows = await readUsage(this.#connections.forTeam(team), filter, by, mostPoints)
     const items = (rows ?? refuse()).map(({ key, runs, runMs, logBytes, cpuMs, memoryMbMs }) => ({
       key,
@@ -86,6 +80,12 @@ export class Statistics {
       memoryMbMs: BigInt(memoryMbMs),
     }))
     return { ...timesOf(fromMs, toMs), items }
+  }
+
+  /** The rows that make up a span from which nothing smaller than the bucket is told. */
+  async #spansOf(bucket: Bucket, fromMs: number, toMs: number): Promise<CountSpan[]> {
+    if (bucket === Bucket.DAY) return spansOfDays(fromMs, toMs, await readFilledUntilMs(this.#connections))
+    return [{ grain: bucket === Bucket.MINUTE ? grains.minute : grains.hour, fromMs, toMs }]
   }
 }
 
@@ -106,10 +106,10 @@ function spanOf({ from, to }: Span, bucketMs: number, usualMs: number): { fromMs
   return { fromMs, toMs }
 }
 
-/** Whole days as days, what is before and behind them as hours: few rows make up a long span. */
-function spansOfHours(fromMs: number, toMs: number): CountSpan[] {
+/** Whole days that are filled as days, what is before and behind them as hours: few rows make up a long span. */
+function spansOfDays(fromMs: number, toMs: number, filledUntilMs: number): CountSpan[] {
   const firstDay = Math.ceil(fromMs / dayMs) * dayMs
-  const lastDay = Math.floor(toMs / dayMs) * dayMs
+  const lastDay = Math.min(Math.floor(toMs / dayMs) * dayMs, filledUntilMs)
   if (firstDay >= lastDay) return [{ grain: grains.hour, fromMs, toMs }]
   return [
     { grain: grains.hour, fromMs, toMs: firstDay },

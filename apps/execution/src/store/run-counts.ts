@@ -8,7 +8,7 @@ import { endedStatuses } from './statuses.ts'
 /** Whose cursor says which events are counted. */
 export const runCountsReader = 'statistics'
 
-/** Spans of time that are counted. */
+/** Spans of time that rows of counts are of. Days are no more than sums of their hours: who counts writes none. */
 export const grains = { minute: 1, hour: 2, day: 3 } as const
 /** For how long minutes are kept, in ms. */
 export const minutesKeptMs = 7 * 24 * 3_600_000
@@ -65,14 +65,17 @@ export async function findUncounted(pool: Queries): Promise<Uncounted | undefine
   return rows[0] && { from: BigInt(rows[0].from), horizon: BigInt(rows[0].horizon) }
 }
 
+/** A statement for the time of the oldest event that is not counted; without a row where all are. */
+export const oldestUncounted = `
+SELECT t.at FROM bus_cursors c CROSS JOIN LATERAL (
+         SELECT at FROM timeline_events t WHERE ${isWaiting} ORDER BY t.xid, t.position LIMIT 1) t
+ WHERE c.consumer = '${runCountsReader}'`
+
 /** How long ago the oldest event was that is not counted, in ms; 0 where all are. */
 export async function readCountingLagMs(pool: Queries): Promise<number> {
   const { rows } = await pool.query<{ ms: number }>({
     name: 'run-counts-lag',
-    text: `SELECT greatest(extract(epoch FROM clock_timestamp() - t.at) * 1000, 0)::float8 AS ms
-             FROM bus_cursors c CROSS JOIN LATERAL (
-               SELECT at FROM timeline_events t WHERE ${isWaiting} ORDER BY t.xid, t.position LIMIT 1) t
-            WHERE c.consumer = '${runCountsReader}'`,
+    text: `SELECT greatest(extract(epoch FROM clock_timestamp() - at) * 1000, 0)::float8 AS ms FROM (${oldestUncounted}) AS oldest`,
   })
   return rows[0]?.ms ?? 0
 }
@@ -169,16 +172,19 @@ interface Count {
   durations: number[]
 }
 
-const grainsMs: Record<number, number> = { [grains.minute]: 60_000, [grains.hour]: 3_600_000, [grains.day]: 86_400_000 }
+const countedGrains = [
+  { grain: grains.minute, ms: 60_000 },
+  { grain: grains.hour, ms: 3_600_000 },
+]
 const nothing = () => ({ runs: 0, runMs: 0n, logBytes: 0n, cpuMs: 0n, memoryMbMs: 0n })
 
-/** The rows that groups add to: each to its minute, its hour and its day, in the order of their keys, in which all lock them. */
+/** The rows that groups add to: each to its minute and its hour, in the order of their keys, in which all lock them. */
 function countsOf(groups: Group[]): Count[] {
   const counts = new Map<string, Count>()
   for (const group of groups)
-    for (const grain of Object.values(grains)) {
+    for (const { grain, ms } of countedGrains) {
       const minute = group.at.getTime()
-      const at = minute - (minute % grainsMs[grain]!)
+      const at = minute - (minute % ms)
       const key = [group.team, grain, at, group.processId, group.origin, group.status].join(' ')
       const count = counts.get(key) ?? { group, grain, at, ...nothing(), durations: [] }
       counts.set(key, count)
@@ -238,7 +244,7 @@ export async function addKilledUsage(pool: Queries, run: KilledRun): Promise<voi
                 AND process_id <> '${installsProcessId}')
            INSERT INTO run_counts (team, grain, at, process_id, origin, status, runs, run_ms, log_bytes, cpu_ms, memory_mb_ms, durations)
            SELECT team, grain, date_trunc(unit, at, 'UTC'), process_id, coalesce(origin, 0), ${Status.KILLED}, 0, 0, 0, $4, $5::bigint * ms, '{}'
-             FROM killed CROSS JOIN (VALUES (${grains.minute}, 'minute'), (${grains.hour}, 'hour'), (${grains.day}, 'day')) AS g (grain, unit) ORDER BY grain
+             FROM killed CROSS JOIN (VALUES (${grains.minute}, 'minute'), (${grains.hour}, 'hour')) AS g (grain, unit) ORDER BY grain
                ON CONFLICT (team, grain, at, process_id, origin, status) DO UPDATE
               SET cpu_ms = run_counts.cpu_ms + excluded.cpu_ms, memory_mb_ms = run_counts.memory_mb_ms + excluded.memory_mb_ms`,
     values: [id, fence, sessionId, cpuMs ?? 0, memoryMb ?? 0],

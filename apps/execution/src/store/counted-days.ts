@@ -1,0 +1,65 @@
+import type { Connections, Queries } from './connections.ts'
+import { grains, oldestUncounted } from './run-counts.ts'
+
+const dayMs = 86_400_000
+/** Runs that were killed may say later what they took: so long are days filled again. */
+const refilledMs = 2 * dayMs
+const fillTimeoutMs = 60_000
+
+/** In a statement, when the day began that was the last one to be over a day ago. */
+const overUntil = (times: string) => `date_trunc('day', least(now() - interval '24 hours', ${times}), 'UTC')`
+
+const look = `
+SELECT (SELECT until FROM counted_days) AS until, ${overUntil(`(${oldestUncounted})`)} AS over,
+       (SELECT date_trunc('day', at, 'UTC') FROM run_counts WHERE grain = ${grains.hour} ORDER BY at LIMIT 1) AS oldest`
+
+/**
+ * Fills days from their hours, oldest first, each in a transaction of its own: those that have been over for a day and whose
+ * events are all counted, and the last two of them anew. Who counts writes no days, so that they hold as well what replicas
+ * of the release before have counted. Where another replica fills days, it is left to it.
+ */
+export async function fillDays(connections: Connections, signal: AbortSignal): Promise<void> {
+  const { rows } = await connections.query<{ until: Date | null; over: Date; oldest: Date | null }>(look)
+  const { until, over, oldest } = rows[0]!
+  const first = until === null ? oldest?.getTime() : Math.min(until.getTime(), over.getTime()) - refilledMs
+  for (let day = first ?? Infinity; day < over.getTime() && !signal.aborted; day += dayMs)
+    if (!(await fillDay(connections, day))) return
+}
+
+// In an order that the sums give: all are there before the first row is written, so that nobody who waits for open
+// transactions to end waits while they are made. Where hours are past retention, the day stays as it is.
+const fill = `
+INSERT INTO run_counts (team, grain, at, process_id, origin, status, runs, run_ms, log_bytes, cpu_ms, memory_mb_ms, durations)
+SELECT team, ${grains.day}, $1::timestamptz, process_id, origin, status, sum(runs), sum(run_ms), sum(log_bytes), sum(cpu_ms),
+       sum(memory_mb_ms), sum_counts(durations)
+  FROM run_counts WHERE grain = ${grains.hour} AND at >= $1 AND at < $2 GROUP BY team, process_id, origin, status
+ ORDER BY sum(runs)
+    ON CONFLICT (team, grain, at, process_id, origin, status) DO UPDATE
+   SET runs = excluded.runs, run_ms = excluded.run_ms, log_bytes = excluded.log_bytes, cpu_ms = excluded.cpu_ms,
+       memory_mb_ms = excluded.memory_mb_ms, durations = excluded.durations
+ WHERE excluded.runs >= run_counts.runs AND excluded.* IS DISTINCT FROM run_counts.*`
+
+/** False where another replica fills one. */
+function fillDay(connections: Connections, day: number): Promise<boolean> {
+  return connections.transaction(async (client) => {
+    await client.query(`SET LOCAL statement_timeout = ${fillTimeoutMs}`)
+    const lock = `SELECT pg_try_advisory_xact_lock(hashtextextended('execution counted days', 0)) AS mine`
+    if (!(await client.query<{ mine: boolean }>(lock)).rows[0]?.mine) return false
+    const [from, to] = [new Date(day), new Date(day + dayMs)]
+    await client.query({ text: fill, values: [from, to], query_timeout: fillTimeoutMs })
+    await client.query(
+      'INSERT INTO counted_days (until) VALUES ($1) ON CONFLICT (one) DO UPDATE SET until = excluded.until',
+      [to],
+    )
+    return true
+  })
+}
+
+/** Up to when days are filled, in ms: 0 where none is. Never later than they can be, whatever the clock of the server has said. */
+export async function readFilledUntilMs(pool: Queries): Promise<number> {
+  const { rows } = await pool.query<{ until: Date }>({
+    name: 'counted-days',
+    text: `SELECT ${overUntil('until')} AS until FROM counted_days`,
+  })
+  return rows[0]?.until.getTime() ?? 0
+}
