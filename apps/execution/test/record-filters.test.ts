@@ -2,8 +2,11 @@ import { Origin, Status, type ListExecutionsRequestSchema } from '@automation/co
 import { RunService } from '@automation/contract/run/v1/run'
 import { until, userContext } from '@automation/testing'
 import type { MessageInitShape } from '@bufbuild/protobuf'
+import { timestampFromMs } from '@bufbuild/protobuf/wkt'
 import { v7 } from 'uuid'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { lowestIdAt } from '../src/execution-id.ts'
+import { daysOf } from '../src/store/record-list.ts'
 import { asRun, type End, type ScriptedRunner } from './scripted-runner.ts'
 import { System } from './system.ts'
 
@@ -116,6 +119,16 @@ test('words that thousands of runs have are found newest first, page by page ove
   expect(pages.flat()).toEqual(all)
   expect(pages[2]).toHaveLength(201)
   expect(await page({ after: all[1499]! }, 0)).toEqual(all.slice(1500))
+  expect(await page({ from: timestampFromMs(now - 2 * 86_400_000) }, 2)).toEqual(all.slice(2000))
+})
+
+test('a search of words looks at no day that is outside of its bounds, or has no runs yet', () => {
+  const at = (day: number) => lowestIdAt(day * 86_400_000)
+  const days = (filter: Parameters<typeof daysOf>[0], oldestId?: string) => daysOf(filter, oldestId, 1000 * 86_400_000)
+  expect(days({}, at(10))).toEqual({ newest: 1001, oldest: 10 })
+  expect(days({ fromId: at(990), untilId: at(995) }, at(10))).toEqual({ newest: 995, oldest: 990 })
+  expect(days({ fromId: at(5), untilId: at(995), afterId: at(993) }, at(10))).toEqual({ newest: 993, oldest: 10 })
+  expect(days({})).toEqual({ newest: 1001, oldest: 1000 })
 })
 
 test('behind a cursor the list goes on where the page ended, whatever has come since', async () => {

@@ -71,17 +71,16 @@ export async function listRecords(
 async function pageOfWords(
   pool: Queries,
   search: Search,
-  { team, untilId, afterId }: RecordFilter,
+  filter: RecordFilter,
   { skip, take }: Window,
 ): Promise<{ rows: RecordRow[]; total: number }> {
+  const { team, afterId } = filter
   const count = pool.query<{ total: number }>(countStatement(search), search.values)
   const first = pool.query<{ id: string }>('SELECT id FROM executions WHERE team = $1 ORDER BY id LIMIT 1', [team])
   const [{ rows: counts }, { rows: oldest }] = await Promise.all([count, first])
   const ids: string[] = []
-  const bounds = [untilId, afterId].filter((id) => id !== undefined)
-  let day = Math.floor(Math.min(Date.now() + dayMs, ...bounds.map(createdAtMs)) / dayMs)
-  const last = Math.floor(createdAtMs(oldest[0]?.id ?? lowestIdAt(Date.now())) / dayMs)
-  for (; day >= last && ids.length < skip + take; day -= 1) {
+  const days = daysOf(filter, oldest[0]?.id)
+  for (let day = days.newest; day >= days.oldest && ids.length < skip + take; day -= 1) {
     const span: [from: string, until: string] = [lowestIdAt(day * dayMs), lowestIdAt((day + 1) * dayMs)]
     const left = skip + take - ids.length
     const text = dayStatement(search, span, { most: left, isAfter: afterId !== undefined })
@@ -96,6 +95,18 @@ async function pageOfWords(
 }
 
 const dayMs = 86_400_000
+
+/** The days since 1970 that may have runs between the bounds of a filter, where the oldest run of the team has this id. */
+export function daysOf(
+  { fromId, untilId, afterId }: Pick<RecordFilter, 'fromId' | 'untilId' | 'afterId'>,
+  oldestId: string | undefined,
+  nowMs = Date.now(),
+): { newest: number; oldest: number } {
+  const timesOf = (ids: (string | undefined)[]) => ids.filter((id) => id !== undefined).map(createdAtMs)
+  const newestMs = Math.min(nowMs + dayMs, ...timesOf([untilId, afterId]))
+  const oldestMs = Math.max(...timesOf([oldestId ?? lowestIdAt(nowMs), fromId]))
+  return { newest: Math.floor(newestMs / dayMs), oldest: Math.floor(oldestMs / dayMs) }
+}
 
 /** Ids of a span, newest first. Its bounds are written into it, so that the planner knows the day. */
 function dayStatement(
