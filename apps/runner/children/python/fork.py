@@ -59,6 +59,7 @@ class Fork:
         self.settings = None
         self.team = None
         self.ready = None
+        self.standard = None
         self.surroundings = {"variables": {}}
         self.program = None
         self.fault = None
@@ -70,6 +71,7 @@ class Fork:
     def configure(self, payload):
         self.settings = json.loads(payload)
         self.ready = None
+        self.standard = None
         self.team = TeamModules(self.settings, self.svc)
 
     def surround(self, payload):
@@ -125,8 +127,10 @@ class Fork:
 
     def standard_imports(self):
         """What the program and its modules may import of Python's own library, as far as it is worth to be imported ahead."""
-        later = (self.team.imports_anywhere(index) for index in range(len(self.team.modules)))
-        return warm.among({*self.program.later_imports, *(name for names in later for name in names)})
+        if self.standard is None:
+            later = (self.team.imports_anywhere(index) for index in range(len(self.team.modules)))
+            self.standard = warm.among({*self.program.later_imports, *(name for names in later for name in names)})
+        return self.standard
 
     def wait(self):
         """Takes frames until the run has come and gone."""

@@ -186,7 +186,7 @@ class Zygote:
             # What a fork without code says first is said before it runs any; later it may be anybody's word.
             if is_first:
                 names, _, self.next.ready = frame[5:].partition(b"\n")
-                self.wanted = names.decode().split(",")
+                self.wanted = names.decode().split(",") if names else []
             return None
         if run != self.run:
             return self.broken("a frame for another run")
