@@ -25,7 +25,7 @@ test('seven tabs of one browser work, all live by the one stream that they share
   for (let more = 0; more < 6; more += 1) tabs.push(await context.newPage())
   for (const tab of tabs) {
     await tab.goto(at('/executions'))
-    await tab.getByRole('table').waitFor()
+    await tab.getByRole('table').first().waitFor()
   }
   const inUse = async () =>
     (await client.get<Limits>('/limits')).body.limits.find(({ name }) => name === 'streams')?.inUse
@@ -49,7 +49,7 @@ test('a page says since when changes have not come, and catches up when they com
   await page.addInitScript(() => Reflect.deleteProperty(window, 'SharedWorker'))
   await page.route('**/rest/events', (route) => route.abort())
   await page.goto(at('/executions'))
-  await page.getByRole('table').waitFor()
+  await page.getByRole('table').first().waitFor()
   const bar = page.getByText(/Changes have not come since/)
   await bar.waitFor()
   const id = await start('meanwhile')

@@ -88,7 +88,8 @@ test('vim edits a file, where the machine has it', async () => {
 })
 
 test('Ctrl-C ends what runs, and the shell goes on', async () => {
-  await types('clear; sleep 300; echo ended with $?')
+  await types('clear; echo goes-"to"-sleep; sleep 300; echo ended with $?')
+  await shows('goes-to-sleep')
   await page.keyboard.press('Control+c')
   await types('clear; echo go-"es"-on')
   await shows('go-es-on')
