@@ -8,6 +8,7 @@ import pytest
 from process_automation import Client
 from process_automation._answers import error_of
 from process_automation._settings import segment
+from process_automation._sync.sandbox.files import Files
 from process_automation._wire import camel, query_of, to_wire
 from process_automation.commands import CommandLines, CommandOutput
 from process_automation.errors import SandboxError, TooManyRequests
@@ -43,6 +44,23 @@ def test_a_part_of_a_path_leads_nowhere_else() -> None:
     for wrong in ("", ".", ".."):
         with pytest.raises(ValueError, match="names nothing"):
             segment(wrong)
+    for wrong in ("", "..", "../../processes/greeting", "a/../../b", "a/./b", "a/.."):
+        with pytest.raises(ValueError, match="names nothing"):
+            segment(wrong, keep_slashes=True)
+    assert segment("a/..b/.c/d...", keep_slashes=True) == "a/..b/.c/d..."
+
+
+def test_a_file_is_named_below_its_address_alone() -> None:
+    with Client("http://127.0.0.1:9", "demo", "sk-secret") as pas:
+        files = Files(pas._transport, "/sandboxes/an-id")
+        with pytest.raises(ValueError, match="names nothing"):
+            pas.storage.delete("../../processes/greeting")
+        with pytest.raises(ValueError, match="names nothing"):
+            pas.storage.read("../usage")
+        with pytest.raises(ValueError, match="names nothing"):
+            files.delete("/../../../processes/greeting")
+        with pytest.raises(ValueError, match="names nothing"):
+            files.read("/../commands")
 
 
 def test_a_client_without_an_address_names_all_that_is_missing(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -76,7 +76,7 @@ def read_settings(
 
 
 def segment(value: str, *, keep_slashes: bool = False) -> str:
-    """A part of a path. An empty one, or one of dots, would lead to another address: ValueError."""
-    if value in ("", ".", ".."):
-        raise ValueError(f"{value!r} names nothing")
+    """A part of a path, or several. One that is empty, or that has a part of dots, leads elsewhere: ValueError."""
+    if not value or any(part in (".", "..") for part in value.split("/")):
+        raise ValueError(f"{value!r} names nothing: give a name without parts that are . or ..")
     return quote(value, safe="/" if keep_slashes else "")
