@@ -52,11 +52,11 @@ def event_stream(
             if not is_there or time.monotonic() - failing_since > PATIENCE:
                 raise
         else:
-            is_there = True
+            is_there, failing_since = True, None
             try:
                 answer: Any = TimedAnswer(response, seconds_left, silence)
                 for event in httpx2.EventSource(answer):
-                    failing_since, attempt = None, 0
+                    attempt = 0
                     last_event_id = event.id or last_event_id
                     yield event
             except httpx2.SSEError as error:
