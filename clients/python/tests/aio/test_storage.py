@@ -97,3 +97,38 @@ async def test_a_download_that_is_cut_goes_on_where_it_was(
     proxy.cut_after(f"/objects/{name}", MIB)
     assert await cut_pas.storage.read(name) == content
     assert proxy.count(f"/objects/{name}") == 2
+
+
+async def test_a_file_here_is_replaced_when_all_of_the_other_has_come(
+    cut_pas: AsyncClient, pas: AsyncClient, proxy: CuttingProxy, name: str, tmp_path: Path
+) -> None:
+    here = tmp_path / "here"
+    here.write_bytes(b"before")
+    here.chmod(0o600)
+    with pytest.raises(NotFound):
+        await pas.storage.save(f"{name}-absent", here)
+    await pas.storage.upload(name, bytes(2 * MIB))
+    proxy.cut_after(f"/objects/{name}", MIB)
+    for _ in range(3):
+        proxy.lose_answer(f"/objects/{name}")
+    with pytest.raises(ConnectionError):
+        await cut_pas.storage.save(name, here)
+    assert (here.read_bytes(), [*tmp_path.iterdir()]) == (b"before", [here])
+    link = tmp_path / "link"
+    link.symlink_to(here)
+    await pas.storage.save(name, link)
+    assert (here.read_bytes(), here.stat().st_mode & 0o777) == (bytes(2 * MIB), 0o600)
+    assert (link.is_symlink(), sorted(tmp_path.iterdir())) == (True, [here, link])
+
+
+async def test_what_is_no_file_here_is_written_to_and_stays(pas: AsyncClient, name: str, tmp_path: Path) -> None:
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    reader = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)
+    await pas.storage.upload(name, b"text")
+    await pas.storage.save(name, pipe)
+    assert os.read(reader, 100) == b"text"
+    os.close(reader)
+    assert pipe.is_fifo()
+    with pytest.raises(IsADirectoryError):
+        await pas.storage.save(name, tmp_path)

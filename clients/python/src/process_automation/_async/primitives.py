@@ -10,6 +10,8 @@ import anyio
 import anyio.to_thread
 import httpx2
 
+from .._whole_file import whole_file
+
 HttpClient = httpx2.AsyncClient
 Lock = anyio.Lock
 sleep = anyio.sleep
@@ -48,11 +50,12 @@ async def chunks_of(source: Source) -> AsyncGenerator[bytes]:
 
 
 async def write_to(target: Path | IO[bytes], chunks: AsyncIterator[bytes]) -> None:
-    """Writes pieces to a file, in a thread."""
+    """Writes pieces to a file, in a thread. One at a Path is there when all pieces are."""
     if isinstance(target, Path):
-        async with await anyio.open_file(target, "wb") as file:
-            async for chunk in chunks:
-                await file.write(chunk)
+        with whole_file(target) as path:
+            async with await anyio.open_file(path, "wb") as file:
+                async for chunk in chunks:
+                    await file.write(chunk)
     else:
         async for chunk in chunks:
             await anyio.to_thread.run_sync(target.write, chunk)

@@ -10,6 +10,8 @@ from typing import IO
 
 import httpx2
 
+from .._whole_file import whole_file
+
 HttpClient = httpx2.Client
 Lock = threading.Lock
 sleep = time.sleep
@@ -46,9 +48,9 @@ def chunks_of(source: Source) -> Generator[bytes]:
 
 
 def write_to(target: Path | IO[bytes], chunks: Iterator[bytes]) -> None:
-    """Writes pieces to a file."""
+    """Writes pieces to a file. One at a Path is there when all pieces are."""
     if isinstance(target, Path):
-        with target.open("wb") as file:
+        with whole_file(target) as path, path.open("wb") as file:
             file.writelines(chunks)
     else:
         target.writelines(chunks)

@@ -105,7 +105,7 @@ class Storage(Resource):
         return b"".join([chunk async for chunk in self.download(name)])
 
     async def save(self, name: str, target: Path | IO[bytes]) -> None:
-        """Writes a file of the team to a file here."""
+        """Writes a file of the team to a file here. One at a Path is there when all of it is."""
         async with aclosing(self.download(name)) as chunks:
             await write_to(target, chunks)
 

@@ -38,7 +38,7 @@ class Files:
             yield chunk
 
     async def save(self, path: str, target: Path | IO[bytes]) -> None:
-        """Writes a file of the sandbox to a file here."""
+        """Writes a file of the sandbox to a file here. One at a Path is there when all of it is."""
         async with aclosing(self.download(path)) as chunks:
             await write_to(target, chunks)
 

@@ -106,7 +106,7 @@ class Storage(Resource):
         return b"".join([chunk for chunk in self.download(name)])
 
     def save(self, name: str, target: Path | IO[bytes]) -> None:
-        """Writes a file of the team to a file here."""
+        """Writes a file of the team to a file here. One at a Path is there when all of it is."""
         with closing(self.download(name)) as chunks:
             write_to(target, chunks)
 

@@ -39,7 +39,7 @@ class Files:
             yield chunk
 
     def save(self, path: str, target: Path | IO[bytes]) -> None:
-        """Writes a file of the sandbox to a file here."""
+        """Writes a file of the sandbox to a file here. One at a Path is there when all of it is."""
         with closing(self.download(path)) as chunks:
             write_to(target, chunks)
 
