@@ -1,8 +1,9 @@
 import { digestOf } from './canonical-json.ts'
+import { hasChanges } from './has-changes.ts'
 import { inParallel } from './in-parallel.ts'
 import { pathsOfItem, projectItems } from './project-items.ts'
 import type { Repository } from './repository.ts'
-import type { SeenStates } from './seen-states.ts'
+import type { Seen, SeenStates } from './seen-states.ts'
 import type { ServerItem } from './server-items.ts'
 import type { ServerItems } from './read-team.ts'
 import { keys, type Item, type Items, type TeamState } from './states.ts'
@@ -30,27 +31,34 @@ export interface Past {
   context?: string
 }
 
-/** Compares all items, or those that `isWanted` takes. */
+/** Compares all items, or those that `isWanted` takes; `isOverwritten` says which are to replace what the server has. */
 export async function compareItems(
   local: Items,
   server: ServerItems,
   past: Past,
   isWanted: (key: string) => boolean = () => true,
+  isOverwritten: (key: string) => boolean = () => false,
 ): Promise<Comparison[]> {
   const all = [...new Set([...local.keys(), ...server.keys()])].filter(isWanted)
   const compared = await inParallel(8, all, (key) => compareItem(key, local.get(key), server.get(key), past))
   const verdicts = new Map(compared.map(({ key, verdict }) => [key, verdict]))
-  return compared.filter(({ local: own, remote }) => {
+  const isMade = (process: string) =>
+    verdicts.get(process) === 'create' || (local.has(process) && !server.has(process) && isOverwritten(process))
+  return compared.flatMap((comparison): Comparison[] => {
+    const { key, local: own, remote } = comparison
     const item = own ?? remote?.item
-    return item?.kind !== 'schedule' || isWithProcess(keys.process(item.process), verdicts, server)
+    if (item?.kind !== 'schedule') return [comparison]
+    const process = keys.process(item.process)
+    // The process that it was seen with is another one.
+    if (isMade(process)) return own ? [{ key, local: own, verdict: 'create' }] : []
+    return isWithProcess(process, verdicts, server) ? [comparison] : []
   })
 }
 
 /** Whether a schedule is a matter of its own: where its process goes on one side it goes with it. */
 function isWithProcess(process: string, verdicts: ReadonlyMap<string, Verdict>, server: ServerItems): boolean {
   const verdict = verdicts.get(process)
-  if (verdict === 'delete' || verdict === 'gone') return false
-  return verdict === 'create' || server.has(process)
+  return verdict !== 'delete' && verdict !== 'gone' && server.has(process)
 }
 
 async function compareItem(
@@ -66,11 +74,11 @@ async function compareItem(
   if (digests.local === digests.remote) return { ...found, verdict: 'same' }
   if (remote === undefined && isEmpty(local)) return { ...found, verdict: 'same' }
   if (remote === undefined) {
-    const seen = await usableSeen(key, past)
+    const seen = await usableSeen(key, past, local?.state)
     const verdict = decide({ ...digests, isKnown: false, base: seen?.digest, wasHere: seen !== undefined })
     return { ...found, verdict, ...(seen && { base: seen.state }) }
   }
-  const origin = await baseOf(key, remote, digests.remote!, past)
+  const origin = await baseOf(key, remote, past, local?.state)
   const verdict = decide({ ...digests, ...origin, base: origin.base && digestOf(origin.base) })
   return {
     ...found,
@@ -97,9 +105,15 @@ interface FoundBase {
  * another commit before HEAD, of a merge, or the last that this checkout has seen. Else the base is the files of the commit
  * that both build on, or what this checkout has seen before.
  */
-async function baseOf(key: string, remote: ServerItem, digest: string, past: Past): Promise<FoundBase> {
+async function baseOf(
+  key: string,
+  remote: ServerItem,
+  past: Past,
+  local: Item['state'] | undefined,
+): Promise<FoundBase> {
   const { repository } = past
   const { state } = remote.item
+  const digest = digestOf(state)
   const origin = remote.origin ?? remote.processOrigin
   const pushed = repository && origin?.repository === repository.name ? origin.commit : undefined
   const has = async (commit: string) => {
@@ -112,7 +126,7 @@ async function baseOf(key: string, remote: ServerItem, digest: string, past: Pas
     return { isKnown: true, base: state, commit: pushed, wasHere: true }
   const commits = repository ? await commitsOf(key, repository) : []
   for (const commit of commits) if (await has(commit)) return { isKnown: true, base: state, commit, wasHere: true }
-  const seen = await usableSeen(key, past)
+  const seen = await usableSeen(key, past, local)
   if (past.merged.get(key) === digest || seen?.digest === digest) return { isKnown: true, base: state, wasHere: true }
   // Settings of a team that nobody has changed yet are those that it was made with.
   if (key === keys.team && remote.updatedBy === undefined) return { isKnown: true, wasHere: false }
@@ -145,12 +159,25 @@ async function stateAt(commit: string, key: string, { repository, context }: Pas
 
 /**
  * What this checkout has last seen of an item, unless another branch was checked out then, whose files are not those of now.
+ * What pull has taken does not count where no commit has it and the files do not have its changes: it was discarded.
  */
-async function usableSeen(key: string, { repository, seen }: Past) {
+async function usableSeen(
+  key: string,
+  past: Past,
+  local: Item['state'] | undefined,
+): Promise<Pick<Seen, 'digest' | 'state'> | undefined> {
+  const { repository, seen } = past
   const found = await seen.read(key)
   if (found === undefined || repository === undefined) return found
   if (found.branch !== repository.branch) return undefined
-  return found.head === undefined || (await repository.isInHistory(found.head)) ? found : undefined
+  if (found.head !== undefined && !(await repository.isInHistory(found.head))) return undefined
+  const { from } = found
+  if (from === undefined || hasChanges(from.state, local, found.state)) return found
+  for (const commit of await commitsOf(key, repository)) {
+    const then = await stateAt(commit, key, past)
+    if (then && digestOf(then) === found.digest) return found
+  }
+  return from.state == null ? undefined : { digest: digestOf(from.state), state: from.state }
 }
 
 /** The team's settings that the files name. */

@@ -67,9 +67,10 @@ function faultlessItems(files: Files, context: string | undefined): Items {
 export async function compareProject(
   project: OpenProject,
   isWanted?: (key: string) => boolean,
+  isOverwritten?: (key: string) => boolean,
 ): Promise<{ server: ServerItems; comparisons: Comparison[] }> {
   const server = project.server ?? (await readTeam(project.client, project.local))
-  return { server, comparisons: await compareItems(project.local, server, project.past, isWanted) }
+  return { server, comparisons: await compareItems(project.local, server, project.past, isWanted, isOverwritten) }
 }
 
 export interface PlanChoice {
@@ -82,15 +83,11 @@ export interface PlanChoice {
 /** Makes the plan of a push. */
 export async function makePlan(project: OpenProject, choice: PlanChoice = {}): Promise<Plan> {
   const { target, repository, client, local } = project
-  const { comparisons } = await compareProject(project, choice.isWanted)
-  const overwrite = new Set(
-    (choice.overwrite ?? []).flatMap((name) =>
-      comparisons.filter((each) => isNamed(each.key, name)).map(({ key }) => key),
-    ),
-  )
+  const isOverwritten = (key: string) => (choice.overwrite ?? []).some((name) => isNamed(key, name))
+  const { comparisons } = await compareProject(project, choice.isWanted, isOverwritten)
   const lines = planItems(comparisons, {
     prune: choice.prune ?? false,
-    overwrite,
+    isOverwritten,
     unresolved: (key) => unresolved(project, key),
     secrets: choice.secrets ?? false,
     ...(repository && { repository: repository.name }),

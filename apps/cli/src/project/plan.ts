@@ -50,7 +50,7 @@ export interface PlanOptions {
   /** Whether what was removed here is removed there. */
   prune: boolean
   /** Keys whose state on the server the files replace, whoever has made it. */
-  overwrite: ReadonlySet<string>
+  isOverwritten(key: string): boolean
   /** The name of this repository: only what it has made is deleted. */
   repository?: string
   /** The file that a merge of an item has left, where it has. */
@@ -93,7 +93,7 @@ function planItem(comparison: Comparison, options: PlanOptions): PlanItem[] {
   if (sendsSecrets) return [{ action: 'update', ...line, fields: ['secrets'] }]
   if (left !== undefined) return noted('clash', `merge ${left} into the file beside it and remove it`)
   if (hasOtherLanguage(comparison)) return noted('clash', otherLanguage)
-  if (local && options.overwrite.has(key) && (verdict === 'clash' || verdict === 'theirs' || verdict === 'gone'))
+  if (local && options.isOverwritten(key) && (verdict === 'clash' || verdict === 'theirs' || verdict === 'gone'))
     return noted(remote ? 'update' : 'create', `replaces what ${remote?.updatedBy ?? 'somebody'} has made of it`)
   switch (verdict) {
     case 'delete':

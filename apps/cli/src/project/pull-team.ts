@@ -109,7 +109,7 @@ function pullProcess(
   const own = [...files.keys()].filter((path) => path.startsWith(`processes/${slug}/`))
   const remote = server.get(keys.process(slug))
   if (remote === undefined) {
-    const goes = process?.verdict === 'gone' || choice.side === 'theirs'
+    const goes = process?.verdict === 'gone' || (process?.verdict === 'clash' && choice.side === 'theirs')
     return { ...noFiles(), writes: new Map(goes ? own.map((path) => [path, null]) : []) }
   }
   const state = remote.item.state as ProcessState
@@ -159,10 +159,12 @@ function marks(
 }
 
 async function remember(
-  { key, verdict, remote }: Comparison,
+  { key, verdict, remote, base }: Comparison,
   seen: OpenProject['past']['seen'],
   side?: Side,
 ): Promise<void> {
-  if (remote) await seen.write(remote.item)
+  if (remote && verdict === 'new') await seen.take(remote.item, null)
+  else if (remote && (verdict === 'theirs' || verdict === 'clash')) await seen.take(remote.item, base)
+  else if (remote) await seen.keep(remote.item, verdict === 'same')
   else if (verdict === 'gone' || (verdict === 'clash' && side !== undefined)) await seen.remove(key)
 }

@@ -1,8 +1,8 @@
-import { mkdir, rename, rm, writeFile } from 'node:fs/promises'
+import { mkdir, readdir, rename, rm, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { readText } from './checkout.ts'
 import { digestOf } from './canonical-json.ts'
-import type { Item } from './states.ts'
+import { keys, type Item } from './states.ts'
 
 /** What this checkout has last seen of an item on a server: it was taken into the files, or came from them. */
 export interface Seen {
@@ -11,6 +11,11 @@ export interface Seen {
   /** The commit that was checked out then, and its branch; both absent without git. */
   head?: string
   branch?: string
+  /**
+   * Only where pull took it from others: the common state before. It counts again where the files do not have what was
+   * taken, because it was discarded before a commit had it. Null is none, absent one that is not known.
+   */
+  from?: { state?: Item['state'] | null }
 }
 
 /** The states in `.pas/base`, which git ignores: a file an item, apart by server and team. They hold no secrets. */
@@ -28,22 +33,61 @@ export class SeenStates {
     return text === undefined ? undefined : (JSON.parse(text) as Seen)
   }
 
-  async write({ key, state }: Item): Promise<void> {
+  /** Remembers a state that the files had: no edit of others is lost with it. */
+  async write(item: Item): Promise<void> {
+    await this.#write(item)
+  }
+
+  /** Remembers a state of others that pull has put into the files, with the common state before (as in `from`). */
+  async take(item: Item, before: Item['state'] | null | undefined): Promise<void> {
+    const seen = await this.read(item.key)
+    // What was pulled since the last commit is discarded together.
+    const isSameCommit = seen?.from !== undefined && seen.head === this.#at.head && seen.branch === this.#at.branch
+    await this.#write(item, isSameCommit ? seen.from : { ...(before !== undefined && { state: before }) })
+  }
+
+  /** Remembers a state that the server still has: where it was taken, what was there before stays known. */
+  async keep(item: Item, isInFiles: boolean): Promise<void> {
+    const seen = await this.read(item.key)
+    if (seen?.digest !== digestOf(item.state)) await this.#write(item)
+    else if (isInFiles) await this.#write(item, seen.from)
+  }
+
+  /** Forgets an item, and the schedules of a process with it. */
+  async remove(key: string): Promise<void> {
+    await rm(this.#path(key), { force: true })
+    const [kind, slug = ''] = key.split('/')
+    if (kind !== 'process') return
+    const prefix = encodeURIComponent(keys.schedule(slug, ''))
+    const names = await readdir(this.#folder).catch(noFolder)
+    for (const name of names) if (name.startsWith(prefix)) await rm(join(this.#folder, name), { force: true })
+  }
+
+  async #write({ key, state }: Item, from?: Seen['from']): Promise<void> {
     const path = this.#path(key)
     const { head, branch } = this.#at
     await mkdir(dirname(path), { recursive: true })
-    const seen: Seen = { digest: digestOf(state), state, ...(head && { head }), ...(branch && { branch }) }
+    const seen: Seen = {
+      digest: digestOf(state),
+      state,
+      ...(head && { head }),
+      ...(branch && { branch }),
+      ...(from && { from }),
+    }
     await writeFile(`${path}.new`, JSON.stringify(seen))
     await rename(`${path}.new`, path)
-  }
-
-  remove(key: string): Promise<void> {
-    return rm(this.#path(key), { force: true })
   }
 
   #path(key: string): string {
     // A schedule may be called by a comment that is longer than a file's name may be.
     const name = encodeURIComponent(key)
-    return join(this.#folder, `${name.length > 150 ? digestOf(key) : name}.json`)
+    const [kind, slug = ''] = key.split('/')
+    const prefix = kind === 'schedule' ? encodeURIComponent(keys.schedule(slug, '')) : ''
+    return join(this.#folder, `${name.length > 150 ? `${prefix}${digestOf(key)}` : name}.json`)
   }
+}
+
+function noFolder(error: NodeJS.ErrnoException): string[] {
+  if (error.code === 'ENOENT') return []
+  throw error
 }

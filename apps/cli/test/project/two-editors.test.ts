@@ -22,7 +22,7 @@ const lines = 4
 type Step =
   | { do: 'edit' | 'server'; who: number; process: number; line: number }
   | { do: 'remove' | 'serverRemove' | 'serverMake'; who: number; process: number }
-  | { do: 'push' | 'pull' | 'sync' | 'prune'; who: number }
+  | { do: 'push' | 'pull' | 'sync' | 'prune' | 'discard'; who: number }
   | { do: 'kill'; who: number; afterItems: number }
 
 const who = fc.nat(1)
@@ -31,7 +31,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   { weight: 6, arbitrary: fc.record({ do: fc.constantFrom('edit', 'server'), who, process, line: fc.nat(lines - 1) }) },
   { weight: 4, arbitrary: fc.record({ do: fc.constantFrom('push', 'pull', 'sync'), who }) },
   { weight: 1, arbitrary: fc.record({ do: fc.constantFrom('remove', 'serverRemove', 'serverMake'), who, process }) },
-  { weight: 1, arbitrary: fc.record({ do: fc.constantFrom('prune'), who }) },
+  { weight: 1, arbitrary: fc.record({ do: fc.constantFrom('prune', 'discard'), who }) },
   { weight: 1, arbitrary: fc.record({ do: fc.constantFrom('kill'), who, afterItems: fc.nat(2) }) },
 ) as fc.Arbitrary<Step>
 
@@ -128,6 +128,11 @@ async function take(world: World, step: Step): Promise<void> {
       return push(world, editor, '--prune')
     case 'pull':
       return pull(world, editor)
+    case 'discard':
+      await editor.pas('pull')
+      await editor.git('reset', '-q', '--hard')
+      await editor.git('clean', '-fdq')
+      return
     case 'sync':
       return sync(world, editor)
     case 'kill':
