@@ -1,5 +1,6 @@
 import { execFile } from 'node:child_process'
-import { cp, mkdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { existsSync } from 'node:fs'
+import { cp, mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { basename, dirname, join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { parseArgs, promisify } from 'node:util'
@@ -16,21 +17,43 @@ const root = resolve(dirname(fileURLToPath(import.meta.url)), '..')
 const run = promisify(execFile)
 
 interface Manifest {
+  name?: string
   version: string
   license?: string
   dependencies?: Record<string, string>
 }
 
-/** Makes all packages; gives their tarballs by name. */
+/**
+ * Makes all packages; gives their tarballs by name. What it has made there before goes, and nothing else: rejects where a
+ * folder with the name of a package is somebody else's.
+ */
 export async function pack(out: string): Promise<Map<string, string>> {
-  await rm(out, { recursive: true, force: true })
+  await removeMade(out)
   const made = await Promise.all(packages.map(async (one) => [one.name, await packOne(one, out)] as const))
   return new Map(made)
 }
 
+async function removeMade(out: string): Promise<void> {
+  await mkdir(out, { recursive: true })
+  const present = await readdir(out)
+  const folders = packages.filter((one) => present.includes(folderOf(one)))
+  for (const one of folders) {
+    const folder = join(out, folderOf(one))
+    const isMade = existsSync(join(folder, 'package.json')) && (await manifestIn(folder)).name === one.name
+    if (!isMade) throw new Error(`${folder} is no package that this command has made: name another folder by --out`)
+  }
+  const tarballs = present.filter((name) => /^process-automation-.*\.tgz$/.test(name))
+  for (const name of [...folders.map(folderOf), ...tarballs])
+    await rm(join(out, name), { recursive: true, force: true })
+}
+
+const folderOf = ({ name }: Package) => name.split('/').at(-1)!
+
 async function packOne(one: Package, out: string): Promise<string> {
-  const folder = join(out, one.name.split('/').at(-1)!)
+  const folder = join(out, folderOf(one))
   await mkdir(folder, { recursive: true })
+  // What is not ready is known for ours as well.
+  await writeFile(join(folder, 'package.json'), JSON.stringify({ name: one.name }))
   const imported = await bundle(one, folder)
   if (one.typesOf !== undefined) await emitTypes(root, one, join(folder, 'types'))
   const own = join(root, one.folder)
@@ -81,8 +104,10 @@ function versionOf(name: string, known: Readonly<Record<string, string>>): strin
   return `^${version}`
 }
 
-async function manifestAt(folder: string): Promise<Manifest> {
-  return JSON.parse(await readFile(join(root, folder, 'package.json'), 'utf8')) as Manifest
+const manifestAt = (folder: string) => manifestIn(join(root, folder))
+
+async function manifestIn(folder: string): Promise<Manifest> {
+  return JSON.parse(await readFile(join(folder, 'package.json'), 'utf8')) as Manifest
 }
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {

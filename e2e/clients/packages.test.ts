@@ -1,9 +1,10 @@
 import { execFile } from 'node:child_process'
 import { existsSync } from 'node:fs'
-import { mkdir, readFile, writeFile } from 'node:fs/promises'
+import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
-import { describe, expect, test } from 'vitest'
+import { describe, expect, onTestFinished, test } from 'vitest'
 import { parseAst } from 'rolldown/parseAst'
 import { repositoryRoot } from '../system/system.ts'
 import { installedIn } from './installed.ts'
@@ -62,6 +63,25 @@ describe.skipIf(installedIn === undefined)('the packages', () => {
     for (const [name, text] of Object.entries(sources)) await writeFile(join(at, name), text)
     await compile(at, 'bundler', Object.keys(sources), { allowJs: true, checkJs: true })
   })
+})
+
+test('they are made beside what is in their folder; one that is not ours is not replaced', async () => {
+  const at = await mkdtemp(join(tmpdir(), 'automation-packed-'))
+  onTestFinished(() => rm(at, { recursive: true }))
+  const pack = () => run(process.execPath, ['scripts/pack.ts', '--out', at], { cwd: repositoryRoot })
+  await mkdir(join(at, 'client'))
+  for (const name of ['notes.txt', 'client/notes.txt', 'process-automation-client-0.0.1.tgz'])
+    await writeFile(join(at, name), 'mine')
+  await expect(pack()).rejects.toThrow(/client is no package that this command has made/)
+  expect(await readFile(join(at, 'client/notes.txt'), 'utf8')).toBe('mine')
+  await writeFile(join(at, 'client/package.json'), JSON.stringify({ name: '@process-automation/client' }))
+  await pack()
+  const { version } = JSON.parse(await readFile(join(at, 'client/package.json'), 'utf8')) as { version: string }
+  const tarballs = ['cli', 'client', 'process-types'].map((name) => `process-automation-${name}-${version}.tgz`)
+  expect((await readdir(at)).toSorted()).toEqual(
+    ['cli', 'client', 'notes.txt', ...tarballs, 'process-types'].toSorted(),
+  )
+  expect(existsSync(join(at, 'client/notes.txt'))).toBe(false)
 })
 
 /** The program, which comes from the npm registry into .cache at the first time; undefined where that is not reached. */
