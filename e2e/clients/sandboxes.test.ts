@@ -91,4 +91,14 @@ describe('a sandbox', () => {
     expect(shown).toContain('20 90')
     expect(await terminal.ended).toMatchObject({ exitCode: 4 })
   })
+
+  test.skipIf(process.getuid?.() !== 0)(
+    'ends its terminal where the reader leaves, whatever is still shown',
+    async () => {
+      const terminal = await box.terminal()
+      terminal.write('seq 1 200000\n')
+      for await (const bytes of terminal.output) if (bytes.length > 0) break
+      await expect(terminal.ended).rejects.toThrow('The terminal broke off')
+    },
+  )
 })

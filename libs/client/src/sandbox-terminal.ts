@@ -33,18 +33,23 @@ export function openTerminal(address: string, accessToken: string | undefined): 
   const end = Promise.withResolvers<TerminalEnd>()
   // Who does not ask how it ended is not told.
   end.promise.catch(() => undefined)
+  let hasReader = true
   const output = new ReadableStream<Uint8Array>({
     start(controller) {
       socket.addEventListener('message', ({ data }: MessageEvent<ArrayBuffer | string>) => {
         if (typeof data === 'string') hear(JSON.parse(data) as Said)
-        else controller.enqueue(new Uint8Array(data))
+        else if (hasReader) controller.enqueue(new Uint8Array(data))
       })
       socket.addEventListener('close', ({ reason }) => {
         end.reject(new ConnectionError(`The terminal broke off${reason && `: ${reason}`}`))
-        controller.close()
+        if (hasReader) controller.close()
       })
     },
-    cancel: () => socket.close(),
+    cancel() {
+      // A stream that is left takes nothing more, not even its end.
+      hasReader = false
+      socket.close()
+    },
   })
 
   function hear({ exit, error }: Said): void {
