@@ -1,6 +1,6 @@
 import { createHash, randomBytes } from 'node:crypto'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import type { Client, RunEvent } from '@automation/client'
+import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest'
+import type { Client, RunError, RunEvent } from '@automation/client'
 import { CuttingProxy } from './cutting-proxy.ts'
 import { client, clientAt, system, unique } from './installed.ts'
 
@@ -28,6 +28,40 @@ const executionsOf = async (process: string) => {
   const { id } = await direct.processes.get(process)
   return (await direct.executions.list({ processId: id }).page()).total
 }
+
+describe('a team with as many live streams as it may have', () => {
+  const noStream = { status: 429, headers: { 'Retry-After': '61' } }
+
+  test('still gives the value of a run, or its reason with the end of its log', async () => {
+    const run = await pas.processes.run(counter, { lines: 25, everyMs: 20 })
+    proxy.next(new RegExp(`GET .*/${run.id}/events`), noStream)
+    expect(await run.result()).toBe(25)
+    const sourceCode = "for (let n = 0; n < 45; n += 1) console.log(n); throw new Error('no')"
+    const failing = await pas.processes.runDraft({ sourceCode, programmingLanguage: 'JAVASCRIPT' })
+    proxy.next(new RegExp(`GET .*/${failing.id}/events`), noStream)
+    const failure = await failing.result().catch((error: unknown) => error)
+    const followed = await pas.executions
+      .run(failing.id)
+      .result()
+      .catch((error: unknown) => error)
+    expect(failure).toBeInstanceOf(client.RunError)
+    expect((failure as RunError).logTail).toHaveLength(20)
+    expect((failure as RunError).logTail).toEqual((followed as RunError).logTail)
+    expect(proxy.count(new RegExp(`/${failing.id}/events`))).toBe(2)
+  })
+
+  test('kills the run of a waiter who leaves and wanted that', async () => {
+    const stop = new AbortController()
+    const endless = { lines: 1000, everyMs: 100 }
+    const run = await pas.processes.run(counter, endless, { signal: stop.signal, killOnAbort: true })
+    proxy.next(new RegExp(`GET .*/${run.id}/events`), noStream)
+    const ended = run.result().catch((error: unknown) => error)
+    await expect.poll(() => proxy.count(new RegExp(`GET .*/${run.id}$`))).toBeGreaterThan(0)
+    stop.abort(new Error('enough'))
+    expect(await ended).toEqual(new Error('enough'))
+    expect((await direct.executions.run(run.id).wait()).status).toBe('KILLED')
+  })
+})
 
 describe('what is repeated', () => {
   test('a start whose answer was lost runs once', async () => {
@@ -97,6 +131,20 @@ describe('what is repeated', () => {
   })
 })
 
+test('a redirect is told and not followed, so that no token goes elsewhere; that of a webhook is its answer', async () => {
+  await using elsewhere = await CuttingProxy.before(system.host)
+  const order = { status: 307, headers: { Location: `${elsewhere.url}/there` } }
+  const redirected = clientAt(proxy.url)
+  for (const address of [/POST .*\/auth\/token$/, /POST \/run$/, /GET .*\/webhooks\//]) proxy.next(address, order)
+  await expect(redirected.team.get()).rejects.toMatchObject({
+    ...{ name: 'ApiError', status: 307, code: 'redirected', message: expect.stringContaining(order.headers.Location) },
+  })
+  await expect(redirected.sources.run('return 1')).rejects.toMatchObject({ code: 'redirected' })
+  const answer = await redirected.webhooks.call(counter)
+  expect([answer.status, answer.headers.get('Location')]).toEqual([307, order.headers.Location])
+  expect(elsewhere.requests).toEqual([])
+})
+
 describe('what goes on after a cut', () => {
   test('a live log, without a gap and without a line twice', async () => {
     const run = await pas.processes.run(counter, { lines: 30, everyMs: 40 })
@@ -110,6 +158,23 @@ describe('what goes on after a cut', () => {
     expect(events.at(-1)).toMatchObject({ event: 'end', data: { status: 'FINISHED' } })
     expect(proxy.count(new RegExp(`GET .*/${run.id}/events`))).toBeGreaterThan(1)
     expect(await run.result()).toBe(30)
+  })
+
+  test('a stream that brings comments alone, however often it is cut', async () => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
+    onTestFinished(() => void vi.useRealTimers())
+    let openings = 0
+    const quiet = clientAt('http://pas.test', {
+      token: 'eyJh.eyJl.c2ln',
+      fetch: () => {
+        openings += 1
+        return Promise.resolve(new Response(openings < 40 ? ': nothing yet\n\n' : 'event: end\ndata: {}\n\n'))
+      },
+    })
+    let isOver = false
+    const events = Array.fromAsync(quiet.events('/events')).finally(() => (isOver = true))
+    while (!isOver) await Promise.race([events, vi.advanceTimersByTimeAsync(8000)])
+    expect((await events).map(({ event }) => event)).toEqual(['end'])
   })
 
   test("the team's stream, until its reader leaves", async () => {

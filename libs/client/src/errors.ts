@@ -112,14 +112,23 @@ async function problemIn(response: Response): Promise<Problem | undefined> {
   }
 }
 
-function madeOf({ status, statusText, headers, url }: Response): Problem {
-  const detail = `The service answered ${status} ${statusText}`.trim()
+function madeOf(response: Response): Problem {
+  const { status, statusText, headers, url } = response
+  const leadsTo = redirectOf(response)
+  const detail = leadsTo ?? `The service answered ${status} ${statusText}`.trim()
   return {
     ...{ type: 'about:blank', title: statusText, status, detail, message: detail },
     instance: URL.parse(url)?.pathname ?? '',
-    code: 'no_problem_details',
+    code: leadsTo === undefined ? 'no_problem_details' : 'redirected',
     requestId: headers.get('X-Request-Id') ?? '',
   }
+}
+
+/** What is to be done about a redirect; undefined of another answer. Browsers hide its status, and where it leads. */
+function redirectOf({ status, type, headers }: Response): string | undefined {
+  const to = headers.get('Location')
+  if (type !== 'opaqueredirect' && (status < 300 || status > 399 || to === null)) return undefined
+  return `The service redirects to ${to ?? 'another address'}, which is not followed: give its own address as \`url\``
 }
 
 /** What `Retry-After` says, in milliseconds from `nowMs`; undefined where it says nothing. */

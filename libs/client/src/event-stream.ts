@@ -21,7 +21,10 @@ type Open = (lastEventId: string | undefined, signal: AbortSignal) => Promise<Re
 
 /** The service sends a comment every 15 s; a connection that is silent for longer than this is dead. */
 const silentMs = 45_000
-/** Attempts in a row that bring nothing: of a stream that was there, about two minutes; of another as of any call. */
+/**
+ * Attempts in a row that bring nothing, not even a comment: of a stream that was there, about two minutes; of another as
+ * of any call.
+ */
 const mostFailures = { afterOpening: 20, before: 2 }
 
 /**
@@ -33,12 +36,15 @@ export async function* eventStream(open: Open, options: EventStreamOptions = {})
   const { signal } = options
   let { lastEventId } = options
   let most = mostFailures.before
-  const onOpen = () => (most = mostFailures.afterOpening)
-  for (let failures = 1; ; failures += 1) {
+  let failures = 0
+  const heard = {
+    open: () => void (most = mostFailures.afterOpening),
+    bytes: () => void (failures = 0),
+  }
+  for (;;) {
     let cut: unknown = new ConnectionError('The stream was cut')
     try {
-      for await (const event of connection(open, lastEventId, signal, onOpen)) {
-        failures = 1
+      for await (const event of connection(open, lastEventId, signal, heard)) {
         lastEventId = event.id ?? lastEventId
         yield event
         if (event.event === 'end') return
@@ -47,22 +53,23 @@ export async function* eventStream(open: Open, options: EventStreamOptions = {})
       if (signal?.aborted) throw reasonOf(signal)
       cut = error
     }
+    failures += 1
     const waitMs = failures > most ? undefined : pauseMs(cut, failures, Math.random())
     if (waitMs === undefined) throw cut
     await pause(waitMs, signal)
   }
 }
 
-/** The events of one connection, until it ends. */
+/** The events of one connection, until it ends. `heard` is told that it is open, and of all that comes. */
 async function* connection(
   open: Open,
   lastEventId: string | undefined,
   signal: AbortSignal | undefined,
-  onOpen: () => void,
+  heard: { open(): void; bytes(): void },
 ): AsyncGenerator<StreamEvent> {
   const left = new AbortController()
   const response = await open(lastEventId, signal === undefined ? left.signal : AbortSignal.any([signal, left.signal]))
-  onOpen()
+  heard.open()
   const arrived: EventSourceMessage[] = []
   const parser = createParser({ onEvent: (event) => arrived.push(event) })
   const reader = response.body!.pipeThrough(new TextDecoderStream()).getReader()
@@ -70,6 +77,7 @@ async function* connection(
     for (;;) {
       const { done, value } = await withinMs(silentMs, reader.read())
       if (done) return
+      heard.bytes()
       parser.feed(value)
       for (const { id, event = 'message', data } of arrived.splice(0)) yield { id, event, data: JSON.parse(data) }
     }

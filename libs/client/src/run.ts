@@ -1,8 +1,8 @@
 import { at, type Api, type Call } from './api.ts'
-import { ApiError, RunError } from './errors.ts'
+import { ApiError, RunError, TooManyRequestsError } from './errors.ts'
 import type { StreamEvent } from './event-stream.ts'
 import type { Execution, ExecutionLog, ExecutionTimelineEvent } from './generated/types.ts'
-import { reasonOf } from './retries.ts'
+import { pause, reasonOf } from './retries.ts'
 import type { CallOptions } from './transport.ts'
 
 /** What happens in a run, as it comes; `end` is the last. */
@@ -21,6 +21,8 @@ export interface WaitOptions {
 }
 
 const tailLines = 20
+/** Between two calls that ask whether a run has ended. */
+const pauses = { firstMs: 200, growth: 1.5, longestMs: 5000 }
 
 /** A run that was started: its log as it comes, its value, its end. What it is awaited with is asked of the service once. */
 export class Run {
@@ -44,17 +46,17 @@ export class Run {
 
   /** Its status and log from the beginning, then as they come, until its end. Goes on where the connection is cut. */
   async *events({ lastEventId, ...given }: WaitOptions & { lastEventId?: string } = {}): AsyncGenerator<RunEvent> {
-    const { signal, killOnAbort } = { ...this.#options, ...given }
+    const options = { ...this.#options, ...given }
     const isWhole = lastEventId === undefined
     const tail: string[] = []
     try {
-      for await (const event of this.#stream(signal, lastEventId)) {
+      for await (const event of this.#stream(options.signal, lastEventId)) {
         if (event.event === 'log' && tail.push(event.data.message) > tailLines) tail.shift()
         if (event.event === 'end' && isWhole) [this.#tail, this.#hasEnded] = [tail, true]
         yield event
       }
     } catch (error) {
-      if (signal?.aborted && killOnAbort) await this.kill()
+      await this.#leave(options)
       throw error
     }
   }
@@ -74,9 +76,39 @@ export class Run {
   /** Waits for its end, whichever it is, and gives its record. */
   async wait(options: WaitOptions = {}): Promise<Execution> {
     const signal = options.signal ?? this.#options.signal
-    if (!this.#hasEnded) for await (const { event } of this.events(options)) if (event === 'end') break
+    if (!this.#hasEnded) await this.#followToEnd(options)
     if (signal?.aborted) throw reasonOf(signal)
     return this.get({ signal })
+  }
+
+  async #followToEnd(options: WaitOptions): Promise<void> {
+    try {
+      for await (const { event } of this.events(options)) if (event === 'end') return
+    } catch (error) {
+      // The team has as many streams open as it may.
+      if (!(error instanceof TooManyRequestsError)) throw error
+      await this.#askUntilEnd({ ...this.#options, ...options })
+    }
+  }
+
+  /** Asks for its record until it has ended. */
+  async #askUntilEnd(options: WaitOptions): Promise<void> {
+    const { signal } = options
+    let ms = pauses.firstMs
+    try {
+      while (!hasEnded(await this.get({ signal }))) {
+        await pause(ms, signal)
+        ms = Math.min(ms * pauses.growth, pauses.longestMs)
+      }
+    } catch (error) {
+      await this.#leave(options)
+      throw error
+    }
+  }
+
+  /** Kills it where its waiter has left and wanted that. */
+  async #leave({ signal, killOnAbort }: WaitOptions): Promise<void> {
+    if (signal?.aborted && killOnAbort) await this.kill()
   }
 
   /**
@@ -86,7 +118,15 @@ export class Run {
   async result<T = unknown>(options?: WaitOptions): Promise<T> {
     const execution = await this.wait(options)
     if (execution.status === 'FINISHED') return JSON.parse(execution.returnValue ?? 'null') as T
-    throw runErrorOf(execution, this.#tail)
+    throw runErrorOf(execution, this.#hasEnded ? this.#tail : await this.#lastLines(options))
+  }
+
+  async #lastLines({ signal = this.#options.signal }: WaitOptions = {}): Promise<string[]> {
+    const list = this.#api.pages<ExecutionLog>(at`/executions/${this.id}/logs`, { limit: tailLines }, { signal })
+    const first = await list.page()
+    const count = Math.ceil(first.total / tailLines)
+    const last = count < 2 ? [first] : [await list.page({ page: count - 2 }), await list.page({ page: count - 1 })]
+    return last.flatMap(({ data }) => data.map(({ message }) => message)).slice(-tailLines)
   }
 
   /** Ends it; false where it had ended. */
@@ -105,6 +145,9 @@ export async function killed(api: Api, id: string, options?: CallOptions): Promi
     throw error
   }
 }
+
+const endStatuses: readonly string[] = ['FINISHED', 'ERROR', 'KILLED', 'REJECTED'] satisfies EndStatus[]
+const hasEnded = ({ status }: Execution) => endStatuses.includes(status)
 
 function runErrorOf({ id, status, error, timeline }: Execution, logTail: readonly string[]): RunError {
   const thrown = error && `${error.name}: ${error.message}`

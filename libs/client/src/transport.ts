@@ -181,7 +181,8 @@ export class Transport {
 
   async #send(request: OutgoingRequest, headers: Headers, signal: AbortSignal): Promise<Response> {
     const { method, url, body } = request
-    const init: RequestInit & { duplex?: 'half' } = { method, headers, body, signal }
+    // What is followed gets the headers as well: the API token, and those of the caller.
+    const init: RequestInit & { duplex?: 'half' } = { method, headers, body, signal, redirect: 'manual' }
     if (body instanceof ReadableStream) init.duplex = 'half'
     try {
       return await this.#options.fetch(url, init)

@@ -36,7 +36,8 @@ export class Webhooks {
   }
 
   /**
-   * Calls it as others do, without this client's token, and gives what the process answers, whatever its status.
+   * Calls it as others do, without this client's token, and gives what the process answers, whatever its status; a
+   * redirect as it is, too.
    *
    * @example
    * const response = await pas.webhooks.call('greeting', { body: { name: 'Ada' } })
