@@ -42,6 +42,8 @@ let marks = 0
 class World {
   readonly slugs: string[]
   readonly editors: [Workspace, Workspace]
+  /** Marks that the server has ever had. */
+  readonly served = new Set<string>()
 
   private constructor(slugs: string[], editors: [Workspace, Workspace]) {
     this.slugs = slugs
@@ -109,6 +111,7 @@ async function take(world: World, step: Step): Promise<void> {
       const source = await serverSource(slug)
       if (source === undefined) return
       await system.client.processes.update(slug, { sourceCode: edited(source, step.line, mark) })
+      world.served.add(mark)
       return
     }
     case 'remove':
@@ -121,6 +124,7 @@ async function take(world: World, step: Step): Promise<void> {
     case 'serverMake':
       if ((await serverSource(slug)) !== undefined) return
       await system.client.processes.create({ name: slug, sourceCode: edited(emptySource(), 0, mark) })
+      world.served.add(mark)
       return
     case 'push':
       return push(world, editor)
@@ -156,6 +160,7 @@ async function checked(world: World, editor: Workspace, keeps: boolean, work: ()
   if (keeps) expect(deleted).toEqual([])
   for (const slug of deleted) expect(await editor.read(fileOf(slug))).toBeUndefined()
   const kept = new Set(marksIn(after))
+  for (const mark of kept) world.served.add(mark)
   const taken = marksIn(before).filter((mark) => !kept.has(mark))
   if (taken.length === 0) return
   const history = await editor.git('log', '-p', '--format=', 'HEAD', '--', 'processes')
@@ -171,8 +176,9 @@ async function pull(world: World, editor: Workspace): Promise<void> {
   for (const [index, slug] of world.slugs.entries()) {
     const kept = new Set(marksIn([after[index]]))
     const lost = marksIn([before[index]]).filter((mark) => !kept.has(mark))
-    // What was changed or removed on the server alone is taken; the state that it was made of is the one that was here.
-    if (lost.length > 0) expect(stdout).toMatch(new RegExp(`^(?:took|removed) +process/${slug}\\b`, 'm'))
+    // What was changed or removed on the server is taken; what goes with it was on the server once.
+    if (lost.length > 0) expect(stdout).toMatch(new RegExp(`^(?:took|removed|merged) +process/${slug}\\b`, 'm'))
+    if (/^merged/m.test(stdout)) expect(lost.filter((mark) => !world.served.has(mark))).toEqual([])
     if (new RegExp(`^clash +process/${slug}: changed here and removed on the server`, 'm').test(stdout))
       expect(await editor.pas('pull', `processes/${slug}`, '--ours')).toMatchObject({ code: 0 })
     const left = await editor.read(`${fileOf(slug)}.remote`)
