@@ -2,6 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import type { Client, DependencyInstall as Install, ProgrammingLanguageManifest as Manifest } from '@automation/client'
 import { InvalidArgumentError, type Command } from 'commander'
 import { examples } from '../output/examples.ts'
+import { severalLines } from '../output/output.ts'
 import { exitCodes, ExitError, usageError, type Runtime } from '../runtime.ts'
 import { logLine } from '../runs/show-run.ts'
 
@@ -83,7 +84,7 @@ export function register(program: Command, runtime: Runtime): void {
     const { nextInstallation } = manifest
     if (nextInstallation?.status === 'PENDING') out.say('What is staged is installed by "pas deps install".')
     if (nextInstallation?.status === 'FAILED')
-      out.say(`The last install failed: ${nextInstallation.error ?? 'no reason is known'}`)
+      out.say(severalLines(`The last install failed: ${nextInstallation.error ?? 'no reason is known'}`))
   }
 
   async function add(packages: string[], { language: of }: LanguageOptions): Promise<void> {

@@ -57,7 +57,7 @@ export function createOutput(streams: { stdout: Writable; stderr: Writable }, js
     say,
     fail({ code, message, requestId, errors = [] }) {
       if (out.json) say(JSON.stringify({ error: { code, message, requestId, errors } }))
-      else say(`${out.style('red', 'error', 'stderr')}: ${message}`)
+      else say(`${out.style('red', 'error', 'stderr')}: ${severalLines(message)}`)
     },
     style: (style, text, stream = 'stdout') => styleText(style, text, { stream: streams[stream] }),
   }
@@ -68,4 +68,10 @@ export function createOutput(streams: { stdout: Writable; stderr: Writable }, js
 export function oneLine(text: string): string {
   // oxlint-disable-next-line no-control-regex -- it is them that are removed
   return stripVTControlCharacters(text).replace(/[\u0000-\u001f\u007f-\u009f]+/g, ' ')
+}
+
+/** A text of others that keeps its lines and tabs, without other control characters. */
+export function severalLines(text: string): string {
+  // oxlint-disable-next-line no-control-regex -- as above
+  return stripVTControlCharacters(text).replace(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f]+/g, ' ')
 }

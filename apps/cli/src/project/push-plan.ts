@@ -1,4 +1,5 @@
 import { ExitError, exitCodes, usageError, type Runtime } from '../runtime.ts'
+import { severalLines } from '../output/output.ts'
 import { readFailure } from '../failure.ts'
 import { applyPlan, type Applied } from './apply-plan.ts'
 import { digestOf } from './canonical-json.ts'
@@ -94,7 +95,8 @@ export async function throwFailures(
       ...(await readFailure(error, env)),
     })),
   )
-  for (const { item, message } of told) out.say(`${out.style('red', 'failed', 'stderr')}  ${item.key}: ${message}`)
+  for (const { item, message } of told)
+    out.say(`${out.style('red', 'failed', 'stderr')}  ${severalLines(`${item.key}: ${message}`)}`)
   const codes = new Set(told.map(({ exitCode }) => exitCode))
   const one = codes.size === 1 ? [...codes][0]! : exitCodes.refused
   const rest = left.length > 0 ? `, ${left.length} not begun` : ''

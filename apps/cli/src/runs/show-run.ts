@@ -1,6 +1,6 @@
 import type { Client, Execution, ExecutionLog } from '@automation/client'
 import { exitCodes, ExitError, type Runtime } from '../runtime.ts'
-import { oneLine } from '../output/output.ts'
+import { oneLine, severalLines } from '../output/output.ts'
 import { followWithin, type RunListener } from './follow-run.ts'
 
 /**
@@ -35,7 +35,8 @@ export function listenerFor(runtime: Runtime): RunListener {
     },
     onStatus(event) {
       if (out.json) out.line({ type: 'status', ...event })
-      else if (event.status === 'QUEUED') out.say(out.style('dim', event.explanation ?? 'The run waits.', 'stderr'))
+      else if (event.status === 'QUEUED')
+        out.say(out.style('dim', severalLines(event.explanation ?? 'The run waits.'), 'stderr'))
     },
   }
 }
@@ -47,8 +48,7 @@ export function logLine(
   stream: 'stdout' | 'stderr' = 'stderr',
 ): string {
   const { out } = runtime
-  // oxlint-disable-next-line no-control-regex -- a log keeps its lines and tabs, and must not write elsewhere on a screen
-  const text = message.replace(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/g, ' ')
+  const text = severalLines(message)
   if (level === 'ERROR') return out.style('red', `ERROR ${text}`, stream)
   if (level === 'WARNING') return out.style('yellow', `WARNING ${text}`, stream)
   return level === 'DEBUG' ? out.style('dim', text, stream) : text
