@@ -3,6 +3,7 @@ import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import Provider from 'oidc-provider'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { isThisMachine } from '../src/context/credentials.ts'
 import { renewed, signInByDevice, type DeviceCode } from '../src/context/device-flow.ts'
 
 const listening: Server[] = []
@@ -81,3 +82,11 @@ test('signs in at the issuer that the metadata of the team names, and renews the
   expect(later.accessToken).not.toBe(credential.accessToken)
   await expect(renewed({ ...later, refreshToken: 'gone' })).rejects.toThrow('pas login')
 })
+
+test.each([
+  ['http://localhost:8080', true],
+  ['http://127.0.0.2', true],
+  ['http://[::1]:8080', true],
+  ['http://127.evil.example', false],
+  ['http://localhost.example', false],
+])('whether %s is this machine: %s', (url, expected) => expect(isThisMachine(url)).toBe(expected))

@@ -138,7 +138,7 @@ export function register(program: Command, runtime: Runtime): void {
     )
     if (ids.length === 1 && ended[0]?.status === 'rejected') throw ended[0].reason
     out.data(
-      ids.map((id, index) => ({ id, killed: ended[index]?.status === 'fulfilled' })),
+      ids.map((id, index) => ({ id, killed: isKilled(ended[index]) })),
       { text: '' },
     )
     if (faults.length > 0)
@@ -154,6 +154,11 @@ export function register(program: Command, runtime: Runtime): void {
     if (options.watch) await showRun(runtime, client, executionId)
     else out.data({ executionId }, { text: executionId })
   }
+}
+
+/** False where the kill failed, and where the run had ended. */
+function isKilled(kill: PromiseSettledResult<boolean> | undefined): boolean {
+  return kill?.status === 'fulfilled' && kill.value
 }
 
 function fits(execution: Execution, { status, origin, trial }: ListOptions): boolean {

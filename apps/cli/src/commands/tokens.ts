@@ -80,7 +80,7 @@ export function register(program: Command, runtime: Runtime): void {
     const all = await client.auth.serviceAccounts().toArray()
     const found = names.map((name) => accountOf(all, name))
     const asked = found.map((one) => `${one.name} (${one.clientId})`).join(', ')
-    if (!(await runtime.confirm(`Revoke ${asked}?`))) return
+    if (!(await runtime.confirm(`Revoke ${asked}?`))) throw new ExitError(exitCodes.refused, 'Nothing was revoked.')
     for (const { id } of found) await client.auth.deleteServiceAccount(id)
     if (out.json) out.data(found.map(({ id, clientId }) => ({ id, clientId, revoked: true })))
     else out.say(`Revoked: ${asked}. Access tokens that it has live to their own end.`)

@@ -103,7 +103,8 @@ export function register(program: Command, runtime: Runtime): void {
     const missing = keys.filter((key) => !all.some((one) => one.key === key))
     if (missing.length > 0)
       throw new ExitError(exitCodes.refused, `There is no variable ${missing.join(', ')}. "pas vars list" shows them.`)
-    if (!(await runtime.confirm(`Delete ${keys.join(', ')} for good?`))) return
+    if (!(await runtime.confirm(`Delete ${keys.join(', ')} for good?`)))
+      throw new ExitError(exitCodes.refused, 'Nothing was deleted.')
     for (const { id, key } of all) if (keys.includes(key)) await client.variables.delete(id)
     if (out.json) out.data(keys.map((key) => ({ key, deleted: true })))
     else out.say(`${keys.join(', ')} ${keys.length === 1 ? 'is' : 'are'} deleted.`)

@@ -58,14 +58,17 @@ export async function removeCredential(env: Environment, target: Target): Promis
 
 /** Refuses to send a secret where others can read it on its way: only https, or this machine. */
 export function refuseOpenWay(url: string): void {
-  const { protocol, hostname } = new URL(url)
-  const isLoopback =
-    hostname === 'localhost' || hostname === '[::1]' || (isIP(hostname) === 4 && hostname.startsWith('127.'))
-  if (protocol === 'https:' || isLoopback) return
+  if (new URL(url).protocol === 'https:' || isThisMachine(url)) return
   throw new ExitError(
     exitCodes.usage,
     `${url} is not encrypted: a token sent there could be read on its way. Use https.`,
   )
+}
+
+/** Whether an address is of this machine alone. */
+export function isThisMachine(url: string): boolean {
+  const { hostname } = new URL(url)
+  return hostname === 'localhost' || hostname === '[::1]' || (isIP(hostname) === 4 && hostname.startsWith('127.'))
 }
 
 async function readAll(env: Environment): Promise<Record<string, Stored>> {

@@ -1,7 +1,7 @@
 import * as oauth from 'openid-client'
 import { exitCodes, ExitError } from '../exit.ts'
 import type { Target } from './choose-target.ts'
-import type { Credential } from './credentials.ts'
+import { isThisMachine, type Credential } from './credentials.ts'
 
 type DeviceCredential = Extract<Credential, { kind: 'device' }>
 
@@ -72,8 +72,7 @@ async function issuerOf({ url, team }: Target): Promise<string> {
 }
 
 async function configure(issuer: string, clientId: string): Promise<oauth.Configuration> {
-  const { protocol, hostname } = new URL(issuer)
-  const isLocal = protocol === 'http:' && (hostname === 'localhost' || hostname.startsWith('127.'))
+  const isLocal = new URL(issuer).protocol === 'http:' && isThisMachine(issuer)
   return oauth
     .discovery(
       new URL(issuer),

@@ -1,5 +1,5 @@
 import { readFile } from 'node:fs/promises'
-import { basename, dirname, extname, join } from 'node:path'
+import { basename, dirname, extname, join, resolve } from 'node:path'
 import type { Client, DraftInput, ExecuteProcessInput } from '@automation/client'
 import { usageError } from '../exit.ts'
 import { stripTypes } from '../project/strip-types.ts'
@@ -52,7 +52,7 @@ export function namesFile(word: string): boolean {
 
 /** The slug of the process that a file is the source of, in the layout of a team in git: `processes/SLUG/main.js`. */
 export function slugOfFile(file: string): string | undefined {
-  const folder = dirname(file)
+  const folder = dirname(resolve(file))
   return basename(dirname(folder)) === 'processes' && basename(file).startsWith('main.') ? basename(folder) : undefined
 }
 
