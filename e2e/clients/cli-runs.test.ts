@@ -1,4 +1,4 @@
-import { writeFile } from 'node:fs/promises'
+import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { home, linesOf, pas, pasJson, start } from './cli.ts'
@@ -62,6 +62,25 @@ describe('pas run', () => {
     expect(stderr).toMatch(/error: The run \S+ is ERROR: TypeError: no such thing \(draft\.js:2\)/)
   })
 
+  test('of a run whose error has control characters shows its lines, and none of those', async () => {
+    const escapes = String.raw`\u001b]0;title\u0007\u001b[2Jone\r\n\ttwo`
+    await writeFile(join(home, 'escapes.js'), `throw new Error("${escapes}")`)
+    const { code, stderr } = await pas(['run', 'escapes.js'])
+    expect([code, stderr]).toEqual([5, expect.stringMatching(/one \n\ttwo/)])
+    // oxlint-disable-next-line no-control-regex -- it is them that are looked for
+    expect(stderr).not.toMatch(/[\u0000-\u0008\u000b-\u001f]/)
+  })
+
+  test('of main.js in the folder of a process runs as a draft of that process', async () => {
+    const name = unique('in-folder')
+    await client.processes.create({ name, sourceCode: 'return "stored"' })
+    const cwd = join(home, 'processes', name)
+    await mkdir(cwd, { recursive: true })
+    await writeFile(join(cwd, 'main.js'), 'return "draft"')
+    expect((await pas(['run', './main.js'], { cwd })).stdout).toBe('draft\n')
+    expect(await pasJson(['executions', 'list', '--process', name])).toMatchObject([{ processSlug: name, trial: true }])
+  })
+
   test('goes on where its stream is cut, with each line once', async () => {
     await using proxy = await CuttingProxy.before(system.host)
     const name = unique('lines')
@@ -97,6 +116,7 @@ describe('pas run', () => {
     expect((await pas(['executions', 'wait', id, '--timeout', '200ms'])).code).toBe(6)
     expect(await pasJson(['executions', 'kill', id])).toEqual([{ id, killed: true }])
     expect((await pas(['executions', 'wait', id])).code).toBe(5)
+    expect(await pasJson(['executions', 'kill', id])).toEqual([{ id, killed: false }])
   })
 })
 
@@ -192,6 +212,14 @@ describe('failures', () => {
     ['a token that is not accepted', ['whoami'], { PAS_TOKEN: 'sk-nonsense' }, 4, 'api_token_malformed'],
     ['nobody signed in', ['whoami'], { PAS_TOKEN: '' }, 4, 'login_required'],
     ['a service that is not reached', ['whoami'], { PAS_URL: 'http://127.0.0.1:9' }, 7, 'unreachable'],
+    [
+      'logs -f with a token that is not accepted',
+      ['logs', '-f'],
+      { PAS_TOKEN: 'sk-nonsense' },
+      4,
+      'api_token_malformed',
+    ],
+    ['logs -f without a service', ['logs', '-f'], { PAS_URL: 'http://127.0.0.1:9' }, 7, 'unreachable'],
     ['no team', ['whoami'], { PAS_TEAM: '' }, 2, 'usage'],
   ])('%s has its exit code, and an error as JSON on stderr', async (_, args, env, code, name) => {
     expect(await outcome(args, env)).toEqual({

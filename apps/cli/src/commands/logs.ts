@@ -2,7 +2,7 @@ import type { Client, ExecutionLog } from '@automation/client'
 import type { Command } from 'commander'
 import { timeOrAgo, wholeNumber } from '../options/duration.ts'
 import { examples } from '../output/examples.ts'
-import { oneLine } from '../output/output.ts'
+import { oneLine, severalLines } from '../output/output.ts'
 import type { Runtime } from '../runtime.ts'
 import { finalStatuses, followRun } from '../runs/follow-run.ts'
 import { isWanted, levelOf, levelsFrom, regularExpression, type LogFilter } from '../runs/log-filter.ts'
@@ -12,6 +12,17 @@ interface LogsOptions extends LogFilter {
   process?: string
   follow?: boolean
   limit: number
+}
+
+type TeamEvents = ReturnType<Client['team']['events']>
+
+/** The list of runs that is shown, and where more are told of: the stream, with its first event asked for. */
+interface Following {
+  query: { processId?: string | undefined; from?: string | undefined; limit: number }
+  events?: TeamEvents | undefined
+  next?: ReturnType<TeamEvents['next']> | undefined
+  /** Ends all that is followed. */
+  signal: AbortSignal
 }
 
 interface Run {
@@ -54,8 +65,24 @@ export function register(program: Command, runtime: Runtime): void {
     const processId = options.process === undefined ? undefined : (await client.processes.get(options.process)).id
     const query = { processId, from: options.since, limit: options.limit }
     // Opened before the list is read: a run that comes meanwhile is in one of the two.
-    const events = options.follow ? client.team.events({ types: ['execution'], processId }) : undefined
+    const left = new AbortController()
+    const { signal } = left
+    const events = options.follow ? client.team.events({ types: ['execution'], processId }, { signal }) : undefined
     const next = events?.next()
+    // Its failure is looked at when the list is read, which may fail first.
+    next?.catch(() => undefined)
+    try {
+      await showRuns(client, options, { query, events, next, signal })
+    } finally {
+      left.abort()
+    }
+  }
+
+  async function showRuns(
+    client: Client,
+    options: LogsOptions,
+    { query, events, next, signal }: Following,
+  ): Promise<void> {
     const { data } = await client.executions.list(query).page()
     const ended = data.filter(({ status }) => finalStatuses.includes(status))
     for (const run of ended.toReversed()) await logOf(client, run, options)
@@ -63,23 +90,30 @@ export function register(program: Command, runtime: Runtime): void {
       for (const run of data.toReversed()) if (!ended.includes(run)) await logOf(client, run, options)
       return
     }
-    const followed = followAll(client, options, new Set(ended.map((run) => run.id)))
+    const followed = followAll(client, options, new Set(ended.map((run) => run.id)), signal)
     for (const run of data) if (!ended.includes(run)) followed(run)
     for (let event = await next; event.done !== true; event = await events.next())
       if (event.value.event === 'execution') followed(event.value.data as unknown as Run)
   }
 
   /** Follows each run that it is told of, some at a time; of those beyond, the log is read at their end. */
-  function followAll(client: Client, options: LogsOptions, known: Set<string>): (run: Run) => void {
+  function followAll(
+    client: Client,
+    options: LogsOptions,
+    known: Set<string>,
+    signal: AbortSignal,
+  ): (run: Run) => void {
     let open = 0
-    const failed = (run: Run) => (error: Error) => out.say(`The log of ${run.id} is not to be had: ${error.message}`)
+    const failed = (run: Run) => (error: Error) => {
+      if (!signal.aborted) out.say(severalLines(`The log of ${run.id} is not to be had: ${error.message}`))
+    }
     return (run) => {
       const hasEnded = finalStatuses.includes(run.status)
       if (known.has(run.id) || (open >= mostFollowed && !hasEnded)) return
       known.add(run.id)
       if (hasEnded) return void logOf(client, run, options).catch(failed(run))
       open += 1
-      followRun(client, run.id, { onLog: (entry) => print(entry, options, run) })
+      followRun(client, run.id, { onLog: (entry) => print(entry, options, run) }, { signal })
         .catch(failed(run))
         .finally(() => (open -= 1))
     }
