@@ -6,7 +6,7 @@ import type { Repository } from './repository.ts'
 import type { Seen, SeenStates } from './seen-states.ts'
 import type { ServerItem } from './server-items.ts'
 import type { ServerItems } from './read-team.ts'
-import { keys, type Item, type Items, type TeamState } from './states.ts'
+import { keys, membersOf, type Item, type Items } from './states.ts'
 import { decide, type Verdict } from './verdict.ts'
 
 /** An item, as files and server have it. */
@@ -118,9 +118,7 @@ async function baseOf(
   const pushed = repository && origin?.repository === repository.name ? origin.commit : undefined
   const has = async (commit: string) => {
     const then = await stateAt(commit, key, past)
-    return (
-      then !== undefined && digestOf(key === keys.team ? picked(state as TeamState, then) : state) === digestOf(then)
-    )
+    return then !== undefined && digestOf(key === keys.team ? membersOf(state, then) : state) === digestOf(then)
   }
   if (repository && pushed && (await repository.isInHistory(pushed)) && (await has(pushed)))
     return { isKnown: true, base: state, commit: pushed, wasHere: true }
@@ -183,9 +181,5 @@ async function usableSeen(
 /** The team's settings that the files name. */
 function onlyNamed(remote: ServerItem, local: Item | undefined): ServerItem {
   if (remote.item.kind !== 'team' || local?.kind !== 'team') return remote
-  return { ...remote, item: { ...remote.item, state: picked(remote.item.state, local.state) } }
-}
-
-function picked(state: TeamState, named: Item['state']): TeamState {
-  return Object.fromEntries(Object.entries(state).filter(([name]) => name in named))
+  return { ...remote, item: { ...remote.item, state: membersOf(remote.item.state, local.state) } }
 }

@@ -14,7 +14,7 @@ import { readItem } from './read-item.ts'
 import { readTeam, type ServerItems } from './read-team.ts'
 import { openRepository, type Repository } from './repository.ts'
 import { SeenStates } from './seen-states.ts'
-import { keys, type Items } from './states.ts'
+import { keys, membersOf, type Items } from './states.ts'
 import { digestOf } from './canonical-json.ts'
 
 /** A project with the server that a command is for. */
@@ -141,14 +141,10 @@ async function withTag(client: Client, line: PlanItem, local: Items): Promise<Pl
   if (!isToDo(line) || line.path === undefined || line.kind === 'version' || line.kind === 'alias') return line
   const read = await readItem(client, line.path, { kind: line.kind, key: line.key, name: line.key.split('/').at(-1)! })
   const own = local.get(line.key)
-  const state = read && (line.kind === 'team' && own ? pick(read.item.state, own.state) : read.item.state)
+  const state = read && (line.kind === 'team' && own ? membersOf(read.item.state, own.state) : read.item.state)
   if (state === undefined || digestOf(state) !== line.before)
     throw new ExitError(exitCodes.conflict, `${line.key} was changed while it was read: plan again`)
   return read?.etag === undefined ? line : { ...line, etag: read.etag }
-}
-
-function pick(state: object, named: object): object {
-  return Object.fromEntries(Object.entries(state).filter(([name]) => name in named))
 }
 
 function faulty(faults: readonly Fault[]): ExitError {

@@ -84,9 +84,9 @@ export const keys = {
   team: 'team',
 }
 
-/** The digest of an item's state: what is the same has the same. */
-export function stateDigest(item: Item): string {
-  return digestOf(item.state)
+/** The members of a state that another one names, as files of a team name some of its settings. */
+export function membersOf<T extends object>(state: T, named: object): T {
+  return Object.fromEntries(Object.entries(state).filter(([name]) => name in named)) as T
 }
 
 /** Settings of a process that says nothing of them. Own packages are its own set unless it says otherwise. */

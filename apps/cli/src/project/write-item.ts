@@ -1,6 +1,8 @@
 import {
   ApiError,
   type Client,
+  type ListedModule,
+  type ListedTeamVariable,
   type Module,
   type Process,
   type ProgrammingLanguageManifest,
@@ -12,7 +14,8 @@ import { ExitError, exitCodes } from '../exit.ts'
 import { digestOf } from './canonical-json.ts'
 import { differences, type PlanItem } from './plan.ts'
 import { readItem, type ReadItem } from './read-item.ts'
-import type { Item, ProcessState, ScheduleState, SecretNames } from './states.ts'
+import { all } from './read-team.ts'
+import { membersOf, type Item, type ProcessState, type ScheduleState, type SecretNames } from './states.ts'
 
 /** What a write says of where it comes from, and with what secrets. */
 export interface WriteOptions {
@@ -30,17 +33,35 @@ type Written = { path: string }
  */
 export async function writeItem(client: Client, item: Item, line: PlanItem, options: WriteOptions): Promise<ReadItem> {
   const written = await write(client, item, line, options).catch(async (error: unknown) => {
-    if (!(error instanceof ApiError) || (error.status !== 412 && error.code !== 'slug_taken')) throw error
+    if (!(error instanceof ApiError) || (error.status !== 412 && !takenCodes.includes(error.code))) throw error
     // What a push that was cut has written is done.
-    if (line.path !== undefined && (await isDone(client, line.path, item, options))) return { path: line.path }
+    const path = line.path ?? (await pathOfName(client, item))
+    if (path !== undefined && (await isDone(client, path, item, options))) return { path }
     throw changedMeanwhile(item.key, error)
   })
   const read = await readItem(client, written.path, item)
   if (read === undefined) throw new Error(`${item.key} was written and is not there; somebody has deleted it meanwhile`)
-  const state = item.kind === 'team' ? namedOf(read.item.state, item.state) : read.item.state
+  const state = item.kind === 'team' ? membersOf(read.item.state, item.state) : read.item.state
   if (digestOf(state) !== digestOf(item.state))
     throw new Error(`${item.key} was written, and the server has another ${differences(item.state, state).join(', ')}`)
   return read
+}
+
+/** The server's codes for a name that another record has. */
+const takenCodes: readonly string[] = ['slug_taken', 'name_taken', 'key_taken']
+
+/** Where the record is that has the name of an item; undefined where a name leads to none. */
+async function pathOfName(client: Client, { kind, name, state }: Item): Promise<string | undefined> {
+  if (kind === 'process') return `/processes/${name}`
+  if (kind === 'module') {
+    const modules = await all<ListedModule>(client, '/modules')
+    const found = modules.find((each) => each.name === name && each.programmingLanguage === state.language)
+    return found && `/modules/${found.id}`
+  }
+  if (kind !== 'variable') return undefined
+  const variables = await all<ListedTeamVariable>(client, '/variables')
+  const found = variables.find(({ key }) => key === name)
+  return found && `/variables/${found.id}`
 }
 
 /** Deletes what the plan says, where it is still in the state of the plan. */
@@ -216,17 +237,19 @@ async function writePackages(
     if (nextInstallation === undefined) return { path }
     if (nextInstallation.status === 'FAILED')
       throw new Error(`${key} could not be installed: ${nextInstallation.error ?? 'the installer said nothing'}`)
+    // Somebody has staged others, which nobody may ever install.
+    if (digestOf(nextInstallation.dependencies) !== digestOf(state)) throw changedMeanwhile(key)
     await delay(500)
   }
 }
 
 async function isDone(client: Client, path: string, item: Item, options: WriteOptions): Promise<boolean> {
   const read = await readItem(client, path, item)
-  return (
-    read !== undefined &&
-    digestOf(read.item.state) === digestOf(item.state) &&
-    read.origin?.repository === options.repository
-  )
+  if (read === undefined || digestOf(read.item.state) !== digestOf(item.state)) return false
+  // Which value a secret has is not known.
+  if (item.kind === 'variable') return !item.state.isSensitive
+  const hasOrigin = item.kind === 'process' || item.kind === 'module'
+  return !hasOrigin || read.origin?.repository === options.repository
 }
 
 function changedMeanwhile(key: string, cause?: ApiError): ExitError {
@@ -234,8 +257,4 @@ function changedMeanwhile(key: string, cause?: ApiError): ExitError {
   const at = cause?.problem['updatedAt']
   const who = typeof by === 'string' ? ` by ${by}${typeof at === 'string' ? ` at ${at}` : ''}` : ''
   return new ExitError(exitCodes.conflict, `${key} was changed meanwhile${who}: plan again`, { cause })
-}
-
-function namedOf(state: Item['state'], named: Item['state']): Item['state'] {
-  return Object.fromEntries(Object.entries(state).filter(([name]) => name in named)) as Item['state']
 }

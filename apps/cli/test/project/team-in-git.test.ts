@@ -97,6 +97,23 @@ describe('push', () => {
     expect(await onServer(slug)).toMatchObject({ sourceCode: 'return 1\n', description: 'meanwhile' })
   })
 
+  test('does a plan again that was cut: what it has made already is done', async () => {
+    const slug = unique('again')
+    await using workspace = await Workspace.make(system)
+    await workspace.write(path(slug), 'return 1\n')
+    await workspace.write(`modules/${slug}.js`, 'export const a = 1\n')
+    await workspace.write('variables.yaml', `${slug.replace('-', '_')}: one\n`)
+    await workspace.commit()
+    expect(await workspace.pas('plan', '--out', 'plan.json')).toMatchObject({ code: 0 })
+    for (let round = 0; round < 2; round += 1)
+      expect(await workspace.pas('push', 'plan.json', '--yes')).toMatchObject({
+        code: 0,
+        stdout: expect.stringContaining('3 done'),
+      })
+    await system.client.processes.update(slug, { sourceCode: 'return "by hand"\n' })
+    expect(await workspace.pas('push', 'plan.json', '--yes')).toMatchObject({ code: 3 })
+  })
+
   test('stops at a failure and goes on when it is repeated', async () => {
     const [good, bad] = [unique('good'), unique('bad')]
     await using workspace = await pushed(system, good)
