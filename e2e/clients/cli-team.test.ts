@@ -1,7 +1,8 @@
-import { readFile, stat, writeFile } from 'node:fs/promises'
+import { mkdir, readdir, readFile, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { home, linesOf, pas, pasJson, start } from './cli.ts'
+import { CuttingProxy } from './cutting-proxy.ts'
 import { clientAt, system, unique } from './installed.ts'
 
 const client = clientAt()
@@ -197,6 +198,8 @@ describe('sandboxes', () => {
     const failed = await pas(['sandbox', 'exec', id, '--', 'sh', '-c', 'echo out; echo err >&2; exit 3'])
     expect(failed).toEqual({ code: 3, stdout: 'out\n', stderr: 'err\n' })
     expect((await pas(['sandbox', 'exec', id, '--', 'no-such-program'])).code).toBe(125)
+    expect((await pas(['sandbox', 'exec', id, '--env', 'NO_VALUE', '--', 'true'])).code).toBe(125)
+    expect((await pas(['sandbox', 'exec', id, '--', 'true'], { env: { PAS_TOKEN: '' } })).code).toBe(125)
     expect((await pas(['sandbox', 'exec', id, '--timeout', '200ms', '--', 'sleep', '20'])).code).toBe(124)
     const piped = await pas(['sandbox', 'exec', id, '-i', '--json', '--', 'cat'], { input: 'typed' })
     expect(linesOf(piped.stdout)).toEqual([
@@ -206,6 +209,15 @@ describe('sandboxes', () => {
     await writeFile(join(home, 'page.html'), 'a page')
     expect((await pas(['sandbox', 'cp', 'page.html', `${id}:/tmp/`])).code).toBe(0)
     expect((await pas(['sandbox', 'cp', `${id}:/tmp/page.html`, '-'])).stdout).toBe('a page')
+    await mkdir(join(home, 'downloads'))
+    expect((await pas(['sandbox', 'cp', `${id}:/tmp/page.html`, 'downloads'])).code).toBe(0)
+    expect(await readFile(join(home, 'downloads/page.html'), 'utf8')).toBe('a page')
+    await using proxy = await CuttingProxy.before(system.host)
+    proxy.next(/^GET .*\/files/, { cutAnswerAfter: 3 })
+    const cut = ['sandbox', 'cp', `${id}:/tmp/page.html`, 'downloads']
+    expect((await pas(cut, { env: { PAS_URL: proxy.url } })).code).not.toBe(0)
+    expect(await readdir(join(home, 'downloads'))).toEqual(['page.html'])
+    expect(await readFile(join(home, 'downloads/page.html'), 'utf8')).toBe('a page')
     const server = start(['sandbox', 'exec', id, '--cwd', '/tmp', '--', 'python3', '-u', '-m', 'http.server', '3000'])
     await server.has('Serving')
     const forward = start(['sandbox', 'forward', id, '3000', '--local', '0'])

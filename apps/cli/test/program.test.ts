@@ -43,3 +43,9 @@ describe('the program', () => {
     [['--help'], undefined],
   ])('the command of %j is %s', (args, name) => expect(namedCommand(args)).toBe(name))
 })
+
+test('a question that is answered by no ends with 1', async () => {
+  const runtime = { ...createRuntime(process, false), confirm: () => Promise.resolve(false) }
+  const declined = (await createProgram(runtime, ['storage'])).parseAsync(['storage', 'rm', 'x'], { from: 'user' })
+  await expect(declined).rejects.toMatchObject({ code: 1, message: 'Nothing was deleted.' })
+})

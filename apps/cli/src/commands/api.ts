@@ -1,6 +1,7 @@
 import { pipeline } from 'node:stream/promises'
 import type { Command } from 'commander'
 import { readText } from '../options/parameters.ts'
+import { readPair, repeated } from '../options/repeated.ts'
 import { examples } from '../output/examples.ts'
 import { usageError, type Runtime } from '../runtime.ts'
 import { readHeader } from './webhooks.ts'
@@ -14,7 +15,6 @@ interface ApiOptions {
 
 /** `pas api`. */
 export function register(program: Command, runtime: Runtime): void {
-  const collect = (text: string, before: string[] = []) => [...before, text]
   examples(
     program
       .command('api')
@@ -27,8 +27,8 @@ export function register(program: Command, runtime: Runtime): void {
         '-d, --data <body>',
         'the body, @FILE for that of a file, @- for stdin; JSON unless a header says otherwise',
       )
-      .option('-q, --query <name=value>', 'a query parameter', collect)
-      .option('-H, --header <name: value>', 'a header of the request', collect)
+      .option('-q, --query <name=value>', 'a query parameter', repeated)
+      .option('-H, --header <name: value>', 'a header of the request', repeated)
       .option('-i, --include', 'tell status and headers of the answer on stderr')
       .action(call),
     'pas api GET /processes -q limit=5',
@@ -45,7 +45,7 @@ export function register(program: Command, runtime: Runtime): void {
     const response = await client.open(method.toUpperCase(), path, {
       below: /^\/(api|run)(\/|$)/.test(path) ? 'host' : 'rest',
       accept: '*/*',
-      query: Object.fromEntries((options.query ?? []).map(readPair)),
+      query: Object.fromEntries((options.query ?? []).map((text) => readPair(text, 'query parameter'))),
       rawBody,
       headers: { ...(rawBody !== undefined && !isTyped && { 'Content-Type': 'application/json' }), ...headers },
     })
@@ -64,11 +64,4 @@ export function register(program: Command, runtime: Runtime): void {
         runtime.out.data(runtime.stdout.isTTY ? JSON.stringify(JSON.parse(text), null, 2) : text, { text })
     } else if (response.body !== null) await pipeline(response.body, runtime.stdout, { end: false })
   }
-}
-
-function readPair(text: string): [string, string] {
-  const [, name, value] = /^([^=]+)=(.*)$/s.exec(text) ?? []
-  if (name === undefined || value === undefined)
-    throw usageError(`A query parameter is NAME=VALUE, and "${text}" is none.`)
-  return [name, value]
 }

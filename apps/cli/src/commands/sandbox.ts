@@ -1,12 +1,14 @@
-import { createWriteStream, openAsBlob } from 'node:fs'
+import { openAsBlob } from 'node:fs'
 import { basename, posix } from 'node:path'
-import { Readable } from 'node:stream'
 import { text as textOf } from 'node:stream/consumers'
 import { pipeline } from 'node:stream/promises'
 import type { Sandbox } from '@automation/client'
 import type { Command } from 'commander'
+import { readFailure } from '../failure.ts'
 import { duration, wholeNumber } from '../options/duration.ts'
+import { readPair, repeated } from '../options/repeated.ts'
 import { examples } from '../output/examples.ts'
+import { placeHere, saveFile, streamOf } from '../output/local-file.ts'
 import { exitCodes, ExitError, usageError, type Runtime } from '../runtime.ts'
 import { exitCodeOf, ownFailure } from '../sandbox/exec.ts'
 
@@ -26,7 +28,6 @@ export function register(program: Command, runtime: Runtime): void {
   const { out } = runtime
   const sandbox = program.command('sandbox').description('Isolated environments for commands, files and servers.')
   examples(sandbox, 'pas sandbox create --timeout 1h --port 3000', `pas sandbox exec ${id} -- python3 -V`)
-  const several = (text: string, before: string[] = []) => [...before, text]
 
   examples(
     sandbox
@@ -56,7 +57,7 @@ export function register(program: Command, runtime: Runtime): void {
         `Run a command. Ends with its exit code, with ${ownFailure} where it is not the command that failed, with 124 after --timeout.`,
       )
       .option('--cwd <folder>', 'where, from the home of the sandbox')
-      .option('--env <name=value>', 'a variable of its environment', several)
+      .option('--env <name=value>', 'a variable of its environment', repeated)
       .option('--timeout <duration>', 'how long it may take', duration)
       .option('-i, --interactive', 'pass stdin on, up to 1 MiB')
       .action(run),
@@ -131,23 +132,26 @@ export function register(program: Command, runtime: Runtime): void {
     })
   }
 
-  async function run(of: string, [command = '', ...args]: string[], options: ExecOptions): Promise<void> {
+  async function run(of: string, command: string[], options: ExecOptions): Promise<void> {
+    throw new ExitError(
+      await exitCodeIn(of, command, options).catch((error: unknown) => failOfOurs(error, runtime.env)),
+    )
+  }
+
+  /** Runs a command; gives the exit code for what it ended with. */
+  async function exitCodeIn(of: string, [command = '', ...args]: string[], options: ExecOptions): Promise<number> {
     const { exec } = await import('../sandbox/exec.ts')
-    try {
-      const client = await runtime.client()
-      const env = Object.fromEntries((options.env ?? []).map(readPair))
-      const stdin = options.interactive ? await textOf(runtime.stdin) : undefined
-      const input = { command, args, cwd: options.cwd, env, stdin, timeoutMs: options.timeout }
-      const ended = await exec(client, of, input, (stream, data) => {
-        if (out.json) out.line({ type: 'log', stream, data })
-        else runtime[stream].write(data)
-      })
-      if (out.json)
-        out.line({ type: 'end', code: ended.code, signal: ended.signal || undefined, timedOut: ended.timedOut })
-      throw new ExitError(exitCodeOf(ended))
-    } catch (error) {
-      throw error instanceof ExitError ? error : ownError(error)
-    }
+    const client = await runtime.client()
+    const env = Object.fromEntries((options.env ?? []).map((text) => readPair(text, 'variable')))
+    const stdin = options.interactive ? await textOf(runtime.stdin) : undefined
+    const input = { command, args, cwd: options.cwd, env, stdin, timeoutMs: options.timeout }
+    const ended = await exec(client, of, input, (stream, data) => {
+      if (out.json) out.line({ type: 'log', stream, data })
+      else runtime[stream].write(data)
+    })
+    if (out.json)
+      out.line({ type: 'end', code: ended.code, signal: ended.signal || undefined, timedOut: ended.timedOut })
+    return exitCodeOf(ended)
   }
 
   async function copy(src: string, dst: string): Promise<void> {
@@ -164,9 +168,8 @@ export function register(program: Command, runtime: Runtime): void {
       return
     }
     const { body } = await files.open(from!.path)
-    const source = Readable.fromWeb(body as Parameters<typeof Readable.fromWeb>[0])
-    const file = dst === '.' || dst.endsWith('/') ? `${dst.replace(/\/$/, '')}/${basename(from!.path)}` : dst
-    await pipeline(source, dst === '-' ? runtime.stdout : createWriteStream(file), { end: dst !== '-' })
+    const file = await placeHere(from!.path, dst)
+    await (file === '-' ? pipeline(streamOf(body), runtime.stdout, { end: false }) : saveFile(body, file))
   }
 
   async function openShell(of: string): Promise<void> {
@@ -217,13 +220,7 @@ function inSandbox(word: string): { id: string; path: string } | undefined {
 }
 
 /** A failure of ours while a command runs: its exit code must not pass for that of the command. */
-function ownError(error: unknown): unknown {
-  const { message, code } = error as { message: string; code?: string }
-  return new ExitError(ownFailure, message, { reason: code, cause: error })
-}
-
-function readPair(text: string): [string, string] {
-  const [, name, value] = /^([^=]+)=(.*)$/s.exec(text) ?? []
-  if (name === undefined || value === undefined) throw usageError(`A variable is NAME=VALUE, and "${text}" is none.`)
-  return [name, value]
+async function failOfOurs(error: unknown, env: Runtime['env']): Promise<never> {
+  const { message, code: reason } = await readFailure(error, env)
+  throw new ExitError(ownFailure, message, { reason, cause: error })
 }

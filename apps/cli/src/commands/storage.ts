@@ -1,13 +1,13 @@
-import { createWriteStream, openAsBlob } from 'node:fs'
-import { mkdir, readdir, rename, rm, stat } from 'node:fs/promises'
-import { basename, dirname, join, relative } from 'node:path'
-import { Readable } from 'node:stream'
+import { openAsBlob } from 'node:fs'
+import { readdir } from 'node:fs/promises'
+import { basename, join, relative } from 'node:path'
 import { pipeline } from 'node:stream/promises'
 import type { Client } from '@automation/client'
 import type { Command } from 'commander'
 import { duration } from '../options/duration.ts'
 import { examples } from '../output/examples.ts'
-import { usageError, type Runtime } from '../runtime.ts'
+import { placeHere, saveFile, streamOf } from '../output/local-file.ts'
+import { exitCodes, ExitError, usageError, type Runtime } from '../runtime.ts'
 
 interface Entry {
   name?: string
@@ -109,21 +109,13 @@ export function register(program: Command, runtime: Runtime): void {
 
   async function download(name: string, file: string): Promise<void> {
     const { body } = await (await runtime.client()).storage.download(name)
-    const source = Readable.fromWeb(body as Parameters<typeof Readable.fromWeb>[0])
-    if (file === '-') return pipeline(source, runtime.stdout, { end: false })
-    await mkdir(dirname(file), { recursive: true })
-    const part = `${file}.part-${process.pid}`
-    try {
-      await pipeline(source, createWriteStream(part))
-      await rename(part, file)
-    } finally {
-      await rm(part, { force: true })
-    }
+    await (file === '-' ? pipeline(streamOf(body), runtime.stdout, { end: false }) : saveFile(body, file))
   }
 
   async function remove(names: string[]): Promise<void> {
     const all = names.map((name) => ofTeam(name) ?? name)
-    if (!(await runtime.confirm(`Delete ${all.join(', ')} for good?`))) return
+    if (!(await runtime.confirm(`Delete ${all.join(', ')} for good?`)))
+      throw new ExitError(exitCodes.refused, 'Nothing was deleted.')
     const client = await runtime.client()
     for (const name of all) await client.storage.delete(name)
     if (out.json) out.data(all.map((name) => ({ name, deleted: true })))
@@ -143,18 +135,6 @@ export function register(program: Command, runtime: Runtime): void {
 /** The name behind `team:`; undefined for anything else. */
 function ofTeam(word: string): string | undefined {
   return word.startsWith('team:') ? word.slice('team:'.length) : undefined
-}
-
-/** Where a file of the team goes: into a folder under its own name. */
-async function placeHere(name: string, to: string): Promise<string> {
-  if (to === '-') return to
-  const isFolder =
-    to.endsWith('/') ||
-    (await stat(to).then(
-      (one) => one.isDirectory(),
-      () => false,
-    ))
-  return isFolder ? join(to, basename(name)) : to
 }
 
 function placeThere(file: string, name: string): string {

@@ -3,6 +3,7 @@ import { basename } from 'node:path'
 import type { SendWebhookInput } from '@automation/client'
 import { Option, type Command } from 'commander'
 import { readText } from '../options/parameters.ts'
+import { repeated } from '../options/repeated.ts'
 import { examples } from '../output/examples.ts'
 import { exitCodes, ExitError, usageError, type Runtime } from '../runtime.ts'
 import { showRun } from '../runs/show-run.ts'
@@ -34,7 +35,6 @@ export function register(program: Command, runtime: Runtime): void {
     'pas webhooks url greeting',
     'curl "$(pas webhooks url greeting)?name=Ada"',
   )
-  const several = (text: string, before: string[] = []) => [...before, text]
   examples(
     webhooks
       .command('send')
@@ -45,8 +45,8 @@ export function register(program: Command, runtime: Runtime): void {
 --sign-with names an environment variable with the secret, or else a variable of the team: the service signs then, and the secret stays there.`,
       )
       .option('-d, --data <body>', 'the body, @FILE for that of a file, @- for stdin')
-      .option('-F, --form <name=value>', 'a field of a form; NAME=@FILE sends a file', several)
-      .option('-H, --header <name: value>', 'a header of the request', several)
+      .option('-F, --form <name=value>', 'a field of a form; NAME=@FILE sends a file', repeated)
+      .option('-H, --header <name: value>', 'a header of the request', repeated)
       .option('--tag <tag>', 'the version to run: its tag, its id or an alias')
       .option('--sign-with <name>', 'sign the body with the secret in this variable')
       .addOption(new Option('--scheme <scheme>', 'how to sign').choices(signatureSchemes).default('github'))

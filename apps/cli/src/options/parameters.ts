@@ -2,6 +2,7 @@ import { readFile } from 'node:fs/promises'
 import { text as textOf } from 'node:stream/consumers'
 import type { Command } from 'commander'
 import { usageError, type Runtime } from '../runtime.ts'
+import { repeated } from './repeated.ts'
 
 /** What the options below say. */
 export interface ParameterOptions {
@@ -12,11 +13,9 @@ export interface ParameterOptions {
 /** Adds the options by which a command takes the parameters of a run. */
 export function withParameters(command: Command): Command {
   return command
-    .option('-p, --parameter <name=value>', 'a parameter as text; NAME:=VALUE is JSON, such as count:=3', collect)
+    .option('-p, --parameter <name=value>', 'a parameter as text; NAME:=VALUE is JSON, such as count:=3', repeated)
     .option('-f, --file <file>', 'a file with the parameters as a JSON object, - for stdin')
 }
-
-const collect = (text: string, before: string[] = []) => [...before, text]
 
 /** The parameters of a run: those of the file, and over them the single ones; undefined where none are given. */
 export async function readParameters(

@@ -16,6 +16,7 @@ export interface SandboxCommand {
 
 type Line =
   | { type: 'stdout' | 'stderr'; data: string }
+  | { type: 'lost'; bytes: number }
   | { type: 'exit'; code: number; signal?: string; timedOut?: boolean }
   | { type: 'error'; code: string; message: string }
 
@@ -36,6 +37,8 @@ export async function exec(
     const line = JSON.parse(text) as Line
     if (line.type === 'exit') return line
     if (line.type === 'error') throw new ExitError(ownFailure, line.message, { reason: line.code })
+    // Bytes that are not kept: there is nothing to write.
+    if (line.type === 'lost') continue
     if (line.data !== '') write(line.type, line.data)
   }
   throw new ExitError(ownFailure, 'The connection to the command was cut, and the command ended with it.', {

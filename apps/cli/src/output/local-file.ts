@@ -1,0 +1,34 @@
+import { createWriteStream } from 'node:fs'
+import { mkdir, rename, rm, stat } from 'node:fs/promises'
+import { basename, dirname, join } from 'node:path'
+import { Readable } from 'node:stream'
+import { pipeline } from 'node:stream/promises'
+
+/** Writes a download to a file, which is there when all of it is: what was there before stays until then. */
+export async function saveFile(body: Response['body'], file: string): Promise<void> {
+  await mkdir(dirname(file), { recursive: true })
+  const part = `${file}.part-${process.pid}`
+  try {
+    await pipeline(streamOf(body), createWriteStream(part))
+    await rename(part, file)
+  } finally {
+    await rm(part, { force: true })
+  }
+}
+
+/** A download as a stream of Node. */
+export function streamOf(body: Response['body']): Readable {
+  return Readable.fromWeb(body as Parameters<typeof Readable.fromWeb>[0])
+}
+
+/** Where a download goes: into a folder under its own name; `-` is stdout. */
+export async function placeHere(name: string, to: string): Promise<string> {
+  if (to === '-') return to
+  const isFolder =
+    to.endsWith('/') ||
+    (await stat(to).then(
+      (one) => one.isDirectory(),
+      () => false,
+    ))
+  return isFolder ? join(to, basename(name)) : to
+}
