@@ -5,6 +5,7 @@ import { until } from '@automation/testing'
 import { exportJWK, generateKeyPair, SignJWT } from 'jose'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { at } from './contract-records.ts'
+import { ISSUER } from './contract-servers.ts'
 import { problemOf, startGateway, type GatewayForTests } from './gateway-for-tests.ts'
 
 let gateway: GatewayForTests
@@ -132,7 +133,7 @@ describe('keys', () => {
   })
 })
 
-test('tokens of a configured external issuer are accepted by its own keys, issuer and audience', async () => {
+test('tokens of a configured external issuer are accepted by its own keys, issuer and audience: those for MCP by MCP alone', async () => {
   const { publicKey, privateKey } = await generateKeyPair('RS256', { extractable: true })
   const jwks = { keys: [{ ...(await exportJWK(publicKey)), kid: 'ext', alg: 'RS256' }] }
   const issuer = createServer((_request, response) => response.end(JSON.stringify(jwks)))
@@ -159,6 +160,12 @@ test('tokens of a configured external issuer are accepted by its own keys, issue
     expect(await status(await token('other', ['demo']))).toBe(401)
     expect(await status(await token('svc', ['else']))).toBe(403)
     expect(await status(await guarded.servers.token())).toBe(200)
+    const address = `${ISSUER}/api/demo/mcp`
+    const ofMcp = await token(address, ['demo'])
+    const headers = { authorization: `Bearer ${ofMcp}`, 'content-type': 'application/json', accept: '*/*' }
+    expect((await guarded.request('POST', '/api/demo/mcp', { headers, body: '{}' })).status).not.toBe(401)
+    expect(await status(ofMcp)).toBe(401)
+    expect(await status(`${address} ${ofMcp}`)).toBe(401)
     issuer.close()
     issuer.closeAllConnections()
     expect(await status(await token('svc', ['demo', 'x']))).toBe(200)
