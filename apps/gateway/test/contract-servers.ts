@@ -101,7 +101,7 @@ export class ContractServers {
     return new SignJWT({ client_id: 'sa-demo-abcdefgh', name: 'ci', groups: ['demo'], scope: 'executor', ...claims })
       .setProtectedHeader({ alg: 'ES256', kid: this.kid })
       .setIssuer((claims['iss'] as string | undefined) ?? ISSUER)
-      .setSubject('sa-demo-abcdefgh')
+      .setSubject((claims['sub'] as string | undefined) ?? 'sa-demo-abcdefgh')
       .setIssuedAt()
       .setExpirationTime(expiresIn)
       .sign(this.#key)

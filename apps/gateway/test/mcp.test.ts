@@ -1,5 +1,7 @@
 import { Status } from '@automation/contract/execution/v1/execution'
+import { StorageService } from '@automation/contract/storage/v1/storage'
 import { Failure } from '@automation/errors'
+import { served, type Handlers } from '@automation/rpc'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { process as stored, execution } from './contract-records.ts'
 import { EXECUTION_ID, ISSUER } from './contract-servers.ts'
@@ -178,7 +180,114 @@ test('the bodies of calls that tools make are held no longer than these', async 
   await own.stop()
 })
 
+test('schemas of tools of an alias are read a few at a time', async () => {
+  const all = Array.from({ length: 40 }, (_, n) => ({
+    ...stored,
+    id: crypto.randomUUID(),
+    slug: `tool-${n}`,
+    tags: ['mcp-tool'],
+  }))
+  const own = await startGateway()
+  own.servers.answers.set('listProcesses', () => ({ processes: all, page: { total: 40 } }))
+  let [open, most] = [0, 0]
+  own.servers.answers.set('listAliases', async () => {
+    open += 1
+    most = Math.max(most, open)
+    await new Promise((resolve) => setImmediate(resolve))
+    open -= 1
+    return { aliases: [], page: { total: 0 } }
+  })
+  const answer = await own.request('POST', '/api/demo/mcp?alias=live', {
+    headers: { 'content-type': 'application/json', accept: 'application/json, text/event-stream' },
+    body: JSON.stringify(list),
+  })
+  expect((await resultOf<{ result: ToolPage }>(answer)).result.tools.map(({ name }) => name)).not.toContain(
+    'run_tool-0',
+  )
+  expect(most).toBeGreaterThan(0)
+  expect(most).toBeLessThanOrEqual(8)
+  await own.stop()
+})
+
+test('an object whose answer would be larger than 256 KiB is refused', async () => {
+  const bytes = Buffer.alloc(100 * 1024, '"')
+  const readObject = async function* () {
+    yield { chunk: bytes }
+  }
+  const getObject = () => ({ name: 'a', contentType: 'text/plain', size: BigInt(bytes.length), md5: Buffer.alloc(16) })
+  const handlers = { getObject, readObject } as unknown as Handlers<typeof StorageService>
+  gateway.servers.network.add([served(StorageService, handlers)])
+  const read = { ...list, method: 'tools/call', params: { name: 'read_storage_object', arguments: { filename: 'a' } } }
+  const { result } = await resultOf<{ result: object }>(await send(read, {}, '?access=read'))
+  expect(result).toMatchObject({
+    isError: true,
+    content: [{ text: expect.stringMatching(/read it over REST/) as string }],
+  })
+})
+
 describe('a run', () => {
+  test('has to be of the alias that the address names', async () => {
+    const before = gateway.servers.received.filter(({ method }) => method === 'startExecution').length
+    const { result } = await resultOf<{ result: object }>(await send(runHello, {}, '?alias=nowhere'))
+    expect(result).toMatchObject({ isError: true, content: [{ text: 'It has no version of the alias nowhere' }] })
+    expect(gateway.servers.received.filter(({ method }) => method === 'startExecution')).toHaveLength(before)
+  })
+
+  test('whose value is too long for any answer gives its beginning, as it was returned', async () => {
+    const value = `[${'1, '.repeat(300_000)}1]`
+    gateway.servers.answers.set('getExecution', () => ({ ...execution, returnValue: Buffer.from(value) }))
+    gateway.servers.watching = async function* () {
+      yield { updates: [] }
+      yield { updates: [{ position: '1', update: { case: 'end', value: Status.FINISHED } }] }
+    }
+    const { result } = await resultOf<{ result: object }>(await send(runHello))
+    gateway.servers.answers.delete('getExecution')
+    expect(result).toMatchObject({
+      structuredContent: { status: 'FINISHED', truncated: true, returnValue: value.slice(0, 32 * 1024) },
+    })
+  })
+
+  test.each([
+    ['outside a session is cancelled by no message', {}, 'ada'],
+    ['is not cancelled by another person with the same OAuth client', { 'mcp-session-id': 'one' }, 'bob'],
+  ])('%s', async (_, session, other) => {
+    const own = await startGateway()
+    own.servers.answers.set('getProcess', () => ({
+      ...stored,
+      slug: 'hello',
+      tags: ['mcp-tool'],
+      parametersSchema: '',
+    }))
+    const { promise: watched, resolve: begun } = Promise.withResolvers<void>()
+    const { promise: ended, resolve: end } = Promise.withResolvers<void>()
+    own.servers.watching = async function* () {
+      begun()
+      yield { updates: [] }
+      await ended
+      yield { updates: [{ position: '1', update: { case: 'end', value: Status.FINISHED } }] }
+    }
+    const postAs = async (sub: string, message: unknown) =>
+      own.request('POST', '/api/demo/mcp', {
+        headers: {
+          'content-type': 'application/json',
+          accept: 'application/json, text/event-stream',
+          authorization: `Bearer ${await own.servers.token({ client_id: 'app', sub })}`,
+          ...session,
+        },
+        body: JSON.stringify(message),
+      })
+    const call = postAs('ada', runHello)
+    await watched
+    const cancelled = { jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: runHello.id } }
+    expect((await postAs(other, cancelled)).status).toBe(202)
+    end()
+    expect((await resultOf<{ result: object }>(await call)).result).toMatchObject({
+      structuredContent: { status: 'FINISHED' },
+    })
+    expect(own.servers.received.filter(({ method }) => method === 'killExecution')).toEqual([])
+    await own.stop()
+  })
+
   test('is started as any other, in the name of the client, and held to the schema', async () => {
     gateway.servers.watching = async function* () {
       yield { updates: [] }

@@ -5,9 +5,10 @@
 export class Cancellations {
   readonly #open = new Map<string, Set<AbortController>>()
 
-  /** A call begins; `end` is called when it is over. */
-  begin(key: string): { signal: AbortSignal; end(): void } {
+  /** A call begins; `end` is called when it is over. Without a key it is never cancelled. */
+  begin(key: string | undefined): { signal: AbortSignal; end(): void } {
     const controller = new AbortController()
+    if (key === undefined) return { signal: controller.signal, end: () => undefined }
     const calls = this.#open.get(key) ?? new Set()
     this.#open.set(key, calls.add(controller))
     const end = () => {
@@ -17,8 +18,8 @@ export class Cancellations {
     return { signal: controller.signal, end }
   }
 
-  cancel(key: string): void {
-    const calls = [...(this.#open.get(key) ?? [])]
+  cancel(key: string | undefined): void {
+    const calls = key === undefined ? [] : [...(this.#open.get(key) ?? [])]
     if (calls.length === 1) calls[0]?.abort()
   }
 }

@@ -51,7 +51,7 @@ export class FollowedRuns {
       return { content: [{ type: 'text', text: 'The call was cancelled' }], isError: true }
     const path = `/executions/${executionId}`
     const record = await this.#rest.json<ExecutionJson>({ method: 'GET', path }, reading)
-    return runAnswer(resultOf(record, lines))
+    return runAnswer(resultOf(record, lines), record.returnValue)
   }
 
   /** The last lines of the log until the end, or until the wait is over. */
@@ -103,8 +103,9 @@ interface ExecutionJson {
   timeline?: { explanation?: string }
 }
 
+/** What became of a run, without its value. */
 function resultOf(record: ExecutionJson, { last, count }: { last: LogLine[]; count: number }): RunResult {
-  const { id, status, returnValue, timeline } = record
+  const { id, status, timeline } = record
   const explanation = timeline?.explanation
   const isOtherEnd = status === 'KILLED' || status === 'REJECTED' || status === 'ERROR'
   const error = isObject(record.error)
@@ -115,7 +116,6 @@ function resultOf(record: ExecutionJson, { last, count }: { last: LogLine[]; cou
   return {
     executionId: id,
     status,
-    ...(status === 'FINISHED' && { returnValue: returnValue === undefined ? null : JSON.parse(returnValue) }),
     ...(error !== undefined && { error }),
     logs: last,
     truncated: count > last.length,

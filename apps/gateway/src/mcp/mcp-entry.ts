@@ -4,7 +4,7 @@ import {
   isInitializeRequest,
   type McpHttpHandler,
 } from '@modelcontextprotocol/server'
-import { asFailure, Failure, type Failure as Refusal } from '@automation/errors'
+import { asFailure, Failure } from '@automation/errors'
 import { requireScope } from '../auth/scopes.ts'
 import { readBody } from '../http/body.ts'
 import type { Exchange } from '../http/exchange.ts'
@@ -52,7 +52,7 @@ export class McpEntry {
     )
   }
 
-  /** What a request is answered. Failures: those of callers; forbidden_origin, method_not_allowed, invalid_input. */
+  /** What a request is answered. Failures: those of callers; too_many_calls, forbidden_origin, method_not_allowed, invalid_input. */
   async answer(exchange: Exchange, team: string): Promise<Response> {
     exchange.route = '/api/{team}/mcp'
     exchange.team = team
@@ -67,9 +67,11 @@ export class McpEntry {
       throw methodNotAllowed(method, allow)
     }
     const selection = selectionFrom(exchange.query, caller.scope)
-    const { config, budget } = this.#dependencies
+    const { config, budget, calls } = this.#dependencies
     const bytes = await readBody(exchange, { maxBytes: config.bodyMaxBytes, budget })
     const message = messageIn(bytes)
+    // The first was counted with the request.
+    for (let nth = 1; Array.isArray(message) && nth < message.length; nth += 1) calls.count(team, performance.now())
     return this.#served(exchange, { caller, selection, bytes, message })
   }
 
@@ -89,10 +91,11 @@ export class McpEntry {
   ): Promise<Response> {
     const { app, config, document, budget, report } = this.#dependencies
     const session = String(exchange.incoming.headers[sessionHeader] ?? '')
-    const keyOf = (id: unknown) => JSON.stringify([caller.team, caller.identity.subject, session, id])
+    const { subject, sub } = caller.identity
+    const keyOf = (id: unknown) => callKey([caller.team, subject, sub], session, id)
     const cancels = isObject(message) && message['method'] === 'notifications/cancelled' ? message['params'] : undefined
     if (isObject(cancels)) this.#cancellations.cancel(keyOf(cancels['requestId']))
-    const callKey = keyOf(isObject(message) ? message['id'] : undefined)
+    const key = keyOf(isObject(message) ? message['id'] : undefined)
     this.#operations ??= operationInputs(document())
     const client = clientIn(message) || clientOf(session)
     const serving: Serving = {
@@ -103,10 +106,9 @@ export class McpEntry {
       report,
       selection,
       operations: this.#operations,
-      begin: () => this.#cancellations.begin(callKey),
+      begin: () => this.#cancellations.begin(key),
       waitMs: Math.min(longestWaitMs, config.syncWaitMaxMs),
     }
-    const { subject } = caller.identity
     const authInfo = { token: '', clientId: subject, scopes: caller.scope.split(' '), extra: { serving } }
     const request = requestFor(exchange, bytes)
     const response = await this.#handler.fetch(request, {
@@ -126,9 +128,18 @@ export class McpEntry {
   }
 }
 
-function foreignOrigin(): Refusal {
+function foreignOrigin(): Failure {
   const text = 'Pages of this origin may not call MCP; CORS_ORIGINS names those that may'
   return new Failure('permission_denied', 'forbidden_origin', text)
+}
+
+/**
+ * What a call of a caller is known by; undefined where none can be cancelled: outside a session ids of calls are those of
+ * many clients.
+ */
+function callKey(caller: string[], session: string, id: unknown): string | undefined {
+  if (session === '' || (typeof id !== 'string' && typeof id !== 'number')) return undefined
+  return JSON.stringify([...caller, session, id])
 }
 
 /** The JSON of a body; undefined where it is none, which the protocol has an answer for. */

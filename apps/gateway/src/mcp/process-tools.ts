@@ -87,10 +87,11 @@ export class ProcessTools {
     }
   }
 
-  /** What starts a run of it. Fault: arguments that its schema does not have. */
+  /** What starts a run of it. Faults: no version of the alias, arguments that its schema does not have. */
   async startOf({ process }: ProcessTool, given: JsonObject): Promise<RestRequest> {
     const { alias } = this.#selection
     const schema = await this.#schema(process)
+    if (schema === undefined) throw new ToolFault(`It has no version of the alias ${teamText(alias ?? '')}`)
     if (!takesMembers(schema)) {
       const others = Object.keys(given).filter((name) => name !== 'parameters')
       if (others.length > 0) throw new ToolFault(`It takes parameters alone, not ${others.slice(0, 20).join(', ')}`)

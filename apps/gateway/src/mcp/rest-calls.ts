@@ -83,7 +83,7 @@ export class RestCalls {
     if (type !== undefined) headers.push(['content-type', type], ['content-length', String(body.length)])
     const sent = { method: request.method, target, headers, body }
     return withSentExchange(sent, { exchange, ip, signal }, async (inner) => {
-      inner.onBehalf = { identity, scope, checksParameters: true }
+      inner.onBehalf = { identity, scope }
       try {
         const call = new Request(`http://localhost${target}`, { method: request.method })
         const response = await this.#app.fetch(call, { exchange: inner })
@@ -125,8 +125,7 @@ function initiatedBy(client: string): string {
 async function faultOf(response: Response): Promise<ToolFault> {
   const text = await response.text()
   const problem: unknown = response.headers.get('content-type')?.includes('json') ? JSON.parse(text) : undefined
-  return new ToolFault(isObject(problem) ? refusalText(problem) : `The call was refused with ${response.status}`, {
-    code: isObject(problem) ? String(problem['code']) : '',
-    executionId: isObject(problem) && typeof problem['executionId'] === 'string' ? problem['executionId'] : undefined,
-  })
+  return isObject(problem)
+    ? new ToolFault(refusalText(problem), String(problem['code']))
+    : new ToolFault(`The call was refused with ${response.status}`)
 }

@@ -174,8 +174,9 @@ async function objectAnswer(response: Response): Promise<CallToolResult> {
     ? { content: bytes.toString('utf8') }
     : { content: bytes.toString('base64'), isBase64: true }
   const text = JSON.stringify({ contentType, size: bytes.length, ...shown })
-  if (Buffer.byteLength(text) > mostBytes) throw tooLarge()
-  return textAnswer(text)
+  const answer = textAnswer(text)
+  if (Buffer.byteLength(JSON.stringify(answer)) > mostBytes) throw tooLarge()
+  return answer
 }
 
 async function bounded({ body }: Response, most: number): Promise<Uint8Array> {

@@ -47,31 +47,37 @@ export const runResultSchema = {
 const failed = ['ERROR', 'KILLED', 'REJECTED']
 const ended = ['FINISHED', ...failed]
 
-/** The answer of a tool that has run something, within 256 KiB. */
-export function runAnswer(whole: RunResult): CallToolResult {
-  for (const result of [whole, ...shorter(whole)]) {
+/** The answer of a tool that has run something, within 256 KiB; `value` is the JSON text of what the code returned. */
+export function runAnswer(run: RunResult, value = 'null'): CallToolResult {
+  for (const result of fullToShort(run, value)) {
     const answer = answerOf(result)
     if (Buffer.byteLength(JSON.stringify(answer)) <= mostBytes) return answer
   }
-  const { executionId, status } = whole
+  const { executionId, status } = run
   return answerOf({ executionId, status, logs: [], truncated: true })
 }
 
-/** The same with less and less in it. */
-function* shorter(whole: RunResult): Generator<RunResult> {
-  const logs = whole.logs.map((line) => ({ ...line, message: cutText(line.message, 500) }))
-  const { error } = whole
+/** A result with less and less in it. A value that is too long for any answer is cut as it stands: reading it takes long. */
+function* fullToShort(run: RunResult, value: string): Generator<RunResult> {
+  const hasValue = run.status === 'FINISHED'
+  const isReadable = !hasValue || value.length <= mostBytes
+  const whole = isReadable && hasValue && { returnValue: JSON.parse(value) as unknown }
+  if (isReadable) yield { ...run, ...whole }
+  const logs = run.logs.map((line) => ({ ...line, message: cutText(line.message, 500) }))
+  const { error } = run
   const short = {
-    ...whole,
+    ...run,
     logs,
     truncated: true,
     ...(error !== undefined && { error: { name: cutText(error.name, 500), message: cutText(error.message, 4000) } }),
   }
-  yield short
-  yield { ...short, logs: logs.slice(-5) }
-  const value = JSON.stringify(whole.returnValue ?? null)
-  yield { ...short, logs: logs.slice(-5), returnValue: cutText(value, 32 * 1024) }
-  yield { ...short, logs: [], returnValue: cutText(value, 4 * 1024) }
+  if (isReadable) {
+    yield { ...short, ...whole }
+    yield { ...short, ...whole, logs: logs.slice(-5) }
+  }
+  const cut = (bytes: number) => hasValue && { returnValue: cutText(value, bytes) }
+  yield { ...short, logs: logs.slice(-5), ...cut(32 * 1024) }
+  yield { ...short, logs: [], ...cut(4 * 1024) }
 }
 
 function answerOf(result: RunResult): CallToolResult {

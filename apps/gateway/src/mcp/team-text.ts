@@ -15,8 +15,10 @@ export function teamText(text: string): string {
 
 /** The beginning of a text, in whole characters, of at most so many bytes of UTF-8. */
 export function cutText(text: string, bytes: number): string {
-  const encoded = Buffer.from(text)
-  if (encoded.length <= bytes) return text
+  // No character has fewer bytes than code units.
+  const start = text.slice(0, bytes)
+  const encoded = Buffer.from(start)
+  if (encoded.length <= bytes) return start
   let end = bytes
   while (end > 0 && ((encoded[end] as number) & 0xc0) === 0x80) end -= 1
   return encoded.toString('utf8', 0, end)

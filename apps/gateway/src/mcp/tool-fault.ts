@@ -2,13 +2,11 @@
 export class ToolFault extends Error {
   /** That of the problem of the REST interface; empty where there is none. */
   readonly code: string
-  readonly executionId: string | undefined
 
-  constructor(text: string, { code = '', executionId }: { code?: string; executionId?: string | undefined } = {}) {
+  constructor(text: string, code = '') {
     super(text)
     this.name = 'ToolFault'
     this.code = code
-    this.executionId = executionId
   }
 }
 

@@ -7,6 +7,7 @@ import type {
   LoggingLevel,
   McpRequestContext,
   ServerContext,
+  Tool,
 } from '@modelcontextprotocol/server'
 import { asFailure, Failure } from '@automation/errors'
 import type { BodyBudget } from '../http/body-budget.ts'
@@ -41,6 +42,7 @@ export interface ToolServing {
 }
 
 const pageSize = 100
+const readAtOnce = 8
 const ttlMs = 30_000
 
 /** The server of one request: it lists tools and calls them. */
@@ -86,7 +88,9 @@ async function listed(processes: ProcessTools, rows: RowTools, cursor: string | 
   const all = [...ofProcesses, ...ofRows].toSorted((a, b) => (a.name < b.name ? -1 : 1))
   const rest = all.filter(({ name }) => name > after)
   const page = rest.slice(0, pageSize)
-  const tools = await Promise.all(page.map(({ shown }) => shown()))
+  const tools: (Tool | undefined)[] = []
+  for (let at = 0; at < page.length; at += readAtOnce)
+    tools.push(...(await Promise.all(page.slice(at, at + readAtOnce).map(({ shown }) => shown()))))
   const last = rest.length > pageSize ? page.at(-1)?.name : undefined
   return {
     tools: tools.filter((tool) => tool !== undefined),

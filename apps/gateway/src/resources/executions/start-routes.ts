@@ -207,7 +207,7 @@ async function startOf(
   return {
     ...startRequest(kept?.processId ?? identifier, body, bodyText),
     // Execution of a release that knows no drafts finds no version of this name, and does not run what is saved.
-    checksParameters: exchange.onBehalf?.checksParameters ?? false,
+    checksParameters: exchange.onBehalf !== undefined,
     ...(kept !== undefined && { draftId: kept.draftId, tag: kept.draftId }),
     idempotencyKey: idempotencyKey(exchange.incoming.headers['idempotency-key'], {
       body: bodyBytes,
