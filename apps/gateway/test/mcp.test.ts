@@ -180,6 +180,24 @@ test('the bodies of calls that tools make are held no longer than these', async 
   await own.stop()
 })
 
+test('each message of a batch counts as a call of the team', async () => {
+  const limits = [{ team: 'demo', name: 'callsPerSecond', value: 90n }]
+  const own = await startGateway({}, {}, ({ answers }) =>
+    answers.set('listTeamLimits', () => ({ revision: 1n, gateways: 1, limits })),
+  )
+  const statusOf = async (messages: number) => {
+    const answer = await own.request('POST', '/api/demo/mcp', {
+      headers: { 'content-type': 'application/json', accept: 'application/json, text/event-stream' },
+      body: JSON.stringify(Array.from({ length: messages }, (_, id) => ({ jsonrpc: '2.0', id, method: 'ping' }))),
+    })
+    await answer.text()
+    return answer.status
+  }
+  await expect.poll(() => statusOf(91)).toBe(429)
+  await expect.poll(() => statusOf(1)).toBe(200)
+  await own.stop()
+})
+
 test('schemas of tools of an alias are read a few at a time', async () => {
   const all = Array.from({ length: 40 }, (_, n) => ({
     ...stored,
