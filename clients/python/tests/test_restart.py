@@ -55,11 +55,14 @@ def test_waits_and_streams_outlive_a_restart(started: StartedSystem) -> None:
     before.processes.create(name="short", source_code="return 'short'")
     before.processes.create(name="endless", source_code="await new Promise((done) => setTimeout(done, 600_000))")
 
-    seen = threading.Event()
+    opened, restarted, seen = threading.Event(), threading.Event(), threading.Event()
 
     def restart() -> None:
+        # A stream that was never open is given up.
+        while not (opened.is_set() or seen.is_set()):
+            assert before.processes.call("short") == "short"
         started.restart()
-        # The stream has seen no event yet to go on from: it begins with what happens once it is open again.
+        restarted.set()
         while not seen.is_set():
             assert before.processes.call("short") == "short"
 
@@ -84,6 +87,9 @@ def test_waits_and_streams_outlive_a_restart(started: StartedSystem) -> None:
     async def sees_the_next_run(pas: AsyncClient) -> None:
         async with aclosing(pas.events.stream(types=["execution"])) as events:
             async for event in events:
+                opened.set()
+                if not restarted.is_set():
+                    continue
                 if event.execution and event.execution.process_slug == "short" and event.execution.status == "FINISHED":
                     seen.set()
                     return
