@@ -1,31 +1,24 @@
 const momentMs = 1000
 
-/** Remembers for a while, a second if nothing else is said, who was here. */
+/** Remembers for a second who was here, to tell whether somebody else was. */
 export class RecentlySeen {
-  readonly #forMs: number
   /** When each was last here; who has been away longest comes first. */
   readonly #cameAt = new Map<string, number>()
 
-  constructor(forMs = momentMs) {
-    this.#forMs = forMs
-  }
-
-  /** Whether it is remembered to have been here before. */
-  came(who: string): boolean {
+  came(who: string): void {
     const now = performance.now()
+    this.#cameAt.delete(who)
+    this.#cameAt.set(who, now)
     for (const [first, cameAt] of this.#cameAt) {
-      if (now - cameAt < this.#forMs) break
+      if (now - cameAt < momentMs) break
       this.#cameAt.delete(first)
     }
-    const wasHere = this.#cameAt.delete(who)
-    this.#cameAt.set(who, now)
-    return wasHere
   }
 
-  /** Whether anybody else is remembered. */
+  /** Whether anybody else came within the last second. */
   others(than: string): boolean {
     const now = performance.now()
-    for (const [who, cameAt] of this.#cameAt) if (who !== than && now - cameAt < this.#forMs) return true
+    for (const [who, cameAt] of this.#cameAt) if (who !== than && now - cameAt < momentMs) return true
     return false
   }
 }

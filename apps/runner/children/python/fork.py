@@ -38,28 +38,25 @@ SIGNALS = {
     int(_signal.SIGINT): _signal.default_int_handler,
 }
 KILL = int(_signal.SIGKILL)
+STOP = int(_signal.SIGSTOP)
 
 set_signal = _signal.signal
 end_process = os._exit
 kill = os.kill
 own_pid = os.getpid
-# Of JSON from the runner, without spaces around it.
-parse = json.JSONDecoder().scan_once
 
 
 class Fork:
     """Made in the parent, so that what is the same for all is ready in each; `live` is what the fork does."""
 
-    def __init__(self, directory):
-        self.directory = directory
+    def __init__(self):
         self.ballast = bytes(BALLAST_BYTES)
         self.reader = frames.Reader(frames.IN)
         self.calls = Calls(self.reader)
         self.svc = service.create(self.calls.ask)
+        self.rehearsed = rehearsal.program()
         self.settings = None
-        self.team = None
         self.ready = None
-        self.standard = None
         self.surroundings = {"variables": {}}
         self.program = None
         self.fault = None
@@ -71,14 +68,11 @@ class Fork:
     def configure(self, payload):
         self.settings = json.loads(payload)
         self.ready = None
-        self.standard = None
-        self.team = TeamModules(self.settings, self.svc)
 
     def surround(self, payload):
         before = self.surroundings["variables"]
         self.surroundings = json.loads(payload)
-        surroundings.set_variables(self.directory, self.surroundings["variables"], before)
-        service.surround(self.svc, self.surroundings)
+        surroundings.set_variables(self.surroundings["variables"], before)
 
     def live(self, parent, is_offered):
         """In the fork, when its descriptors are in their places: never returns. `is_offered`: it may become a template."""
@@ -93,10 +87,11 @@ class Fork:
                 set_signal(number, handler)
             process_control.show()
             warm.wake()
+            rehearsal.play(self.svc, self.rehearsed)
             if self.settings is not None:
                 self.load()
             else:
-                rehearsal.play_once()
+                rehearsal.compile_once()
             gc.enable()
             self.wait()
             # Nothing of the run goes on, nor does what it wants done at its end.
@@ -122,15 +117,7 @@ class Fork:
             packed = self.program.packed()
             # Said in any case: what comes first is not from process code.
             fits = len(packed) <= PACKED_MAX_BYTES
-            names = ",".join(each for each in self.standard_imports() if each not in sys.modules).encode()
-            frames.write_all(frames.OUT, frames.upward(frames.COMPILED, 0, names + b"\n" + (packed if fits else b"")))
-
-    def standard_imports(self):
-        """What the program and its modules may import of Python's own library, as far as it is worth to be imported ahead."""
-        if self.standard is None:
-            later = (self.team.imports_anywhere(index) for index in range(len(self.team.modules)))
-            self.standard = warm.among({*self.program.later_imports, *(name for names in later for name in names)})
-        return self.standard
+            frames.write_all(frames.OUT, frames.upward(frames.COMPILED, 0, packed if fits else b""))
 
     def wait(self):
         """Takes frames until the run has come and gone."""
@@ -162,7 +149,7 @@ class Fork:
 
         imports = None
         if self.fault is None and not self.settings.get("modulesFault") and not header.get("fresh"):
-            imports = template.Imports(self.program, self.team, self.settings, self.standard_imports())
+            imports = template.Imports(self.program, TeamModules(self.settings), self.settings)
         if imports is None or not imports.takes_time():
             template.move_out()
             say(template.RUNS_ITSELF)
@@ -189,6 +176,7 @@ class Fork:
         warm.wake()
         imports.drawn.anew()
         os.chdir(imports.directory)
+        rehearsal.play(self.svc, self.rehearsed)
         if imports.collect:
             gc.enable()
 
@@ -196,7 +184,7 @@ class Fork:
         header_bytes, parameters_bytes = LENGTHS.unpack_from(frame, 1)
         header_end = 1 + LENGTHS.size + header_bytes
         parameters_end = header_end + parameters_bytes
-        header, _ = parse(frame[1 + LENGTHS.size : header_end].decode(), 0)
+        header = json.loads(frame[1 + LENGTHS.size : header_end])
         number = self.calls.run = header["number"]
         output.restart(self.settings["logs"])
         surroundings.set_traceparent(header.get("traceparent"), self.surroundings["variables"])
@@ -209,8 +197,7 @@ class Fork:
             end_process(0)
         frames.write_all(frames.OUT, frames.upward(kind, number, data))
         # What the run has held is still to be seen: the parent looks, and ends all of it.
-        while frames.read(frames.IN, frames.READ_BYTES):
-            pass
+        kill(self.pid, STOP)
 
     def outcome(self, header, parameters, request):
         if self.fault is not None:
@@ -219,9 +206,9 @@ class Fork:
             raise RuntimeError(self.settings["modulesFault"])
         # Kept: a module that nobody holds loses its names.
         self.module = self.module or self.program.module()
-        service.fill(self.svc, header, parameters, request)
+        service.fill(self.svc, header, parameters, request, self.surroundings)
         service.install(self.svc, self.settings["names"], self.program.namespace)
-        self.team.install(self.svc)
+        TeamModules(self.settings).install(self.svc)
         data, is_transient = value.serialise(self.value(), self.settings["returnValueMaxBytes"])
         return frames.VALUE, (b"\1" if is_transient else b"\0") + data
 

@@ -1,5 +1,5 @@
 """
-What each run does, done some times ahead with a source of our own: Python adapts its code to what it sees, and what it
+What each fork does, done some times ahead with a source of our own: Python adapts its code to what it sees, and what it
 has adapted here, no fork has to, nor to copy the memory for it.
 """
 
@@ -11,8 +11,7 @@ import service
 import value
 from program import STAR, Program
 
-# Python adapts what has been called eight times.
-TIMES = 10
+TIMES = 16
 NAME = "rehearsal.py"
 SOURCE = """
 import json
@@ -31,25 +30,33 @@ PROCESS = {"id": "", "name": "", "slug": ""}
 SURROUNDINGS = {"team": "", "timeZone": "UTC", "process": PROCESS, "variables": {"A": "b"}}
 
 
-def rehearse():
-    """Leaves nothing behind but what Python has adapted."""
-    packed = Program(SOURCE, NAME).packed()
+def program():
+    """A small one: what it touches, every run needs."""
+    return Program("return [svc.context.parameters]", NAME)
+
+
+def rehearse(svc):
+    """Leaves nothing behind but what Python has adapted; `svc` gets its values again in each run."""
+    import asyncio  # As in `waiting`: not before there is time.
+
     for _ in range(TIMES):
-        play(Program(SOURCE, NAME, packed))
+        play(svc, Program(SOURCE, NAME, Program(SOURCE, NAME).packed()))
+    loop = asyncio.new_event_loop()
+    loop.run_until_complete(asyncio.sleep(0))
+    loop.close()
 
 
-def play_once():
-    """In a fork that will be the first to see its program: the memory that it touches is its own then."""
-    play(Program(SOURCE, NAME, Program(SOURCE, NAME).packed()))
+def compile_once():
+    """In a fork that will be the first to see its program: the compiler's memory is its own then."""
+    Program(SOURCE, NAME).packed()
+    linecache.cache.pop(NAME, None)
 
 
-def play(program):
-    """As a run does it."""
+def play(svc, program):
+    """As a run does it. In a fork, once, while there is time: the memory that it touches is its own then."""
     own_main, own_star = sys.modules["__main__"], getattr(builtins, STAR, None)
-    svc = service.create(None)
     module = program.module()
-    service.surround(svc, SURROUNDINGS)
-    service.fill(svc, HEADER, PARAMETERS, REQUEST)
+    service.fill(svc, HEADER, PARAMETERS, REQUEST, SURROUNDINGS)
     service.install(svc, ["svc"], module.__dict__)
     value.serialise(program.run(), 1000)
     sys.modules["__main__"] = own_main

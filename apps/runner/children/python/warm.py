@@ -1,7 +1,4 @@
-"""
-Modules of Python's own library that much process code needs. Where a program names them, they are imported in the process
-that forks its runs: a fork has them for nothing, and no other program bears their weight.
-"""
+"""What runs find already imported, because much process code needs it: a fork of this process has it for nothing."""
 
 import contextlib
 import functools
@@ -10,7 +7,7 @@ import importlib
 import os
 import sys
 
-MODULES = frozenset((
+MODULES = (
     "abc argparse array ast asyncio base64 bisect builtins calendar collections collections.abc concurrent.futures"
     " concurrent.futures.thread contextlib contextvars copy csv dataclasses datetime decimal difflib email.message enum"
     " fractions functools gzip hashlib heapq hmac html http.client http.cookies inspect io ipaddress itertools json"
@@ -18,25 +15,17 @@ MODULES = frozenset((
     " signal socket ssl statistics string struct subprocess sys tempfile textwrap threading time traceback types typing"
     " unicodedata urllib.error urllib.parse urllib.request uuid warnings weakref xml.etree.ElementTree zlib zoneinfo"
     " _strptime bz2 encodings.idna linecache _sitebuiltins"
-).split())
-# What they import when they are used.
-LATER = {"datetime": "_strptime", "http.client": "encodings.idna", "urllib.request": "encodings.idna"}
+).split()
 
 _at_fork = []
 
 
-def among(names):
-    """Those of these names that may be imported ahead, with what they import when they are used."""
-    found = MODULES.intersection(names)
-    return sorted(found.union(LATER[each] for each in found if each in LATER))
-
-
-def import_ahead(names):
-    """A Python without one of them does without."""
+def import_all():
+    """Imports them. A Python without one of them does without."""
     with forks_noted():
-        for each in MODULES.intersection(names):
+        for name in MODULES:
             with contextlib.suppress(ImportError):
-                importlib.import_module(each)
+                importlib.import_module(name)
 
 
 @contextlib.contextmanager

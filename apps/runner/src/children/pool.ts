@@ -1,4 +1,4 @@
-import { availableParallelism, freemem, totalmem } from 'node:os'
+import { availableParallelism } from 'node:os'
 import type { Logger } from '@automation/service'
 import type { ChildrenConfig } from '../config.ts'
 import { Child, type ChildEvents } from './child.ts'
@@ -11,8 +11,7 @@ import { RunMeter } from './run-meter.ts'
 import { childrenToAdd, patienceMs } from './scaling-policy.ts'
 import { SparesByKind, type Spares } from './spares.ts'
 import type { Exit, Task } from './task.ts'
-import { RecentlySeen } from '../recently-seen.ts'
-import { endings, memoryToKeepMb, mustRetire } from './retirement.ts'
+import { endings, firstCold, isOverdue, mustRetire } from './retirement.ts'
 
 export interface PoolOptions {
   config: ChildrenConfig
@@ -41,7 +40,6 @@ export class ChildPool {
   readonly #groupOf = new Map<Child, Group>()
   readonly #memory: MemoryBudget
   readonly #launching = new Map<Promise<void>, Spares>()
-  readonly #called: RecentlySeen
   #failedStarts = 0
   #patience: NodeJS.Timeout | undefined
   #sweeper: NodeJS.Timeout | undefined
@@ -52,7 +50,6 @@ export class ChildPool {
 
   constructor(options: PoolOptions) {
     this.#options = options
-    this.#called = new RecentlySeen(options.config.keptMs)
     this.#spares = new SparesByKind(options.launcher.languages, options.config.spares)
     const sharers = { children: this.#children, groupOf: this.#groupOf, spares: this.#spares.byKind }
     this.#memory = new MemoryBudget(options.config.memoryMb, sharers)
@@ -112,7 +109,6 @@ export class ChildPool {
     group.running.add(child)
     this.#groupOf.set(child, group)
     child.begin(task)
-    child.isCalledAgain = this.#called.came(task.program.key)
     this.#options.cpuPriority.begins(child, task.program.key)
   }
 
@@ -196,7 +192,7 @@ export class ChildPool {
       this.#failedStarts = 0
       child.spares.add(child)
       this.#refill()
-      if (child.state === 'blank') child.rehearse()
+      if (child.state === 'blank') child.warmUp()
     },
     free: (child) => this.#free(child),
     unclean: (reason) => this.#options.logger.debug({ reason }, 'a child is not clean after its run'),
@@ -210,6 +206,7 @@ export class ChildPool {
     const { config, cpuPriority } = this.#options
     if (!cpuPriority.putBack(child) || mustRetire(child, config) || this.#stopped || group.isForOne) child.end('kill')
     if (child.state !== 'idle') return group.hasWaiting ? this.#ask(group) : undefined
+    if (isOverdue(child)) child.warmUp()
     const task = group.nextTask()
     if (task !== undefined) this.#begin(child, group, task)
     else group.add(child)
@@ -243,11 +240,10 @@ export class ChildPool {
   }
 
   #sweep(): void {
-    const { config } = this.#options
-    const toKeepMb = memoryToKeepMb(config.memoryMb, { free: freemem(), total: totalmem() })
-    for (const child of endings(this.#children, performance.now(), config, toKeepMb)) child.end('kill')
+    for (const child of endings(this.#children, performance.now(), this.#options.config)) child.end('kill')
     for (const spares of this.#spares.byKind.values()) for (const child of spares.takeSurplus()) child.end('kill')
     this.#options.cpuPriority.hurryLate(this.#children)
+    firstCold(this.#children)?.warmUp()
     for (const [key, group] of this.#groups) if (group.isEmpty) this.#groups.delete(key)
     this.#spares.tidy([...this.#children].map(({ spares }) => spares).concat(...this.#launching.values()))
     this.#refill()
