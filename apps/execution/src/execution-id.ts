@@ -4,8 +4,8 @@ import { v7 } from 'uuid'
 export { createdAtMs, lowestIdAt } from '@automation/database'
 
 /** A new id: a UUIDv7, so ids sort by the time of their making and their rows' partition follows from them. */
-export function newExecutionId(): string {
-  return v7()
+export function newExecutionId(atMs?: number): string {
+  return atMs === undefined ? v7() : v7({ msecs: atMs })
 }
 
 /** The day of an id in UTC, as partitions are named: `20261120`. */

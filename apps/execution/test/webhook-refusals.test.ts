@@ -1,5 +1,6 @@
 import { Status } from '@automation/contract/execution/v1/execution'
 import { Failure } from '@automation/errors'
+import { timestampFromMs } from '@bufbuild/protobuf/wkt'
 import { serviceContext, until, userContext } from '@automation/testing'
 import bcrypt from 'bcryptjs'
 import { afterAll, beforeAll, expect, test } from 'vitest'
@@ -15,6 +16,7 @@ beforeAll(async () => {
   const passwordHash = await bcrypt.hash('right', 4)
   const put = (name: string, webhook: object) => (ids[name] = system.catalog.put(name, { webhook }))
   put('open', { enabled: true })
+  put('late', { enabled: false })
   put('closed', { enabled: false })
   put('doomed', { enabled: false })
   put('flooded', { enabled: false })
@@ -100,6 +102,26 @@ test('what the gateway has refused is kept, too, of the processes that the team 
   await expect(note('absent')).rejects.toMatchObject({ code: 'process_not_found' })
   await until(async () => (await rowsOf('open')) === 1)
   expect(await list('open')).toMatchObject([{ method: 'PUT', bodyBytes: 2n ** 53n }])
+})
+
+test('a refused call stands where it came, however late its note is; a clock that is far off is not believed', async () => {
+  const note = (code: string, refusedAtMs: number) => {
+    const refusal = { kind: 'invalid_argument', code, reason: 'No' }
+    const request = {
+      identifier: 'late',
+      method: 'PUT',
+      bodyBytes: 0n,
+      refusal,
+      refusedAt: timestampFromMs(refusedAtMs),
+    }
+    return system.executions.noteWebhookRefusal(request, serviceContext('gateway', 'demo'))
+  }
+  const nowMs = Date.now()
+  await note('second', nowMs - 1000)
+  await note('first', nowMs - 2000)
+  await note('stray', nowMs - 86_400_000)
+  await until(async () => (await rowsOf('late')) === 3)
+  expect(await reasons('late')).toEqual(['stray: No', 'second: No', 'first: No'])
 })
 
 test('a flood leaves the last hundred rows, and no more are written in a minute at a replica', async () => {

@@ -15,7 +15,10 @@ const nameCharacters = 100
 const mostBytes = 2n ** 53n
 
 /** What of a call of a webhook is told. */
-export type RefusedCall = Pick<WebhookCall, 'method' | 'bodyBytes'>
+export type RefusedCall = Pick<WebhookCall, 'method' | 'bodyBytes'> & {
+  /** Where it was refused before it came here. */
+  refusedAtMs?: number | undefined
+}
 
 /**
  * Keeps refused calls of webhooks for those who look why: in batches and behind the answers, so that no caller waits for
@@ -43,7 +46,7 @@ export class WebhookRefusals {
     const { kind, code } = failure
     this.#waiting.push({
       ...process,
-      id: newExecutionId(),
+      id: newExecutionId(timeOf(call)),
       method: call.method.slice(0, nameCharacters),
       // What was only announced may be any number.
       bytes: call.bodyBytes < mostBytes ? call.bodyBytes : mostBytes,
@@ -104,6 +107,12 @@ export class WebhookRefusals {
     }
     this.#metrics.webhookRefusals.inc({ outcome }, rows.length)
   }
+}
+
+/** Of a clock that is far from ours the time of its note stands. */
+function timeOf({ refusedAtMs }: RefusedCall): number {
+  const nowMs = Date.now()
+  return refusedAtMs !== undefined && Math.abs(nowMs - refusedAtMs) < windowMs ? refusedAtMs : nowMs
 }
 
 /** What was wrong, with the fields that it was wrong in. */

@@ -19,7 +19,7 @@ import type { WaitingRuns } from '../read/waiting.ts'
 import type { Watches } from '../read/watches.ts'
 import { listDeliveries } from '../read/deliveries.ts'
 import type { Pools } from '../store/pools.ts'
-import { timestampFromMs } from '@bufbuild/protobuf/wkt'
+import { timestampFromMs, timestampMs } from '@bufbuild/protobuf/wkt'
 import { traceparentIn, startRequestOf } from './start-requests.ts'
 
 export interface ExecutionServiceParts {
@@ -65,9 +65,9 @@ export function executionService(parts: ExecutionServiceParts): Handlers<typeof 
       await admission.checkWebhook(startRequestOf(request, context))
       return {}
     },
-    noteWebhookRefusal: async ({ identifier, method, bodyBytes, refusal }, context) => {
-      const failure = failureOf(refusal)
-      await admission.noteRefusal(memberIn(context).team, identifier, { method, bodyBytes }, failure)
+    noteWebhookRefusal: async ({ identifier, method, bodyBytes, refusal, refusedAt }, context) => {
+      const call = { method, bodyBytes, refusedAtMs: refusedAt && timestampMs(refusedAt) }
+      await admission.noteRefusal(memberIn(context).team, identifier, call, failureOf(refusal))
       return {}
     },
     listWebhookDeliveries: async ({ processId }, context) => ({

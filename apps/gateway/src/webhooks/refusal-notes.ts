@@ -2,6 +2,7 @@ import type { ExecutionService } from '@automation/contract/execution/v1/executi
 import type { Failure } from '@automation/errors'
 import { asService, ownContext, type Client } from '@automation/rpc'
 import type { Logger } from '@automation/service'
+import { timestampNow } from '@bufbuild/protobuf/wkt'
 import type { Exchange } from '../http/exchange.ts'
 import { textOf } from '../http/problem.ts'
 import { knownBytes, type WebhookTarget } from './webhook-call.ts'
@@ -39,6 +40,7 @@ export class RefusalNotes {
       method: exchange.incoming.method ?? '',
       bodyBytes: knownBytes(exchange),
       refusal: { kind, code, reason: textOf(failure) },
+      refusedAt: timestampNow(),
     }
     this.#atOnce += 1
     this.#executions

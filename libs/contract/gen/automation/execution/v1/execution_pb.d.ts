@@ -218,6 +218,13 @@ export declare type NoteWebhookRefusalRequest = Message<"automation.execution.v1
    * @generated from field: automation.execution.v1.WebhookRefusal refusal = 4;
    */
   refusal?: WebhookRefusal | undefined;
+
+  /**
+   * When the call was refused; absent: now. Its note may come after the next call's start.
+   *
+   * @generated from field: google.protobuf.Timestamp refused_at = 5;
+   */
+  refusedAt?: Timestamp | undefined;
 };
 
 /**
