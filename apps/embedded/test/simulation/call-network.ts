@@ -97,12 +97,15 @@ export class CallNetwork {
     const request = create(method.input, init)
     const back = (act: () => void) => void this.#world.after(conditions.latencyMs(), act, from)
     const failed = (failure: Failure) => back(() => reject(failure))
-    const deadlineMs = (context.deadlineMs ?? this.#world.nowMs + 10_000) - this.#world.nowMs
-    const deadline = this.#world.after(deadlineMs, () => reject(expired()), from)
+    // What travels is how long it may take, as each machine has a clock of its own.
+    const remainingMs =
+      context.deadlineMs === undefined ? 10_000 : context.deadlineMs - from.clockAheadMs - this.#world.nowMs
+    const deadline = this.#world.after(remainingMs, () => reject(expired()), from)
+    const there = { ...context, deadlineMs: this.#world.nowMs + remainingMs + to.host.clockAheadMs }
     const arrive = async () => {
       if (!this.#endpoints.has(to.host)) return failed(away())
       to.open.add(failed)
-      const answered = await this.#answer(to, method, request, context).finally(() => to.open.delete(failed))
+      const answered = await this.#answer(to, method, request, there).finally(() => to.open.delete(failed))
       if (conditions.losesAnswer()) return failed(away())
       back(() => (answered instanceof Failure ? reject(answered) : resolve(create(method.output, answered))))
     }

@@ -10,6 +10,8 @@ export type Delivery = 'arrives' | 'is lost' | 'loses its answer'
 /** What messages to and from the database meet; changes as the world goes on. */
 export interface LinkConditions {
   isAway: boolean
+  /** How far the clock of its server is from the world's. */
+  databaseAheadMs: number
   deliveryOf(host: Host): Delivery
   /** How long one message takes, in ms. */
   latencyMs(): number
@@ -77,7 +79,7 @@ export class DatabaseLink {
   }
 
   async #run(client: LinkedClient, config: pg.QueryConfig, deliver: Deliver): Promise<void> {
-    this.database.setTime(this.world.nowMs)
+    this.database.setTime(this.world.nowMs + this.conditions.databaseAheadMs)
     const session = client.session!
     const wasOpen = session.transaction === 'T'
     const waiting: Waiting = { client, session, deliver, answer: settled(session.query(config)), isNoted: false }

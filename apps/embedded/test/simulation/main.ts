@@ -8,12 +8,14 @@ import { parseArgs } from 'node:util'
 import { startPostgres } from '@automation/postgres'
 import pg from 'pg'
 import { pino } from 'pino'
+import { faults } from './faults.ts'
 import type { WorldReport } from './run-world.ts'
 
 const help = `npm run sim [-- OPTIONS]
 
 The real parts execution and scheduler, two replicas each, on a real PostgreSQL, in worlds whose time, chance and
-troubles come of a seed: machines crash or stand still, the database is away, messages and statements are lost or late.
+troubles come of a seed: machines crash, stand still or have a wrong clock, the database is away or another one, messages
+and statements are lost or late.
 What was promised is looked at when all is at rest again. docs/decisions/0076-simulation.md says what is simulated.
 
   --seeds N      how many worlds (20)
@@ -22,6 +24,7 @@ What was promised is looked at when all is at rest again. docs/decisions/0076-si
   --follow       writes it down while it happens
   --at-once N    how many at the same time (as many as there are processors)
   --twice        each world twice: both must be the same
+  --faults       finds known mistakes, made in the parts one after the other: each within the worlds, or this fails
   --json FILE    also writes the counts as JSON
   --help
 
@@ -36,6 +39,7 @@ const { values } = parseArgs({
     follow: { type: 'boolean', default: false },
     'at-once': { type: 'string', default: `${availableParallelism()}` },
     twice: { type: 'boolean', default: false },
+    faults: { type: 'boolean', default: false },
     json: { type: 'string' },
     help: { type: 'boolean', default: false },
   },
@@ -46,6 +50,8 @@ interface WorldServer {
   url: string
   /** The file of their time. */
   clock: string
+  /** The mistake that the parts have there. */
+  fault: string | undefined
 }
 
 const program = join(import.meta.dirname, 'run-world.ts')
@@ -56,40 +62,73 @@ const longestMs = 180_000
 for (const name of ['SIGINT', 'SIGTERM'] as const) process.once(name, () => process.exit(1))
 
 if (values.help) process.stdout.write(help)
-else await simulate(Number(values.seeds), Number(values.seed))
+else await (values.faults ? findFaults : simulate)(Number(values.seeds), Number(values.seed))
 
 async function simulate(count: number, first: number): Promise<void> {
   console.log(`${count} worlds from seed ${first}`)
+  const began = performance.now()
+  const reports = await worlds(count, first, tell)
+  const failed = reports.filter(({ broken }) => broken.length > 0)
+  const executions = reports.reduce((sum, report) => sum + report.executions, 0)
+  const seconds = (performance.now() - began) / 1000
+  console.log(`${count} worlds with ${executions} executions, ${failed.length} broken, ${seconds.toFixed(1)} s`)
+  await finish(count - failed.length, failed.length)
+}
+
+/** Each known mistake by itself, until a world notices it. */
+async function findFaults(count: number, first: number): Promise<void> {
+  let missed = 0
+  for (const { name } of faults) {
+    const found = await worlds(count, first, ({ broken }) => broken.length > 0, name)
+    const [noticed] = found.flatMap(({ seed, broken }) => broken.map((words) => `world ${seed}: ${words}`))
+    console.log(`${name}: ${noticed ?? `NOT FOUND in ${count} worlds from seed ${first}`}`)
+    if (noticed === undefined) missed += 1
+  }
+  await finish(faults.length - missed, missed)
+}
+
+async function finish(passed: number, failed: number): Promise<void> {
+  if (values.json) await writeFile(values.json, JSON.stringify({ passed, failed }))
+  if (failed > 0) process.exitCode = 1
+}
+
+/** Runs so many, or until `isOver` says so of one. */
+async function worlds(count: number, first: number, isOver: (report: WorldReport) => boolean, fault?: string) {
   const folder = await mkdtemp(join(tmpdir(), 'automation-sim-'))
   await chmod(folder, 0o755) // PostgreSQL may run as a user of its own
-  const began = performance.now()
   try {
     const seeds = Array.from({ length: count }, (_, index) => first + index)
     const reports: WorldReport[] = []
+    const take = (report: WorldReport) => {
+      reports.push(report)
+      if (isOver(report)) seeds.length = 0
+    }
     const workers = Math.min(Number(values['at-once']), count)
-    await Promise.all(Array.from({ length: workers }, (_, worker) => work(join(folder, `${worker}`), seeds, reports)))
-    const failed = reports.filter(({ broken }) => broken.length > 0)
-    const executions = reports.reduce((sum, report) => sum + report.executions, 0)
-    const seconds = (performance.now() - began) / 1000
-    console.log(`${count} worlds with ${executions} executions, ${failed.length} broken, ${seconds.toFixed(1)} s`)
-    if (values.json)
-      await writeFile(values.json, JSON.stringify({ passed: count - failed.length, failed: failed.length }))
-    if (failed.length > 0) process.exitCode = 1
+    await Promise.all(
+      Array.from({ length: workers }, (_, worker) => work(join(folder, `${worker}`), seeds, take, fault)),
+    )
+    return reports
   } finally {
     await rm(folder, { recursive: true, force: true })
   }
 }
 
 /** One world after the other on a server that is theirs: what another world does there would be seen in its horizon. */
-async function work(folder: string, seeds: number[], reports: WorldReport[]): Promise<void> {
+async function work(
+  folder: string,
+  seeds: number[],
+  take: (report: WorldReport) => void,
+  fault?: string,
+): Promise<void> {
   await mkdir(folder)
   const dataDir = join(folder, 'postgres')
   const logger = pino({ level: 'warn' })
   const { url, stop } = await startPostgres({ dataDir, logger, durable: false, maxConnections: 150 })
   try {
-    const server = { url, clock: join(folder, 'clock') }
+    const server: WorldServer = { url, clock: join(folder, 'clock'), fault: undefined }
     await prepare(server)
-    for (let seed = seeds.shift(); seed !== undefined; seed = seeds.shift()) reports.push(await report(server, seed))
+    server.fault = fault
+    for (let seed = seeds.shift(); seed !== undefined; seed = seeds.shift()) take(await report(server, seed))
   } finally {
     await stop()
   }
@@ -123,10 +162,15 @@ async function report(server: WorldServer, seed: number): Promise<WorldReport> {
     const again = await world(server, seed)
     if (again.digest !== found.digest) found.broken.push('the same seed has made another world')
   }
-  if (found.history.length > 0) console.log(found.history.join('\n'))
-  for (const words of found.broken) console.log(`BROKEN in world ${seed}: ${words}`)
-  if (found.broken.length > 0) console.log(`again: npm run sim -- --seeds 1 --seed ${seed}`)
   return found
+}
+
+/** Says what is wrong in it; goes on. */
+function tell({ seed, broken, history }: WorldReport): boolean {
+  if (history.length > 0) console.log(history.join('\n'))
+  for (const words of broken) console.log(`BROKEN in world ${seed}: ${words}`)
+  if (broken.length > 0) console.log(`again: npm run sim -- --seeds 1 --seed ${seed}`)
+  return false
 }
 
 async function world(server: WorldServer, seed: number): Promise<WorldReport> {
@@ -140,10 +184,11 @@ async function world(server: WorldServer, seed: number): Promise<WorldReport> {
   }
 }
 
-async function run({ url, clock }: WorldServer, database: string, args: string[]): Promise<WorldReport> {
+async function run({ url, clock, fault }: WorldServer, database: string, args: string[]): Promise<WorldReport> {
   const where = ['--url', databaseOf(url, database), '--clock', clock]
-  const env = { ...process.env, NODE_COMPILE_CACHE: join(dirname(clock), 'compiled') }
-  const command = ['--max-semi-space-size=64', program, ...where, ...args]
+  const env = { ...process.env, NODE_COMPILE_CACHE: join(dirname(clock), 'compiled'), SIMULATION_FAULT: fault }
+  const hooks = fault === undefined ? [] : ['--import', join(import.meta.dirname, 'faults.ts')]
+  const command = ['--max-semi-space-size=64', ...hooks, program, ...where, ...args]
   const child = spawn(process.execPath, command, { stdio: ['ignore', 'pipe', 'inherit'], env })
   const timer = setTimeout(() => child.kill('SIGKILL'), longestMs)
   const [text] = await Promise.all([child.stdout.setEncoding('utf8').toArray(), once(child, 'exit')])

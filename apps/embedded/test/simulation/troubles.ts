@@ -7,6 +7,7 @@ import type { Host, World } from './world.ts'
 export class Conditions implements LinkConditions, NetworkConditions {
   readonly #world: World
   isAway = false
+  databaseAheadMs = 0
   /** Shares of messages that are lost. */
   lostStatements = 0
   lostMessages = 0
@@ -87,6 +88,9 @@ export class Troubles {
           () => (this.#conditions.slowestMs = 150),
           () => (this.#conditions.slowestMs = 3),
         ),
+      () => this.#stepClock(),
+      () => this.#promote(),
+      () => this.#addReplica(),
     ]
     return chance.pick(kinds)()
   }
@@ -113,6 +117,37 @@ export class Troubles {
     const begin = () => (this.#conditions.isAway = true)
     this.#for('the database is away', begin, () => (this.#conditions.isAway = false))
     for (const client of [...this.#link.clients]) await this.#link.cutOne(client)
+  }
+
+  /** The clock of one machine is wrong until that ends or is set again. */
+  #stepClock(): void {
+    const { chance } = this.#world
+    const machines = (['execution', 'scheduler', 'runner'] as const).flatMap((role) => this.#system.machinesOf(role))
+    if (machines.length === 0) return
+    const host = chance.pick(machines)
+    const byMs = chance.pick([-3_600_000, -4000, 700, 4000, 3_600_000])
+    const step = () => (host.clockAheadMs = byMs)
+    this.#for(`the clock of ${host.name} is ${byMs} ms ahead`, step, () => (host.clockAheadMs = 0))
+  }
+
+  /** A standby that has all that was committed takes the place of the server; its clock is another. */
+  async #promote(): Promise<void> {
+    await this.#databaseAway()
+    this.#conditions.databaseAheadMs = this.#world.chance.between(-1500, 1500)
+    this.#world.tell(`a standby is promoted, whose clock is ${this.#conditions.databaseAheadMs} ms ahead`, undefined)
+  }
+
+  /** One more, for a while. */
+  #addReplica(): void {
+    const name = 'execution-3'
+    if (this.#system.machinesOf('execution').some((host) => host.name === name)) return
+    const leave = async () => {
+      const host = this.#system.machinesOf('execution').find((one) => one.name === name)
+      if (host !== undefined) await this.#system.crash(host)
+    }
+    this.#world.after(this.#world.chance.between(2000, 12_000), leave, undefined)
+    // Its start waits for the world, so the world does not wait for it.
+    void this.#system.start(name)
   }
 
   #for(words: string, begin: () => unknown, end: () => unknown): void {

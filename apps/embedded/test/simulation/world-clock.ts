@@ -79,12 +79,12 @@ function worldDate(world: World): DateConstructor {
   const RealDate = Date
   return class extends RealDate {
     constructor(...args: unknown[]) {
-      if (args.length === 0) super(Math.floor(world.nowMs))
+      if (args.length === 0) super(Math.floor(world.clockMs))
       else super(...(args as [number]))
     }
 
     static override now(): number {
-      return Math.floor(world.nowMs)
+      return Math.floor(world.clockMs)
     }
   } as DateConstructor
 }

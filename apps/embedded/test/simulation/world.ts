@@ -6,6 +6,8 @@ export interface Host {
   alive: boolean
   /** It stands still until then. */
   frozenUntilMs: number
+  /** How far its clock is from the world's. */
+  clockAheadMs: number
 }
 
 interface Happening {
@@ -79,9 +81,14 @@ export class World {
     return work
   }
 
+  /** What the clock shows on the machine whose code is running. */
+  get clockMs(): number {
+    return this.nowMs + (hostOfNow()?.clockAheadMs ?? 0)
+  }
+
   /** A machine that is there from now on. */
   machine(name: string): Host {
-    return { name, alive: true, frozenUntilMs: 0 }
+    return { name, alive: true, frozenUntilMs: 0, clockAheadMs: 0 }
   }
 
   /** Does something as this machine. */
