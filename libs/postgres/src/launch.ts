@@ -13,7 +13,8 @@ export function launch(dataDir: string, program: string, args: string[]): ChildP
   return spawn('python3', ['-I', '-S', launcher, String(process.pid), dataDir, program, ...args], {
     stdio: ['ignore', 'ignore', 'pipe'],
     detached: true,
-    env: { PATH: process.env['PATH'], LC_ALL: 'C', TZ: 'UTC' },
+    // With MALLOC_PERTURB_, glibc overwrites freed memory: tests find who reads it.
+    env: { PATH: process.env['PATH'], LC_ALL: 'C', TZ: 'UTC', MALLOC_PERTURB_: process.env['MALLOC_PERTURB_'] },
   })
 }
 

@@ -21,7 +21,10 @@ export default async function postgresForTests(project: TestProject): Promise<()
   await removeLeftOvers()
   const dataDir = await mkdtemp(join(tmpdir(), prefix))
   const logger = pino({ level: process.env['TEST_LOG_LEVEL'] ?? 'warn' })
+  // The server overwrites what it frees: a statement by which it reads that again ends it here, and not one day.
+  process.env['MALLOC_PERTURB_'] = '165'
   const server = await startPostgres({ dataDir, logger, maxConnections: 400, durable: false })
+  delete process.env['MALLOC_PERTURB_']
   project.provide('databaseUrl', server.url)
   return async () => {
     await server.stop()

@@ -123,7 +123,10 @@ async function work(
   await mkdir(folder)
   const dataDir = join(folder, 'postgres')
   const logger = pino({ level: 'warn' })
+  // The server overwrites what it frees, so that nothing lives on what is left of it by chance.
+  process.env['MALLOC_PERTURB_'] = '165'
   const { url, stop } = await startPostgres({ dataDir, logger, durable: false, maxConnections: 150 })
+  delete process.env['MALLOC_PERTURB_']
   try {
     const server: WorldServer = { url, clock: join(folder, 'clock'), fault: undefined }
     await prepare(server)

@@ -140,9 +140,9 @@ export class Claims {
     if (claimed.length > 0) metrics.writer('claim').flushed(claimed.length, performance.now() - began)
     for (const team of new Set(claimed.map((run) => run.team))) backlog.served(pool, team)
     let isOver = false
-    for (const { team, free, asked, picked } of turns) {
-      if (picked < asked) backlog.wasEmpty(pool, team, languages)
-      else if (asked === free) backlog.reachedLimit(pool, team)
+    for (const { team, left } of turns) {
+      if (left === 'none') backlog.wasEmpty(pool, team, languages)
+      else if (left === 'no slot') backlog.reachedLimit(pool, team)
       else continue
       isOver = true
     }

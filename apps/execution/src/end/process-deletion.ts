@@ -11,19 +11,19 @@ import {
   readUnremoved,
   removeSome,
 } from '../store/deleted-processes.ts'
-import type { Queries } from '../store/connections.ts'
+import type { Connections } from '../store/connections.ts'
 
 const patienceMs = 2000
 const batch = 500
 
 /** Executions of deleted processes: hidden and killed at once, removed little by little. */
 export class ProcessDeletion {
-  readonly #pool: Queries
+  readonly #pool: Connections
   readonly #forced: ForcedEnds
   readonly #events: Pick<FedEventBus, 'readers'>
   readonly #signals: Signals
 
-  constructor(pool: Queries, forced: ForcedEnds, events: Pick<FedEventBus, 'readers'>, signals: Signals) {
+  constructor(pool: Connections, forced: ForcedEnds, events: Pick<FedEventBus, 'readers'>, signals: Signals) {
     this.#events = events
     this.#signals = signals
     this.#pool = pool

@@ -25,12 +25,10 @@ export interface Claimed {
   traceparent: string | null
 }
 
-/** What a team's turn brought: `picked` is below `asked` where its queue is empty now. */
+/** What a team's turn left: nothing in its queue, no slot for what is in it, or some of both. */
 export interface Turn {
   team: string
-  free: number
-  asked: number
-  picked: number
+  left: 'none' | 'no slot' | 'some'
 }
 
 export interface ClaimRequest {
@@ -56,6 +54,10 @@ const row = `e.id, e.team, e.pool, e.session_id AS "sessionId", e.process_id AS 
 const [queued, dequeued, running] = way(Status.QUEUED, Status.DEQUEUED, Status.RUNNING)
 way(Status.CREATED, running)
 
+/**
+ * The rows of the runs are written by the main statement and by no common table: where a locked row has changed meanwhile,
+ * PostgreSQL 18 up to 18.4 frees what common tables choose their partitions by, and ends with a signal (record 0220).
+ */
 const claim = (limit: string) => `
 WITH slots AS MATERIALIZED (
   SELECT t.team, t.running, t.wanted FROM team_slots t WHERE t.team = ANY ($1::text[]) ORDER BY t.team FOR UPDATE
@@ -64,28 +66,31 @@ WITH slots AS MATERIALIZED (
          least($3::integer, greatest(u.most - s.running - s.wanted, 0)) AS asked
     FROM unnest($1::text[], $2::integer[]) WITH ORDINALITY AS u(team, most, turn) JOIN slots s USING (team)
 ), picked AS MATERIALIZED (
-  SELECT t.team, t.turn, q.id, q.status, row_number() OVER (PARTITION BY t.team ORDER BY q.id) AS nth
+  SELECT t.team, t.turn, q.*, row_number() OVER (PARTITION BY t.team ORDER BY q.id) AS nth
     FROM turns t CROSS JOIN LATERAL (
-      SELECT e.id, e.status FROM executions e WHERE ${waitsForSlot} AND e.pool = $4 AND e.team = t.team${limit}
+      SELECT e.id, e.status, e.sequence, e.process_id FROM executions e
+       WHERE ${waitsForSlot} AND e.pool = $4 AND e.team = t.team${limit}
        ORDER BY e.id LIMIT t.asked FOR UPDATE SKIP LOCKED) q
 ), chosen AS MATERIALIZED (
-  SELECT id, status, row_number() OVER (ORDER BY nth, turn) AS rank FROM picked ORDER BY nth, turn LIMIT cardinality($5::uuid[])
-), claimed AS (
-  UPDATE executions e
-     SET status = ${running}, sequence = e.sequence + CASE c.status WHEN ${queued} THEN 2 ELSE 1 END, fence = $6, session_id = ($5::uuid[])[c.rank], slot = 1,
-         started_at = now(), updated_at = now(), tracked = false, released_at = NULL
-    FROM chosen c WHERE e.id = c.id
-  RETURNING ${row}, e.sequence, e.process_id, c.status AS was
+  SELECT id, team, process_id, status, sequence + CASE status WHEN ${queued} THEN 2 ELSE 1 END AS sequence,
+         row_number() OVER (ORDER BY nth, turn) AS rank
+    FROM picked ORDER BY nth, turn LIMIT cardinality($5::uuid[])
 ), taken AS (
   UPDATE team_slots t SET running = t.running + c.count, queued = t.queued - c.count
-    FROM (SELECT team, count(*) AS count FROM claimed GROUP BY team ORDER BY team) c WHERE t.team = c.team
+    FROM (SELECT team, count(*) AS count FROM chosen GROUP BY team ORDER BY team) c WHERE t.team = c.team
 ), events AS (
   INSERT INTO timeline_events (execution_id, sequence, status, at, team, process_id)
   SELECT c.id, c.sequence + e.step, e.status, now(), c.team, c.process_id
-    FROM claimed c JOIN (VALUES (-1, ${dequeued}), (0, ${running})) AS e(step, status) ON e.status = ${running} OR c.was = ${queued}
+    FROM chosen c JOIN (VALUES (-1, ${dequeued}), (0, ${running})) AS e(step, status) ON e.status = ${running} OR c.status = ${queued}
 )
-SELECT t.team AS "turnOf", t.free, t.asked, (SELECT count(*) FROM picked p WHERE p.team = t.team)::integer AS picked, c.*
-  FROM turns t LEFT JOIN claimed c ON c.team = t.team`
+UPDATE executions e
+   SET status = ${running}, sequence = c.sequence, fence = $6, session_id = ($5::uuid[])[c.rank], slot = 1,
+       started_at = now(), updated_at = now(), tracked = false, released_at = NULL
+  FROM chosen c WHERE e.id = c.id
+RETURNING ${row}, CASE c.rank WHEN 1 THEN (
+  SELECT json_agg(json_build_object('team', t.team, 'left', CASE
+           WHEN (SELECT count(*) FROM picked p WHERE p.team = t.team) < t.asked THEN 'none'
+           WHEN t.asked = t.free THEN 'no slot' ELSE 'some' END)) FROM turns t) END AS turns`
 
 const claimAny = claim('')
 const claimOnly = claim(' AND (e.language = ANY ($7::smallint[]) OR e.language IS NULL)')
@@ -93,7 +98,13 @@ const claimOnly = claim(' AND (e.language = ANY ($7::smallint[]) OR e.language I
 const readBack = `
 SELECT ${row} FROM ${runningRuns} e WHERE e.session_id = ANY ($1::uuid[]) AND e.fence = $2`
 
-type Row = Claimed & { id: string | null; turnOf: string; free: number; asked: number; picked: number }
+/** Where a claim has brought none: why, team by team. */
+const readTurns = `
+SELECT u.team, CASE WHEN t.running + t.wanted >= u.most THEN 'no slot'
+                    WHEN EXISTS (SELECT FROM executions e WHERE ${waitsForSlot} AND e.pool = $3 AND e.team = u.team
+                                    AND ($4::smallint[] IS NULL OR e.language = ANY ($4) OR e.language IS NULL)) THEN 'some'
+                    ELSE 'none' END AS left
+  FROM unnest($1::text[], $2::integer[]) AS u(team, most) JOIN team_slots t USING (team)`
 
 /**
  * Makes runs that wait RUNNING, in one statement: team by team in turn, oldest first, within the teams' limits. Those that
@@ -106,9 +117,14 @@ export async function claimRows(pool: Queries, request: ClaimRequest): Promise<{
     only === undefined
       ? { name: 'claim', text: claimAny, values }
       : { name: 'claim-only', text: claimOnly, values: [...values, only] }
-  const { rows } = await pool.query<Row>(query)
-  const turns = new Map(rows.map(({ turnOf, free, asked, picked }) => [turnOf, { team: turnOf, free, asked, picked }]))
-  return { claimed: rows.filter(({ id }) => id !== null), turns: [...turns.values()] }
+  const { rows } = await pool.query<Claimed & { turns: Turn[] | null }>(query)
+  const turns = rows.find((each) => each.turns !== null)?.turns
+  return { claimed: rows, turns: turns ?? (await turnsOf(pool, request)) }
+}
+
+async function turnsOf(pool: Queries, { teams, maxRunning, pool: name, only }: ClaimRequest): Promise<Turn[]> {
+  const values = [teams, maxRunning, name, only ?? null]
+  return (await pool.query<Turn>({ name: 'claim-turns', text: readTurns, values })).rows
 }
 
 /** What a claim whose outcome is unknown has made RUNNING. */

@@ -1,5 +1,5 @@
 import { endedStatuses, livingStatuses } from './statuses.ts'
-import type { Queries } from './connections.ts'
+import type { Connections, Queries } from './connections.ts'
 
 /**
  * From its commit on, executions of the process are hidden and new ones refused. Statements that began before may
@@ -46,35 +46,38 @@ export async function readUnremoved(pool: Queries): Promise<DeletedProcess[]> {
   return rows
 }
 
+const removed = `
+WITH logs AS (
+  DELETE FROM log_chunks WHERE execution_id = ANY ($1::uuid[])
+), events AS (
+  DELETE FROM timeline_events WHERE execution_id = ANY ($1::uuid[])
+)
+DELETE FROM executions WHERE id = ANY ($1::uuid[])`
+
 /**
  * Removes some executions of a deleted process with their logs and timelines; not before each of these readers has seen
  * their events. Gives how many there were.
  */
-export async function removeSome(
-  pool: Queries,
+export function removeSome(
+  connections: Connections,
   { team, processId }: DeletedProcess,
   readers: string[],
   limit: number,
 ): Promise<number> {
-  const { rows } = await pool.query<{ count: number }>(
-    `WITH gone AS MATERIALIZED (
-       SELECT e.id FROM executions e
+  // The locks in a statement of their own: record 0220.
+  return connections.transaction(async (client) => {
+    const { rows } = await client.query<{ id: string }>(
+      `SELECT e.id FROM executions e
         WHERE e.team = $1 AND e.process_id = $2 AND e.status IN ${endedStatuses}
           AND NOT EXISTS (
             SELECT FROM timeline_events t
              WHERE t.execution_id = e.id AND t.xid >= (SELECT min(window_from) FROM bus_cursors WHERE consumer = ANY ($4)))
-        ORDER BY e.id LIMIT $3 FOR UPDATE SKIP LOCKED
-     ), logs AS (
-       DELETE FROM log_chunks l USING gone g WHERE l.execution_id = g.id
-     ), events AS (
-       DELETE FROM timeline_events t USING gone g WHERE t.execution_id = g.id
-     ), rows AS (
-       DELETE FROM executions e USING gone g WHERE e.id = g.id
-     )
-     SELECT count(*)::integer AS count FROM gone`,
-    [team, processId, limit, readers],
-  )
-  return rows[0]!.count
+        ORDER BY e.id LIMIT $3 FOR UPDATE SKIP LOCKED`,
+      [team, processId, limit, readers],
+    )
+    if (rows.length > 0) await client.query(removed, [rows.map(({ id }) => id)])
+    return rows.length
+  })
 }
 
 /** Nothing of it is left; the mark itself stays, and refuses what comes late. */

@@ -69,18 +69,16 @@ export async function queueReleased(pool: Queries, afterMs: number): Promise<str
   const { rows } = await pool.query<{ id: string }>({
     name: 'queue-released',
     text: `WITH late AS MATERIALIZED (
-             SELECT id FROM executions
+             SELECT id, sequence + 1 AS sequence, pool, team, process_id FROM executions
               WHERE status = ${created} AND NOT held AND released_at < now() - $1 * interval '1 ms'
               ORDER BY id LIMIT ${heldBatch} FOR UPDATE SKIP LOCKED
-           ), queued AS (
-             UPDATE executions e SET status = ${queued}, sequence = e.sequence + 1, updated_at = now(), released_at = NULL FROM late l
-              WHERE e.id = l.id AND e.status = ${created} RETURNING e.id, e.sequence, e.pool, e.team, e.process_id
            ), events AS (
              INSERT INTO timeline_events (execution_id, sequence, status, at, explanation, team, process_id)
              SELECT id, sequence, ${queued}, now(), format('Its packages are installed; it waits for a free slot in the pool %s', pool),
-                    team, process_id FROM queued
+                    team, process_id FROM late
            )
-           SELECT id FROM queued`,
+           UPDATE executions e SET status = ${queued}, sequence = l.sequence, updated_at = now(), released_at = NULL FROM late l
+            WHERE e.id = l.id RETURNING e.id`,
     values: [afterMs],
   })
   return rows.map(({ id }) => id)
