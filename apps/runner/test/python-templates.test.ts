@@ -274,6 +274,12 @@ describe('each run imports for itself where the import', () => {
   })
 })
 
+test('a version whose imports are there already costs its child no look at all that is there', async () => {
+  const source = 'import gc, os\nreturn [os.getppid(), gc.get_stats()[2]["collections"]]'
+  const [first, second] = valuesOf(await runs(source, 2))
+  expect(second).toEqual(first)
+})
+
 test('whether a version’s runs share what it imports is to be seen', async () => {
   await runWith('import plain\nreturn "seen"')
   expect(await under.metric('runner_python_imports', 'shared')).toBeGreaterThan(0)

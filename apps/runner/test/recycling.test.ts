@@ -45,18 +45,20 @@ test('runs that wait for others leave memory for a child of those', async () => 
   await under.stop()
 })
 
-test('a Python child that nobody waited for imports what much process code needs, and goes on', async () => {
+test("what a Python program names of Python's own library its later runs find imported, and no other program's", async () => {
   const under = await startRunnerWith({ children: { spares: 0 } })
-  const look = async () => {
-    const { value } = await run(under, 'import os, sys\nreturn [os.getppid(), "ssl" in sys.modules, svc.env.A]', {
-      spec: { variables: [{ key: 'A', value: 'of the team' }] },
-    })
-    return value as [zygote: number, isWarm: boolean, variable: string]
+  const variables = [{ key: 'A', value: 'of the team' }]
+  const look = async (rest: string) => {
+    const found = '[os.getppid(), "ssl" in sys.modules, "asyncio" in sys.modules, svc.env.A]'
+    const { value } = await run(under, `import os, sys\nfound = ${found}\n${rest}`, { spec: { variables } })
+    return value as [zygote: number, ...found: unknown[]]
   }
-  const [zygote, ...cold] = await look()
-  expect(cold).toEqual([false, 'of the team'])
-  await until(async () => (await look())[1], { what: 'a run that finds it imported' })
-  expect(await look()).toEqual([zygote, true, 'of the team'])
+  const naming = 'async def main():\n    import ssl\n    return found'
+  const [zygote, ...first] = await look(naming)
+  expect(first).toEqual([false, false, 'of the team'])
+  expect(await look(naming)).toEqual([zygote, true, true, 'of the team'])
+  await look('return found')
+  expect((await look('return found')).slice(1)).toEqual([false, false, 'of the team'])
   await under.stop()
 })
 

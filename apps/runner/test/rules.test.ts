@@ -4,7 +4,7 @@ import { testContext } from '@automation/testing'
 import { FrameReader, frame, type Frame } from '../src/children/frames.ts'
 import { childrenToAdd, expectation, sparesTarget, type Demand } from '../src/children/scaling-policy.ts'
 import { runTimesOf } from '../src/children/ending.ts'
-import { endings, firstCold, isOverdue, type Aged } from '../src/children/retirement.ts'
+import { endings, type Aged } from '../src/children/retirement.ts'
 import { maskOf } from '../src/logs/masking.ts'
 import { LineSplitter, OutputReader } from '../src/logs/output-reader.ts'
 import { grantsFor } from '../src/runs/running.ts'
@@ -118,22 +118,6 @@ describe('which children end', () => {
   test('those that look at themselves for too long', () => {
     expect(count([child({ state: 'checking' })], 91_000)).toBe(0)
     expect(count([child({ state: 'checking' })], 92_500)).toBe(1)
-  })
-})
-
-describe('what is warmed up', () => {
-  const child = (given: Partial<{ state: string; isWarm: boolean }>) => ({ state: 'idle', isWarm: false, ...given })
-  const [cold, warm, running] = [child({}), child({ isWarm: true }), child({ state: 'running' })]
-
-  test('the first that has nothing to do, while none starts', () => {
-    expect(firstCold([running, warm, cold, child({})])).toBe(cold)
-    expect(firstCold([running, warm])).toBeUndefined()
-    expect(firstCold([cold, child({ state: 'starting' })])).toBeUndefined()
-  })
-
-  test('one that always has something to do, after some runs', () => {
-    expect([1, 3, 4].map((runs) => isOverdue({ isWarm: false, runs }))).toEqual([false, false, true])
-    expect(isOverdue({ isWarm: true, runs: 9 })).toBe(false)
   })
 })
 

@@ -13,7 +13,7 @@ const { parse, stringify } = JSON
 
 // As in src/children/frames.ts of the runner.
 const types = {
-  WARM_UP: 87,
+  REHEARSE: 87,
   PROGRAM: 80,
   SURROUNDINGS: 83,
   RUN: 82,

@@ -22,7 +22,7 @@ const { serialise } = require('./value.js')
 const { describe } = require('./failure.js')
 const { AsyncLocalStorage } = require('node:async_hooks')
 
-const { WARM_UP, PROGRAM, SURROUNDINGS, RUN, HELLO, VALUE, FAILURE, CLEAN, UNCLEAN } = channel.types
+const { REHEARSE, PROGRAM, SURROUNDINGS, RUN, HELLO, VALUE, FAILURE, CLEAN, UNCLEAN } = channel.types
 const { setImmediate } = globalThis
 const { reallyExit } = process
 const { parse, stringify } = JSON
@@ -47,7 +47,7 @@ function idle() {
     const frame = channel.receive()
     if (frame === undefined) return reallyExit(0)
     const { type, payload } = frame
-    if (type === WARM_UP) return warmUp()
+    if (type === REHEARSE) return rehearse()
     if (type === PROGRAM) load(parse(payload.utf8Slice()))
     else if (type === SURROUNDINGS) surroundWith(parse(payload.utf8Slice()))
     else if (type === RUN) return begin(payload)
@@ -55,7 +55,7 @@ function idle() {
 }
 
 /** Does once, while there is time, what the first program would wait for. */
-function warmUp() {
+function rehearse() {
   compile(rehearsal.MODULE_SOURCE, rehearsal.program.fileName)
   load(rehearsal.program)
   surroundWith(rehearsal.surroundings)

@@ -11,6 +11,7 @@ import struct
 import time
 
 from descendants import descendants, send
+from process_control import prctl
 
 # The same numbers on x86_64 and aarch64.
 LANDLOCK_CREATE_RULESET = 444
@@ -45,15 +46,17 @@ _libc.syscall.restype = ctypes.c_long
 _parent = os.getppid()
 _has_own_processes = _parent == 1 and os.uname().nodename == HOST_NAME
 _ruleset = None
-_filter = b""
+# Held, as the kernel's own form of it has only its address.
+_steps = None
+_filter = None
 _is_isolated = True
 
 
 def prepare():
     """Looks what is to be had here, and makes the ruleset, or the filter, that all forks share."""
-    global _filter, _is_isolated
-    _is_isolated = _libc.prctl(PR_GET_SECCOMP, 0, 0, 0, 0) != 0
-    _filter = _filter_of([os.getpid(), -1, -os.getpgrp()])
+    global _is_isolated
+    _is_isolated = prctl(PR_GET_SECCOMP, 0, 0, 0, 0) != 0
+    shield()
     _prepare_ruleset()
 
 
@@ -85,10 +88,8 @@ def confine_run():
         return _syscall(LANDLOCK_RESTRICT_SELF, _ruleset, 0) == 0
     if os.getsid(0) != os.getpid():
         os.setsid()
-    steps = ctypes.create_string_buffer(_filter, len(_filter))
-    program = struct.pack("HxxxxxxP", len(_filter) // 8, ctypes.addressof(steps))
-    _libc.prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0)
-    return _libc.prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, program, 0, 0) == 0
+    prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0)
+    return prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, _filter, 0, 0) == 0
 
 
 def keep_ruleset(number):
@@ -101,8 +102,10 @@ def keep_ruleset(number):
 
 def shield():
     """Forks of this process are kept from it as from the process that prepared this."""
-    global _filter
-    _filter = _filter_of([os.getpid(), -1, -os.getpgrp()])
+    global _filter, _steps
+    steps = _filter_of([os.getpid(), -1, -os.getpgrp()])
+    _steps = ctypes.create_string_buffer(steps, len(steps))
+    _filter = struct.pack("HxxxxxxP", len(steps) // 8, ctypes.addressof(_steps))
 
 
 def _filter_of(pids):

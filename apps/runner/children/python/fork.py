@@ -38,25 +38,28 @@ SIGNALS = {
     int(_signal.SIGINT): _signal.default_int_handler,
 }
 KILL = int(_signal.SIGKILL)
-STOP = int(_signal.SIGSTOP)
 
 set_signal = _signal.signal
 end_process = os._exit
 kill = os.kill
 own_pid = os.getpid
+# Of JSON from the runner, without spaces around it.
+parse = json.JSONDecoder().scan_once
 
 
 class Fork:
     """Made in the parent, so that what is the same for all is ready in each; `live` is what the fork does."""
 
-    def __init__(self):
+    def __init__(self, directory):
+        self.directory = directory
         self.ballast = bytes(BALLAST_BYTES)
         self.reader = frames.Reader(frames.IN)
         self.calls = Calls(self.reader)
         self.svc = service.create(self.calls.ask)
-        self.rehearsed = rehearsal.program()
         self.settings = None
+        self.team = None
         self.ready = None
+        self.standard = None
         self.surroundings = {"variables": {}}
         self.program = None
         self.fault = None
@@ -68,11 +71,14 @@ class Fork:
     def configure(self, payload):
         self.settings = json.loads(payload)
         self.ready = None
+        self.standard = None
+        self.team = TeamModules(self.settings, self.svc)
 
     def surround(self, payload):
         before = self.surroundings["variables"]
         self.surroundings = json.loads(payload)
-        surroundings.set_variables(self.surroundings["variables"], before)
+        surroundings.set_variables(self.directory, self.surroundings["variables"], before)
+        service.surround(self.svc, self.surroundings)
 
     def live(self, parent, is_offered):
         """In the fork, when its descriptors are in their places: never returns. `is_offered`: it may become a template."""
@@ -87,11 +93,10 @@ class Fork:
                 set_signal(number, handler)
             process_control.show()
             warm.wake()
-            rehearsal.play(self.svc, self.rehearsed)
             if self.settings is not None:
                 self.load()
             else:
-                rehearsal.compile_once()
+                rehearsal.play_once()
             gc.enable()
             self.wait()
             # Nothing of the run goes on, nor does what it wants done at its end.
@@ -117,7 +122,15 @@ class Fork:
             packed = self.program.packed()
             # Said in any case: what comes first is not from process code.
             fits = len(packed) <= PACKED_MAX_BYTES
-            frames.write_all(frames.OUT, frames.upward(frames.COMPILED, 0, packed if fits else b""))
+            names = ",".join(each for each in self.standard_imports() if each not in sys.modules).encode()
+            frames.write_all(frames.OUT, frames.upward(frames.COMPILED, 0, names + b"\n" + (packed if fits else b"")))
+
+    def standard_imports(self):
+        """What the program and its modules may import of Python's own library, as far as it is worth to be imported ahead."""
+        if self.standard is None:
+            later = (self.team.imports_anywhere(index) for index in range(len(self.team.modules)))
+            self.standard = warm.among({*self.program.later_imports, *(name for names in later for name in names)})
+        return self.standard
 
     def wait(self):
         """Takes frames until the run has come and gone."""
@@ -149,7 +162,7 @@ class Fork:
 
         imports = None
         if self.fault is None and not self.settings.get("modulesFault") and not header.get("fresh"):
-            imports = template.Imports(self.program, TeamModules(self.settings), self.settings)
+            imports = template.Imports(self.program, self.team, self.settings, self.standard_imports())
         if imports is None or not imports.takes_time():
             template.move_out()
             say(template.RUNS_ITSELF)
@@ -176,7 +189,6 @@ class Fork:
         warm.wake()
         imports.drawn.anew()
         os.chdir(imports.directory)
-        rehearsal.play(self.svc, self.rehearsed)
         if imports.collect:
             gc.enable()
 
@@ -184,7 +196,7 @@ class Fork:
         header_bytes, parameters_bytes = LENGTHS.unpack_from(frame, 1)
         header_end = 1 + LENGTHS.size + header_bytes
         parameters_end = header_end + parameters_bytes
-        header = json.loads(frame[1 + LENGTHS.size : header_end])
+        header, _ = parse(frame[1 + LENGTHS.size : header_end].decode(), 0)
         number = self.calls.run = header["number"]
         output.restart(self.settings["logs"])
         surroundings.set_traceparent(header.get("traceparent"), self.surroundings["variables"])
@@ -197,7 +209,8 @@ class Fork:
             end_process(0)
         frames.write_all(frames.OUT, frames.upward(kind, number, data))
         # What the run has held is still to be seen: the parent looks, and ends all of it.
-        kill(self.pid, STOP)
+        while frames.read(frames.IN, frames.READ_BYTES):
+            pass
 
     def outcome(self, header, parameters, request):
         if self.fault is not None:
@@ -206,9 +219,9 @@ class Fork:
             raise RuntimeError(self.settings["modulesFault"])
         # Kept: a module that nobody holds loses its names.
         self.module = self.module or self.program.module()
-        service.fill(self.svc, header, parameters, request, self.surroundings)
+        service.fill(self.svc, header, parameters, request)
         service.install(self.svc, self.settings["names"], self.program.namespace)
-        TeamModules(self.settings).install(self.svc)
+        self.team.install(self.svc)
         data, is_transient = value.serialise(self.value(), self.settings["returnValueMaxBytes"])
         return frames.VALUE, (b"\1" if is_transient else b"\0") + data
 

@@ -5,7 +5,6 @@ import os
 import struct
 
 # As in src/children/frames.ts of the runner.
-WARM_UP = 87
 PROGRAM = 80
 SURROUNDINGS = 83
 RUN = 82
@@ -27,7 +26,9 @@ OUT = 4
 
 LENGTH = struct.Struct("<I")
 HEAD_WITH_RUN = struct.Struct("<IBI")
-READ_BYTES = 64 * 1024
+# Most of what is said is short, and memory for more would be new to each fork.
+READ_BYTES = 4 * 1024
+READ_MORE_BYTES = 64 * 1024
 
 read = os.read
 write = os.write
@@ -57,11 +58,13 @@ class Reader:
         self.shortest = shortest
         self.longest = longest
         self.held = bytearray()
+        self.bytes = READ_BYTES
 
     def fill(self):
         """Reads what is there, at least a byte; false when nothing will come any more."""
-        chunk = read(self.descriptor, READ_BYTES)
+        chunk = read(self.descriptor, self.bytes)
         self.held += chunk
+        self.bytes = READ_MORE_BYTES if len(chunk) == self.bytes else READ_BYTES
         return bool(chunk)
 
     def take(self):

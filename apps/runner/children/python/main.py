@@ -1,7 +1,7 @@
 """
 A child that runs Python processes, one run at a time. This process never sees user code run: it keeps one fork ready
-ahead, passes frames between it and the runner, ends all of it when its run is over, and, when told that there is time,
-imports what runs need.
+ahead, passes frames between it and the runner, ends all of it when its run is over, and imports what of Python's own
+library its program names.
 """
 
 import os

@@ -6,15 +6,17 @@ memory is the kernel's word: the fork itself is not asked.
 import os
 import time
 
-TICKS_A_SECOND = os.sysconf("SC_CLK_TCK")
+TICK_S = 1 / os.sysconf("SC_CLK_TCK")
+PROCESSORS = os.cpu_count() or 1
 MOST_TEXT = 4096
 
 
 class Meter:
-    """Times in seconds: `begin`, `end` and `reaped` once for each run, then `report`."""
+    """Times in seconds: `begin`, `used_by`, `end` and `reaped` once for each run, then `report`."""
 
     def __init__(self):
         self.own = of_process("self")
+        self.file = None
         self.since = 0
         self.took = 0
         self.before = None
@@ -25,12 +27,20 @@ class Meter:
     def begin(self, fork):
         self.since = time.monotonic()
         self.used = self.peak = 0
-        self.before = self.scheduled(fork)
+        self.close()
+        self.file = of_process(fork)
+        self.before = self.scheduled()
 
     def end(self, fork):
         """While the fork is there; None when it has ended by itself."""
         self.took = time.monotonic() - self.since
-        self.after = None if fork is None else self.scheduled(fork)
+        self.after = None if fork is None else self.scheduled()
+        self.close()
+
+    def close(self):
+        if self.file is not None:
+            os.close(self.file)
+            self.file = None
 
     def reaped(self, usage):
         """All that the fork has had of processors, as is known when it is gone."""
@@ -44,13 +54,12 @@ class Meter:
         """
         if fork is None:
             return b"%d %d" % (self.used * 1e6, self.peak)
-        fields = text_of("/proc/%d/stat" % fork).rpartition(b")")[2].split()
-        ticks = sum(map(int, fields[11:15]))
-        times = of_process(fork)
-        had = 0 if times is None else times_in(times)[0]
-        if times is not None:
-            os.close(times)
-        return b"%d %d" % (max(had, ticks / TICKS_A_SECOND) * 1e6, peak_in(text_of("/proc/%d/status" % fork)))
+        had = 0 if self.file is None else times_in(self.file)[0]
+        # In less time than this nobody, however many they are, has had a tick.
+        if (time.monotonic() - self.since) * PROCESSORS >= TICK_S:
+            fields = text_of("/proc/%d/stat" % fork).rpartition(b")")[2].split()
+            had = max(had, sum(map(int, fields[11:15])) * TICK_S)
+        return b"%d %d" % (had * 1e6, peak_in(text_of("/proc/%d/status" % fork)))
 
     def report(self):
         """Microseconds: what the run took and, where the kernel tells, for how much of it it waited for a processor, and for else."""
@@ -60,16 +69,14 @@ class Meter:
         waited = max(0, self.took - held_up - (self.used - self.before[0]))
         return b"%d %d %d" % (self.took * 1e6, held_up * 1e6, waited * 1e6)
 
-    def scheduled(self, fork):
+    def scheduled(self):
         """
-        What a fork has had of processors, as of its last pause, and has waited for them, as has this process, which looks
+        What the fork has had of processors, as of its last pause, and has waited for them, as has this process, which looks
         after it; None where the kernel does not tell.
         """
-        file = of_process(fork)
-        if file is None:
+        if self.file is None:
             return None
-        had, waited = times_in(file)
-        os.close(file)
+        had, waited = times_in(self.file)
         return had, waited + times_in(self.own)[1]
 
 

@@ -36,7 +36,8 @@ class Program:
         lines = self.source.splitlines(keepends=True)
         linecache.cache[file_name] = (len(self.source), None, lines, file_name)
         if ready:
-            self.code, self.doc, self.bound_futures, self.has_annotations, self.imports = marshal.loads(ready)
+            parts = marshal.loads(ready)
+            self.code, self.doc, self.bound_futures, self.has_annotations, self.imports, self.later_imports = parts
             return
         try:
             self.compile()
@@ -54,6 +55,7 @@ class Program:
         )
         self.has_annotations = False
         self.imports = leading_imports(body)
+        self.later_imports = imports_anywhere(tree)
         self.has_main = any(is_main(each) for each in body)
         body = self.rewritten(body)
         # The first time tells which names the compiler takes for local.
@@ -68,7 +70,8 @@ class Program:
         self.code = code.replace(co_flags=code.co_flags & MODULE_LIKE)
 
     def packed(self):
-        return marshal.dumps((self.code, self.doc, self.bound_futures, self.has_annotations, self.imports))
+        parts = self.code, self.doc, self.bound_futures, self.has_annotations, self.imports, self.later_imports
+        return marshal.dumps(parts)
 
     def compiled(self, body):
         end = ast.copy_location(ast.Return(ast.copy_location(ast.Constant(END), position())), position())
@@ -177,6 +180,19 @@ def leading_imports(body):
         elif not (isinstance(each, ast.Expr) and isinstance(each.value, ast.Constant)):
             break
     return found
+
+
+def imports_anywhere(tree):
+    """Names of modules that a source may import at any time, some of which may be none; with what a coroutine is run by."""
+    names = set()
+    for each in ast.walk(tree):
+        if isinstance(each, ast.Import):
+            names.update(alias.name for alias in each.names)
+        elif isinstance(each, ast.ImportFrom) and each.level == 0:
+            names.update((each.module, *(f"{each.module}.{alias.name}" for alias in each.names)))
+        elif isinstance(each, ast.AsyncFunctionDef):
+            names.add("asyncio")
+    return sorted(names)
 
 
 def star_import(statement):

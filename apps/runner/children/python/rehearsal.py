@@ -1,5 +1,5 @@
 """
-What each fork does, done some times ahead with a source of our own: Python adapts its code to what it sees, and what it
+What each run does, done some times ahead with a source of our own: Python adapts its code to what it sees, and what it
 has adapted here, no fork has to, nor to copy the memory for it.
 """
 
@@ -11,7 +11,8 @@ import service
 import value
 from program import STAR, Program
 
-TIMES = 16
+# Python adapts what has been called eight times.
+TIMES = 10
 NAME = "rehearsal.py"
 SOURCE = """
 import json
@@ -30,33 +31,25 @@ PROCESS = {"id": "", "name": "", "slug": ""}
 SURROUNDINGS = {"team": "", "timeZone": "UTC", "process": PROCESS, "variables": {"A": "b"}}
 
 
-def program():
-    """A small one: what it touches, every run needs."""
-    return Program("return [svc.context.parameters]", NAME)
-
-
-def rehearse(svc):
-    """Leaves nothing behind but what Python has adapted; `svc` gets its values again in each run."""
-    import asyncio  # As in `waiting`: not before there is time.
-
+def rehearse():
+    """Leaves nothing behind but what Python has adapted."""
+    packed = Program(SOURCE, NAME).packed()
     for _ in range(TIMES):
-        play(svc, Program(SOURCE, NAME, Program(SOURCE, NAME).packed()))
-    loop = asyncio.new_event_loop()
-    loop.run_until_complete(asyncio.sleep(0))
-    loop.close()
+        play(Program(SOURCE, NAME, packed))
 
 
-def compile_once():
-    """In a fork that will be the first to see its program: the compiler's memory is its own then."""
-    Program(SOURCE, NAME).packed()
-    linecache.cache.pop(NAME, None)
+def play_once():
+    """In a fork that will be the first to see its program: the memory that it touches is its own then."""
+    play(Program(SOURCE, NAME, Program(SOURCE, NAME).packed()))
 
 
-def play(svc, program):
-    """As a run does it. In a fork, once, while there is time: the memory that it touches is its own then."""
+def play(program):
+    """As a run does it."""
     own_main, own_star = sys.modules["__main__"], getattr(builtins, STAR, None)
+    svc = service.create(None)
     module = program.module()
-    service.fill(svc, HEADER, PARAMETERS, REQUEST, SURROUNDINGS)
+    service.surround(svc, SURROUNDINGS)
+    service.fill(svc, HEADER, PARAMETERS, REQUEST)
     service.install(svc, ["svc"], module.__dict__)
     value.serialise(program.run(), 1000)
     sys.modules["__main__"] = own_main

@@ -10,6 +10,9 @@ from records import Record, ServiceRecord, camel_case
 MAX_TIMEOUT = 2**32
 
 
+decode = json.JSONDecoder(object_pairs_hook=Record).decode
+
+
 class ProcessError(Exception):
     """A call of `svc.processes` that failed, or whose run did. What more is known: `code`, `execution_id`, `status`."""
 
@@ -59,22 +62,26 @@ def create(ask):
     return svc
 
 
-def fill(svc, header, parameters, request, surroundings):
-    """Adds what one run sees: its header, its parameters and request as JSON text, the surroundings of its version."""
-    team, time_zone = surroundings["team"], surroundings["timeZone"]
-    svc.context = ServiceRecord(parameters=json.loads(parameters, object_pairs_hook=Record))
-    if request:
-        svc.context["request"] = ServiceRecord(json.loads(request, object_pairs_hook=Record))
+def surround(svc, surroundings):
+    """Adds what all runs of a version see."""
+    time_zone = surroundings["timeZone"]
     svc.env = Record(surroundings["variables"])
-    svc.execution = ServiceRecord(
-        id=header["id"],
-        comment=header.get("comment"),
-        process=ServiceRecord(surroundings["process"]),
-        timezone=time_zone,
-    )
+    svc.execution = ServiceRecord(process=ServiceRecord(surroundings["process"]), timezone=time_zone)
+    svc.team = ServiceRecord(slug=surroundings["team"], timezone=time_zone)
+
+
+def fill(svc, header, parameters, request):
+    """Adds what one run sees: its header, its parameters and request as JSON text."""
+    svc.context = ServiceRecord(parameters=record_of(parameters))
+    if request:
+        svc.context["request"] = ServiceRecord(record_of(request))
+    svc.execution = ServiceRecord(id=header["id"], comment=header.get("comment"), **svc.execution)
     if header.get("scheduleId"):
         svc.execution["schedule"] = ServiceRecord(id=header["scheduleId"], comment=header.get("scheduleComment"))
-    svc.team = ServiceRecord(slug=team, timezone=time_zone)
+
+
+def record_of(text):
+    return decode(text.decode())
 
 
 def install(svc, names, namespace):

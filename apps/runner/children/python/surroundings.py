@@ -6,18 +6,22 @@ import time
 DIRECTORY_VARIABLES = ("HOME", "TMPDIR", "TMP_DATA_DIR")
 
 
-def enter(directory, variables):
-    os.chdir(directory)
-    for name in DIRECTORY_VARIABLES:
-        if name == "TMP_DATA_DIR" or name not in variables:
-            os.environ[name] = directory
+def forget_own():
+    """What is for the start of this program alone."""
+    os.environ.pop("LD_BIND_NOW", None)
 
 
-def set_variables(variables, before):
-    """Sets the team variables in `os.environ` in the place of those of `before`; only TMP_DATA_DIR is not theirs."""
+def set_variables(directory, variables, before):
+    """
+    Sets the team variables in `os.environ` in the place of those of `before`; only TMP_DATA_DIR is not theirs. What they
+    leave open leads to the private directory.
+    """
     for name in before:
         if name not in variables and name not in DIRECTORY_VARIABLES:
             os.environ.pop(name, None)
+    for name in DIRECTORY_VARIABLES:
+        if name == "TMP_DATA_DIR" or name not in variables:
+            os.environ[name] = directory
     for name, value in variables.items():
         if name != "TMP_DATA_DIR":
             try:

@@ -9,7 +9,7 @@ import types
 from importlib.machinery import ModuleSpec
 
 import missing
-from program import futures_and_rest, leading_imports
+from program import futures_and_rest, imports_anywhere, leading_imports
 
 OWN = frozenset(sys.stdlib_module_names)
 
@@ -17,7 +17,7 @@ OWN = frozenset(sys.stdlib_module_names)
 class TeamModules:
     """Those of one run. A module is made at its first import, and then the same for all that mean it."""
 
-    def __init__(self, settings):
+    def __init__(self, settings, svc):
         self.modules = settings.get("modules") or []
         self.of_process = indexes(settings.get("imports") or [])
         self.of_module = [indexes(each["imports"]) for each in self.modules]
@@ -33,11 +33,11 @@ class TeamModules:
                     self.plain.setdefault(name, index)
         missing.prepare([*self.plain, *self.names], settings.get("packages"), settings.get("unmet") or ())
         self.packages = {name[:at] for name in self.plain for at, sign in enumerate(name) if sign == "."}
+        svc.import_module = self.import_module
+        setattr(svc, "import", self.import_module)
 
     def install(self, svc):
         """In front of what finds installed packages; Python's own modules keep their names."""
-        svc.import_module = self.import_module
-        setattr(svc, "import", self.import_module)
         if not self.modules:
             return
         self.globals = {name: svc for name in self.names}
@@ -52,10 +52,18 @@ class TeamModules:
         return name.partition(".")[0] not in OWN and (name in self.plain or name in self.packages)
 
     def leading_imports(self, index):
+        tree = self.tree(index)
+        return [] if tree is None else leading_imports(futures_and_rest(tree.body)[1])
+
+    def imports_anywhere(self, index):
+        tree = self.tree(index)
+        return [] if tree is None else imports_anywhere(tree)
+
+    def tree(self, index):
         try:
-            return leading_imports(futures_and_rest(ast.parse(self.modules[index]["source"]).body)[1])
+            return ast.parse(self.modules[index]["source"])
         except (SyntaxError, ValueError, RecursionError, MemoryError):
-            return []
+            return None
 
     def find_spec(self, name, path=None, target=None):
         if not self.has(name):

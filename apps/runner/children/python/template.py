@@ -120,11 +120,12 @@ def move_out():
 class Imports:
     """What is to be imported ahead, and what that must not leave behind."""
 
-    def __init__(self, program, team, settings):
+    def __init__(self, program, team, settings, standard):
         self.team = team
         self.names = settings["names"]
         self.seeks_team = False
         self.modules = list(self.of(program.imports, team.of_process, set()))
+        self.standard = standard
 
     def of(self, imports, own, seen):
         """Names and what is taken from them, up to the first module of the team: what that does is not known."""
@@ -144,7 +145,7 @@ class Imports:
         self.seeks_team = self.seeks_team or self.team.has(name) or name in self.names
 
     def takes_time(self):
-        """Whether the zygote does not import it all when there is time."""
+        """Whether the zygote does not import it all for the runs to come."""
         import sys
 
         return any(name not in sys.modules and name not in warm.MODULES for name, _ in self.modules)
@@ -160,6 +161,7 @@ class Imports:
         with output_kept(directory) as kept, Drawn(random) as drawn:
             for name, members in self.modules:
                 __import__(name, {}, {}, members, 0)
+            warm.import_ahead(self.standard)
         sys.meta_path.remove(self)
         self.drawn = drawn
         if kept.has_more:

@@ -1,4 +1,7 @@
-"""What runs find already imported, because much process code needs it: a fork of this process has it for nothing."""
+"""
+Modules of Python's own library that much process code needs. Where a program names them, they are imported in the process
+that forks its runs: a fork has them for nothing, and no other program bears their weight.
+"""
 
 import contextlib
 import functools
@@ -7,7 +10,7 @@ import importlib
 import os
 import sys
 
-MODULES = (
+MODULES = frozenset((
     "abc argparse array ast asyncio base64 bisect builtins calendar collections collections.abc concurrent.futures"
     " concurrent.futures.thread contextlib contextvars copy csv dataclasses datetime decimal difflib email.message enum"
     " fractions functools gzip hashlib heapq hmac html http.client http.cookies inspect io ipaddress itertools json"
@@ -15,17 +18,25 @@ MODULES = (
     " signal socket ssl statistics string struct subprocess sys tempfile textwrap threading time traceback types typing"
     " unicodedata urllib.error urllib.parse urllib.request uuid warnings weakref xml.etree.ElementTree zlib zoneinfo"
     " _strptime bz2 encodings.idna linecache _sitebuiltins"
-).split()
+).split())
+# What they import when they are used.
+LATER = {"datetime": "_strptime", "http.client": "encodings.idna", "urllib.request": "encodings.idna"}
 
 _at_fork = []
 
 
-def import_all():
-    """Imports them. A Python without one of them does without."""
+def among(names):
+    """Those of these names that may be imported ahead, with what they import when they are used."""
+    found = MODULES.intersection(names)
+    return sorted(found.union(LATER[each] for each in found if each in LATER))
+
+
+def import_ahead(names):
+    """A Python without one of them does without."""
     with forks_noted():
-        for name in MODULES:
+        for each in MODULES.intersection(names):
             with contextlib.suppress(ImportError):
-                importlib.import_module(name)
+                importlib.import_module(each)
 
 
 @contextlib.contextmanager

@@ -29,8 +29,6 @@ EXTRA_BYTES = 2 * 1024 * 1024
 FAILED_FORKS = 3
 # Why there is no template where it is not there any more.
 ENDED = b"its end"
-# Names come again after so many runs: the C library keeps every text that was ever in the environment.
-NAMES = 100
 CHANNEL_BROKEN = "The process broke its channel: "
 really_fork = os.fork
 
@@ -49,6 +47,8 @@ class Zygote:
         # The one that the fork at hand may become, until that has said whether it does.
         self.offered = None
         self.is_importing = False
+        # What its program may import of Python's own library.
+        self.wanted = []
         # Frames for a fork that is not known yet.
         self.held = []
         self.meter = Meter()
@@ -86,6 +86,7 @@ class Zygote:
         process_control.hide()
         confine.prepare()
         stage.install()
+        surroundings.forget_own()
         for directory in sys.path[:2]:
             stage.hide(directory)
         self.wake, wake_by_signal = os.pipe2(os.O_NONBLOCK | os.O_CLOEXEC)
@@ -95,7 +96,8 @@ class Zygote:
         signal.signal(signal.SIGTERM, self.terminate)
         signal.signal(signal.SIGINT, signal.SIG_IGN)
         self.poller.register(self.wake, select.POLLIN)
-        self.next = Fork()
+        self.next = Fork(self.directories.path)
+        rehearsal.rehearse()
         warm.freeze()
         warm.gc.disable()
 
@@ -108,13 +110,13 @@ class Zygote:
     def fork(self):
         """Makes the next fork, which has all that is known of its run ahead, or has the template make it."""
         self.forks += 1
-        self.directories.make(is_new=self.template is None)
+        self.directories.make()
         self.pipes.open()
         if self.template is not None:
             is_asked = self.template.ask(self.pipes)
             self.pipes.keep(self.longest)
             return None if is_asked else self.template_lost()
-        surroundings.enter(self.directories.path, self.next.surroundings["variables"])
+        os.chdir(self.directories.path)
         offered = self.offered = Template(self.poller) if self.may_have_template else None
         pid = really_fork() if offered is None else process_control.fork_apart()
         if pid == 0:
@@ -132,17 +134,6 @@ class Zygote:
         self.is_first = self.next.ready is None
         return None
 
-    def warm_up(self):
-        """There is time: the next forks find imported what many programs need."""
-        if self.template is not None:
-            return  # It has what its runs need.
-        warm.import_all()
-        rehearsal.rehearse(self.next.svc)
-        warm.freeze()
-        if self.clear() is not None:
-            os._exit(0)
-        self.fork()
-
     def heard(self):
         """Frames from the runner, which is trusted."""
         if not self.input.fill():
@@ -158,9 +149,6 @@ class Zygote:
                 self.next.surround(frame[1:])
                 if self.template is not None and self.next.surroundings != before:
                     self.start_over()  # It has imported with others, and its forks would have them.
-            elif kind == frames.WARM_UP:
-                self.warm_up()
-                continue
             elif kind == frames.RUN:
                 end = 9 + frames.LENGTH.unpack_from(frame, 1)[0]
                 header = json.loads(frame[9:end])
@@ -196,7 +184,9 @@ class Zygote:
         is_first, self.is_first = self.is_first, False
         if kind == frames.COMPILED:
             # What a fork without code says first is said before it runs any; later it may be anybody's word.
-            self.next.ready = frame[5:] if is_first else self.next.ready
+            if is_first:
+                names, _, self.next.ready = frame[5:].partition(b"\n")
+                self.wanted = names.decode().split(",") if names else []
             return None
         if run != self.run:
             return self.broken("a frame for another run")
@@ -330,6 +320,10 @@ class Zygote:
         if self.is_ending:
             os._exit(0)
         frames.write_all(frames.OUT, frames.upward(frames.CLEAN, run, self.meter.report()))
+        if self.template is None and self.wanted:
+            warm.import_ahead(self.wanted)
+            warm.freeze()
+        self.wanted = []
         self.fork()
 
     def clear(self, keeps_template=False):
@@ -362,23 +356,18 @@ def offer(header):
 
 
 class Directories:
-    """The private directories of runs: each has its own, which is gone under its name when the run is over."""
+    """The private directory of the run at hand, which is gone when that is over."""
 
     def __init__(self):
         self.root = os.getcwd()
-        self.number = 0
-        self.path = None
+        self.path = f"{self.root}/run"
 
-    def make(self, is_new):
-        """Makes the directory of the next run, under another name than the last if it `is_new`."""
-        if is_new:
-            self.number = self.number % NAMES + 1
-            self.path = f"{self.root}/{self.number}"
+    def make(self):
+        """Makes it, unless a template is in it."""
         try:
             os.mkdir(self.path, 0o700)
         except FileExistsError:
-            if is_new:
-                raise
+            pass
 
     def empty(self):
         """Removes it and all that lies beside it. Throws OSError for what can't be removed."""

@@ -43,8 +43,6 @@ export class Child implements RunningChild {
   state: ChildState = 'starting'
   hasStarted = false
   runs = 0
-  /** A JavaScript child also becomes so by its first program. */
-  isWarm = false
   readonly startedAt = performance.now()
   freeSince = performance.now()
   runningSince = 0
@@ -113,10 +111,9 @@ export class Child implements RunningChild {
     return this.#launched.directory
   }
 
-  /** What programs need it makes ready while nobody waits for it: it is blank or, in Python, idle. */
-  warmUp(): void {
-    this.isWarm = true
-    this.send(frame(FrameType.warmUp))
+  /** It is blank, and nobody waits for it: it does what its first program would wait for. One of Python has done so. */
+  rehearse(): void {
+    if (this.language === 'javascript') this.send(frame(FrameType.rehearse))
   }
 
   begin(task: Task): void {
@@ -128,7 +125,6 @@ export class Child implements RunningChild {
     this.#outputLimit.begin()
     this.#strayBytes = 0
     this.runs += 1
-    if (this.language === 'javascript') this.isWarm = true
     this.meter.begin(this.pid)
     const { frames } = this.#launched
     frames.cork()

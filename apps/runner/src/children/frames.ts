@@ -4,7 +4,7 @@
  * children/python/frames.py have the same types.
  */
 export const FrameType = {
-  warmUp: 87,
+  rehearse: 87,
   program: 80,
   surroundings: 83,
   run: 82,

@@ -11,7 +11,7 @@ import { RunMeter } from './run-meter.ts'
 import { childrenToAdd, patienceMs } from './scaling-policy.ts'
 import { SparesByKind, type Spares } from './spares.ts'
 import type { Exit, Task } from './task.ts'
-import { endings, firstCold, isOverdue, mustRetire } from './retirement.ts'
+import { endings, mustRetire } from './retirement.ts'
 
 export interface PoolOptions {
   config: ChildrenConfig
@@ -192,7 +192,7 @@ export class ChildPool {
       this.#failedStarts = 0
       child.spares.add(child)
       this.#refill()
-      if (child.state === 'blank') child.warmUp()
+      if (child.state === 'blank') child.rehearse()
     },
     free: (child) => this.#free(child),
     unclean: (reason) => this.#options.logger.debug({ reason }, 'a child is not clean after its run'),
@@ -206,7 +206,6 @@ export class ChildPool {
     const { config, cpuPriority } = this.#options
     if (!cpuPriority.putBack(child) || mustRetire(child, config) || this.#stopped || group.isForOne) child.end('kill')
     if (child.state !== 'idle') return group.hasWaiting ? this.#ask(group) : undefined
-    if (isOverdue(child)) child.warmUp()
     const task = group.nextTask()
     if (task !== undefined) this.#begin(child, group, task)
     else group.add(child)
@@ -243,7 +242,6 @@ export class ChildPool {
     for (const child of endings(this.#children, performance.now(), this.#options.config)) child.end('kill')
     for (const spares of this.#spares.byKind.values()) for (const child of spares.takeSurplus()) child.end('kill')
     this.#options.cpuPriority.hurryLate(this.#children)
-    firstCold(this.#children)?.warmUp()
     for (const [key, group] of this.#groups) if (group.isEmpty) this.#groups.delete(key)
     this.#spares.tidy([...this.#children].map(({ spares }) => spares).concat(...this.#launching.values()))
     this.#refill()

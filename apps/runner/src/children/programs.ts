@@ -81,7 +81,7 @@ export function childPrograms({ python, memoryMb }: ProgramOptions): ChildProgra
       language: 'python',
       program: [python, '-I', '-S', pathOf('python/main.py')],
       dataLimitBytes: (pythonDataMb + pythonSlackMb + memoryMb) * MB,
-      environment: environment(python),
+      environment: { ...environment(python), LD_BIND_NOW: '1' },
     })
   return programs
 }

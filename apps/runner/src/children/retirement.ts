@@ -21,11 +21,6 @@ export interface Used extends Pick<Aged, 'startedAt' | 'freeSince'> {
   runs: number
 }
 
-export interface Warmed {
-  state: string
-  isWarm: boolean
-}
-
 export interface Running {
   state: string
   runningSince: number
@@ -42,8 +37,6 @@ const startMs = 10_000
 const quietMs = 5000
 const keptWhenQuiet = 4
 const largeMb = 256
-/** A child that is never idle for long is warmed up all the same, after so many runs. */
-const coldRuns = 4
 
 /** Those of these children that should end: old, large or long idle ones, all but a few when nothing runs, and what hangs. */
 export function endings<C extends Aged>(children: Iterable<C>, now: number, limits: RetirementLimits): C[] {
@@ -68,18 +61,6 @@ export function endings<C extends Aged>(children: Iterable<C>, now: number, limi
 export function mustRetire(child: Used, { maxRuns, maxAgeMs }: { maxRuns: number; maxAgeMs: number }): boolean {
   const hasRunEnough = child.language === 'javascript' && child.runs >= maxRuns
   return hasRunEnough || child.freeSince - child.startedAt >= maxAgeMs
-}
-
-/** The one of these children that there is time to warm up: it has nothing to do, and none is on its way. */
-export function firstCold<C extends Warmed>(children: Iterable<C>): C | undefined {
-  const all = [...children]
-  if (all.some(({ state }) => state === 'starting')) return undefined
-  return all.find(({ state, isWarm }) => state === 'idle' && !isWarm)
-}
-
-/** Whether this idle child has gone on long enough without. */
-export function isOverdue({ isWarm, runs }: Pick<Warmed, 'isWarm'> & Pick<Used, 'runs'>): boolean {
-  return !isWarm && runs >= coldRuns
 }
 
 /** What these hold together. */

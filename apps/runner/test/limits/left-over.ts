@@ -42,7 +42,7 @@ export function leftOverFiles(root: string, depth = 0): string[] {
     const path = join(root, name)
     const isDirectory = lstatSync(path, { throwIfNoEntry: false })?.isDirectory() === true
     if (depth === 0 && name === 'socket') return []
-    if (depth < 2 && isDirectory && /^\d+$/.test(name)) return leftOverFiles(path, depth + 1)
+    if (depth < 2 && isDirectory && /^(\d+|run)$/.test(name)) return leftOverFiles(path, depth + 1)
     return [path]
   })
 }
