@@ -43,6 +43,8 @@ export interface ChildrenConfig {
   maxRuns: number
   maxAgeMs: number
   idleMs: number
+  /** What is called again is kept so long, where there is memory. */
+  keptMs: number
 }
 
 /** Reads the settings of a runner. */
@@ -71,8 +73,9 @@ export function readRunnerConfig(env: Environment): RunnerConfig {
       memoryMb: env.integer('RUNNER_CHILDREN_MEMORY_MB', { default: Math.round(totalmem() / 2 / MB), min: 64 }),
       spares: 1,
       maxRuns: 10_000,
-      maxAgeMs: 600_000,
+      maxAgeMs: 3_600_000,
       idleMs: 60_000,
+      keptMs: 900_000,
     },
     dependencies: readDependenciesConfig(env),
     isolation: readIsolationConfig(env),

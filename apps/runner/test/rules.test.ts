@@ -4,7 +4,7 @@ import { testContext } from '@automation/testing'
 import { FrameReader, frame, type Frame } from '../src/children/frames.ts'
 import { childrenToAdd, expectation, sparesTarget, type Demand } from '../src/children/scaling-policy.ts'
 import { runTimesOf } from '../src/children/ending.ts'
-import { endings, type Aged } from '../src/children/retirement.ts'
+import { endings, memoryToKeepMb, type Aged } from '../src/children/retirement.ts'
 import { maskOf } from '../src/logs/masking.ts'
 import { LineSplitter, OutputReader } from '../src/logs/output-reader.ts'
 import { grantsFor } from '../src/runs/running.ts'
@@ -88,19 +88,34 @@ describe('how many children', () => {
 })
 
 describe('which children end', () => {
-  const limits = { idleMs: 60_000, maxAgeMs: 600_000, memoryMb: 4096 }
+  const limits = { idleMs: 60_000, keptMs: 900_000, maxAgeMs: 3_600_000, memoryMb: 4096 }
   const child = (given: Partial<Aged> = {}): Aged => ({
     state: 'idle',
     startedAt: 0,
     freeSince: 90_000,
-    memoryMb: 50,
+    memoryMb: 40,
+    program: 'a',
+    isCalledAgain: false,
     ...given,
   })
-  const count = (children: Aged[], now: number) => endings(children, now, limits).length
+  const count = (children: Aged[], now: number, toKeepMb = 512) => endings(children, now, limits, toKeepMb).length
 
   test('long idle, old and large ones', () => {
     expect(count([child(), child({ freeSince: 30_000 }), child({ memoryMb: 300 })], 91_000)).toBe(2)
-    expect(count([child({ freeSince: 599_000 })], 600_000)).toBe(1)
+    expect(count([child({ freeSince: 3_599_000 })], 3_600_000)).toBe(1)
+  })
+
+  test('of what is called every few minutes one child stays, where it is small and there is memory', () => {
+    const again = (program: string, memoryMb = 40) => child({ program, memoryMb, isCalledAgain: true })
+    const minutesLater = 90_000 + 5 * 60_000
+    expect(count([again('a'), again('b'), again('b'), child()], minutesLater)).toBe(2)
+    expect(count([again('a', 100), again('b')], minutesLater)).toBe(1)
+    expect(count([again('a'), again('b'), again('c')], minutesLater, 100)).toBe(1)
+    expect(count([again('a'), again('b')], minutesLater, 0)).toBe(2)
+    expect(count([again('a')], 90_000 + 15 * 60_000)).toBe(1)
+    const GB = 1024
+    expect(memoryToKeepMb(4 * GB, { free: 4 * GB, total: 8 * GB })).toBe(512)
+    expect(memoryToKeepMb(4 * GB, { free: GB, total: 8 * GB })).toBe(0)
   })
 
   test('all but a few when nothing runs', () => {

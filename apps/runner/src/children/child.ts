@@ -43,6 +43,9 @@ export class Child implements RunningChild {
   state: ChildState = 'starting'
   hasStarted = false
   runs = 0
+  /** What it runs; nothing while it is blank. */
+  program = ''
+  isCalledAgain = false
   readonly startedAt = performance.now()
   freeSince = performance.now()
   runningSince = 0
@@ -125,6 +128,7 @@ export class Child implements RunningChild {
     this.#outputLimit.begin()
     this.#strayBytes = 0
     this.runs += 1
+    this.program = task.program.key
     this.meter.begin(this.pid)
     const { frames } = this.#launched
     frames.cork()

@@ -1,4 +1,4 @@
-import { availableParallelism } from 'node:os'
+import { availableParallelism, freemem, totalmem } from 'node:os'
 import type { Logger } from '@automation/service'
 import type { ChildrenConfig } from '../config.ts'
 import { Child, type ChildEvents } from './child.ts'
@@ -11,7 +11,8 @@ import { RunMeter } from './run-meter.ts'
 import { childrenToAdd, patienceMs } from './scaling-policy.ts'
 import { SparesByKind, type Spares } from './spares.ts'
 import type { Exit, Task } from './task.ts'
-import { endings, mustRetire } from './retirement.ts'
+import { RecentlySeen } from '../recently-seen.ts'
+import { endings, memoryToKeepMb, mustRetire } from './retirement.ts'
 
 export interface PoolOptions {
   config: ChildrenConfig
@@ -40,6 +41,7 @@ export class ChildPool {
   readonly #groupOf = new Map<Child, Group>()
   readonly #memory: MemoryBudget
   readonly #launching = new Map<Promise<void>, Spares>()
+  readonly #called: RecentlySeen
   #failedStarts = 0
   #patience: NodeJS.Timeout | undefined
   #sweeper: NodeJS.Timeout | undefined
@@ -50,6 +52,7 @@ export class ChildPool {
 
   constructor(options: PoolOptions) {
     this.#options = options
+    this.#called = new RecentlySeen(options.config.keptMs)
     this.#spares = new SparesByKind(options.launcher.languages, options.config.spares)
     const sharers = { children: this.#children, groupOf: this.#groupOf, spares: this.#spares.byKind }
     this.#memory = new MemoryBudget(options.config.memoryMb, sharers)
@@ -109,6 +112,7 @@ export class ChildPool {
     group.running.add(child)
     this.#groupOf.set(child, group)
     child.begin(task)
+    child.isCalledAgain = this.#called.came(task.program.key)
     this.#options.cpuPriority.begins(child, task.program.key)
   }
 
@@ -239,7 +243,9 @@ export class ChildPool {
   }
 
   #sweep(): void {
-    for (const child of endings(this.#children, performance.now(), this.#options.config)) child.end('kill')
+    const { config } = this.#options
+    const toKeepMb = memoryToKeepMb(config.memoryMb, { free: freemem(), total: totalmem() })
+    for (const child of endings(this.#children, performance.now(), config, toKeepMb)) child.end('kill')
     for (const spares of this.#spares.byKind.values()) for (const child of spares.takeSurplus()) child.end('kill')
     this.#options.cpuPriority.hurryLate(this.#children)
     for (const [key, group] of this.#groups) if (group.isEmpty) this.#groups.delete(key)
