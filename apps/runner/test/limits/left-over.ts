@@ -4,26 +4,32 @@ import { join } from 'node:path'
 interface Process {
   pid: number
   parent: number
+  exitSignal: number
   command: string
 }
 
 const pythonChild = 'children/python/main.py'
+/** SIGCHLD of forks, SIGUSR1 of templates. */
+const forkSignals = new Set([17, 10])
 
 /**
  * Processes below this one that belong to no child which waits for its next run: beside launchers, and the helpers of
- * their networks, there are only children, and of a Python child one fork.
+ * their networks, there are only children, and of a Python child one fork and one template. That is forked apart: what a
+ * run leaves to the child ends with another signal.
  */
 export function leftOverProcesses(mark: string): string[] {
   const all = processes()
   const own = new Map([...below(process.pid, all)].map((each) => [each.pid, each]))
   const isLauncher = (pid: number) => own.get(pid)?.command.includes('/launcher.py') === true
-  const forked = new Set<number>()
-  const left = [...own.values()].filter(({ pid, parent, command }) => {
+  const forked = new Set<string>()
+  const left = [...own.values()].filter(({ pid, parent, exitSignal, command }) => {
     if (isLauncher(pid) || /pasta|slirp4netns/.test(command) || !isOfRunner(parent, own)) return false
     if (isLauncher(parent)) return !/children\/(javascript\/main\.js|python\/main\.py)/.test(command)
     const isFork = command.includes(pythonChild) && own.get(parent)!.command.includes(pythonChild)
-    if (!isFork || !isLauncher(own.get(parent)!.parent) || forked.has(parent)) return true
-    forked.add(parent)
+    const place = `${parent} ${exitSignal}`
+    if (!isFork || !isLauncher(own.get(parent)!.parent) || forked.has(place) || !forkSignals.has(exitSignal))
+      return true
+    forked.add(place)
     return false
   })
   const marked = all.filter(({ command }) => command.includes(mark))
@@ -62,8 +68,15 @@ function processes(): Process[] {
     if (!/^\d+$/.test(name)) return []
     try {
       const stat = readFileSync(`/proc/${name}/stat`, 'latin1')
-      const parent = Number(stat.slice(stat.lastIndexOf(')') + 2).split(' ', 2)[1])
-      return [{ pid: Number(name), parent, command: readFileSync(`/proc/${name}/cmdline`, 'latin1') }]
+      const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
+      return [
+        {
+          pid: Number(name),
+          parent: Number(fields[1]),
+          exitSignal: Number(fields[35]),
+          command: readFileSync(`/proc/${name}/cmdline`, 'latin1'),
+        },
+      ]
     } catch {
       // It has just gone.
       return []
