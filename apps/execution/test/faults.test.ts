@@ -37,6 +37,24 @@ const cut = () =>
       WHERE application_name = 'execution' AND datname = current_database() AND pid <> pg_backend_pid()`,
   )
 
+test('a run that ends when its caller has just waited long enough is answered with its value', async () => {
+  const runner = await system.runner({ runs: () => undefined })
+  const { promise, resolve } = Promise.withResolvers<void>()
+  const asked = Promise.withResolvers<void>()
+  const isProgress = says('e.status, t.explanation')
+  proxy.hold((sent) => isProgress(sent) && (asked.resolve(), true), promise)
+  const answer = system.run('demo', {}, 30)
+  await asked.promise
+  const { executionId } = await runner.run()
+  runner.finish(executionId, value(7))
+  await system.ended(executionId)
+  resolve()
+  const { status, returnValue } = await answer
+  expect(status).toBe(Status.FINISHED)
+  expect(Buffer.from(returnValue!).toString()).toBe('7')
+  await runner.goodbye()
+})
+
 test('connections that are cut again and again lose no accepted run and double none', async () => {
   const runner = await system.runner({ slots: 6, runs: () => value(1) })
   const accepted: string[] = []

@@ -3,6 +3,7 @@ import { Failure, stopping } from '@automation/errors'
 import type { Accepted } from '../accept/admission.ts'
 import type { Runners } from '../dispatch/runners.ts'
 import { readOutcomes, readProgress } from '../store/executions.ts'
+import { isTerminal } from '../status.ts'
 import { visibleId } from '../store/records.ts'
 import type { Queries } from '../store/connections.ts'
 
@@ -37,7 +38,12 @@ export class Outcomes {
       if (outcome?.notKept) throw notKept(id)
       if (outcome !== undefined) return { ...known, ...outcome }
       if (this.#waiters.abandoned) return { ...known, status: accepted.status, replicaStops: true }
-      return { ...known, ...((await readProgress(this.#pool, id)) ?? { status: Status.RUNNING }) }
+      const progress = (await readProgress(this.#pool, id)) ?? { status: Status.RUNNING }
+      if (!isTerminal(progress.status)) return { ...known, ...progress }
+      // It has ended since: with the value, which progress has none of.
+      const ended = (await readOutcomes(this.#pool, [id])).get(id)
+      if (ended?.notKept) throw notKept(id)
+      return { ...known, ...(ended ?? progress) }
     } finally {
       waiter.close()
     }
