@@ -41,6 +41,8 @@ export class TeamEvents {
   readonly #stop = new AbortController()
   /** The window that is read, or where the next one begins; undefined while nobody is here. */
   #cursor: Cursor | undefined
+  /** The server that the cursor is of, for as long as it is the one that answers. */
+  #server: { name: string; gone: AbortController } = { name: '', gone: new AbortController() }
 
   /** `events`: on which nobody waits for a run. */
   constructor(reads: Connections, events: Connections, logger: Logger) {
@@ -59,7 +61,8 @@ export class TeamEvents {
     if (this.#stop.signal.aborted) throw stopping()
     const { processId } = request
     const reader = new TeamReader(team, processId, known?.behind)
-    const left = AbortSignal.any([signal, this.#stop.signal])
+    const { gone } = this.#server
+    const left = AbortSignal.any([signal, this.#stop.signal, gone.signal])
     this.#readers.add(reader)
     try {
       const below = await reader.begun(left)
@@ -72,6 +75,7 @@ export class TeamEvents {
       if (this.#readers.size === 0) this.#cursor = undefined
     }
     if (this.#stop.signal.aborted) throw unavailable('The service is stopping')
+    if (gone.signal.aborted) throw unavailable('The database is another one now, come again')
   }
 
   /** Reads what is new for those who are here. */
@@ -94,7 +98,8 @@ export class TeamEvents {
     const known = this.#cursor
     // What a failure has left.
     if (known !== undefined && known.from < known.to) return true
-    const { horizon, hasEvents, enough } = await readNews(this.#events, known?.to)
+    const { server, horizon, hasEvents, enough } = await readNews(this.#events, known?.to)
+    if (server !== this.#server.name && this.#leaveServer(server)) return false
     if (known !== undefined && !hasEvents) {
       this.#begin(known.to)
       return false
@@ -105,6 +110,19 @@ export class TeamEvents {
     this.#begin(from)
     this.#cursor = { from, to: to > from ? to : from, position: 0n }
     return to > from
+  }
+
+  /**
+   * The numbers of another server, or of one that has lost its last transactions, may be behind the cursor. Who reads comes
+   * again, and is told by the events that it has had. Gives whether anybody has to.
+   */
+  #leaveServer(name: string): boolean {
+    const hasBegun = this.#cursor !== undefined
+    const { gone } = this.#server
+    this.#server = { name, gone: hasBegun ? new AbortController() : gone }
+    this.#cursor = undefined
+    if (hasBegun) gone.abort()
+    return hasBegun
   }
 
   #begin(from: bigint): void {

@@ -24,6 +24,8 @@ const mostSought = 20_000
 
 /** What there is behind a number of events. */
 export interface News {
+  /** Names the server, from one start of it to its end. */
+  server: string
   /** In the numbers of this server's transactions: below it, nothing can appear any more. */
   horizon: bigint
   hasEvents: boolean
@@ -33,16 +35,17 @@ export interface News {
 
 /** Looks whether there are events from a number on; undefined: only where the horizon is. */
 export async function readNews(pool: Queries, from: bigint | undefined): Promise<News> {
-  const { rows } = await pool.query<{ horizon: string; hasEvents: boolean; enough: string | null }>({
+  const { rows } = await pool.query<Omit<News, 'horizon' | 'enough'> & { horizon: string; enough: string | null }>({
     name: 'team-events-news',
-    text: `SELECT pg_snapshot_xmin(pg_current_snapshot()) AS horizon,
+    text: `SELECT extract(epoch FROM pg_postmaster_start_time())::text AS server,
+                  pg_snapshot_xmin(pg_current_snapshot()) AS horizon,
                   EXISTS (SELECT FROM timeline_events WHERE xid >= $1::text::xid8) AS "hasEvents",
                   (SELECT xid::text::bigint + 1 FROM timeline_events WHERE xid >= $1::text::xid8
                     ORDER BY xid OFFSET ${windowEvents} LIMIT 1) AS enough`,
     values: [from === undefined ? null : String(from)],
   })
-  const { horizon, hasEvents, enough } = rows[0]!
-  return { horizon: BigInt(horizon), hasEvents, enough: enough === null ? undefined : BigInt(enough) }
+  const { server, horizon, hasEvents, enough } = rows[0]!
+  return { server, horizon: BigInt(horizon), hasEvents, enough: enough === null ? undefined : BigInt(enough) }
 }
 
 interface Row extends Omit<TeamEventRow, 'xid' | 'position'> {
