@@ -94,8 +94,13 @@ class SourceFeed {
     for (const { team, last, changes } of await this.#list(teams, ownContext(asService('gateway'), this.#timeoutMs))) {
       const followed = this.#followed.get(team)
       if (followed === undefined) continue
+      // The database is another one, or lacks its last changes: what it has is not what follows.
+      const isBehind = followed.after !== undefined && last < followed.after
       followed.after = last
-      for (const reader of followed.readers) reader.put(changes, last)
+      for (const reader of followed.readers) {
+        if (isBehind) reader.beginAnew(last)
+        else reader.put(changes, last)
+      }
     }
   }
 }
@@ -136,6 +141,14 @@ class SourceReader {
     this.#told = isKnown ? (after ?? last) : -1n
     this.put(isKnown ? changes : [], last)
     this.put(before, before.at(-1)?.number ?? last)
+  }
+
+  /** What is missing from before is not known. */
+  beginAnew(last: bigint): void {
+    this.#kept = []
+    this.#told = -1n
+    this.#last = last
+    this.#wake()
   }
 
   get position(): bigint {

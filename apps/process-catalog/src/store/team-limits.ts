@@ -22,11 +22,12 @@ export function noteAddresses(rows: Rows, team: string): Promise<void> {
 }
 
 async function noteLimit(rows: Rows, team: string, name: string, value: bigint | null): Promise<void> {
-  // One after the other, so that numbers are committed in their order.
+  // One after the other, so that numbers are committed in their order; by the clock, as revisions of teams are.
   await rows.$executeRaw`LOCK TABLE team_limits IN SHARE ROW EXCLUSIVE MODE`
   await rows.$executeRaw`
     INSERT INTO team_limits (team, name, value, changed)
-    SELECT ${team}, ${name}, ${value}::bigint, coalesce(max(changed), 0) + 1 FROM team_limits
+    SELECT ${team}, ${name}, ${value}::bigint,
+           greatest(coalesce(max(changed), 0) + 1, (extract(epoch FROM clock_timestamp()) * 1000000)::bigint) FROM team_limits
     ON CONFLICT (team, name) DO UPDATE SET value = excluded.value, changed = excluded.changed`
 }
 
