@@ -7,12 +7,14 @@ import { chartSteps } from './check/charts.ts'
 import { conflictFaults } from './check/conflicts.ts'
 import { declaredIn, importFaults, readSources } from './check/imports.ts'
 import { linkFaults } from './check/links.ts'
+import { migrationFaults } from './check/migrations.ts'
 import { program, runSteps, type Step } from './check/steps.ts'
 
 const help = `npm run check [-- --only STEP,STEP]
 
-Format, lint with types and import boundaries, types, proto lint, generated-code drift, declared imports, links of
-documents, what merges left, and the chart where helm is there. Changes nothing.
+Format, lint with types and import boundaries, types, proto lint, a contract and migrations that leave the last release
+working, generated-code drift, declared imports, links of documents, what merges left, and the chart where helm is there.
+Changes nothing.
 `
 
 const steps: Step[] = [
@@ -21,6 +23,16 @@ const steps: Step[] = [
   program('lint', ['oxlint'], 'mend what it names, or run `npx oxlint --fix`; boundaries are in scripts/boundaries.ts'),
   program('format', ['oxfmt', '--check', '.'], 'run `npm run format`'),
   program('proto', ['buf', 'lint'], 'mend the proto files; the rules are in buf.yaml'),
+  program(
+    'contract',
+    ['buf', 'breaking', '--against', 'proto/released.binpb.gz'],
+    'services of the last release call these too: add fields and methods beside the old ones, which go a release after nobody uses them',
+  ),
+  ofFiles(
+    'migrations',
+    migrationFaults,
+    'leave the release before working: add beside the old, and remove a release later (`-- unused since X.Y.Z`)',
+  ),
   ofFiles(
     'imports',
     async (root, tracked) => importFaults(await readSources(root, tracked), declaredIn(root)),
