@@ -21,14 +21,14 @@ const help = `npm run test:cluster [-- OPTIONS]
 
 Installs the chart on the cluster that KUBECONFIG names, and tries what is promised there: \`helm test\`, the suite over REST
 with two teams, what user code reaches over the network, what monitoring finds, a pod of each service killed while runs go on, an upgrade between
-two builds under load, and an uninstall that leaves nothing. In two namespaces of its own, on the database and brokers that
+two builds under load and the way back, and an uninstall that leaves nothing. In two namespaces of its own, on the database and brokers that
 the environment names as pods reach them.
 
   --tag TAG         of the images that the nodes have
   --next-tag TAG    of those that the upgrade goes to; without, the upgrade goes to the same images
   --registry HOST   of both (localhost)
-  --only A,B        of install, test, network, monitoring, suite, kills, upgrade, uninstall; install and uninstall always
-  --rate N          calls a second during the upgrade, at most (50)
+  --only A,B        of install, test, network, monitoring, suite, kills, upgrade, rollback, uninstall; install and uninstall always
+  --rate N          calls a second during the upgrade and the rollback, at most (50)
   --set NAME=VALUE  more values of the chart; may be given several times
   --keep            leaves the release and its namespace
   --report FILE     also writes the counts as JSON
@@ -93,7 +93,9 @@ async function tryRelease(options: Options): Promise<void> {
     await phase('monitoring', () => monitoring(release))
     await phase('suite', async () => suite(release, await otherToken()))
     await phase('kills', () => kills(release))
-    await phase('upgrade', () => upgrade(release, options.ratePerS))
+    await phase('upgrade', () => change(release, options.ratePerS, () => release.upgrade()))
+    // The release before on the database of the newer one, beside what is left of its pods.
+    await phase('rollback', () => change(release, options.ratePerS, () => release.rollback()))
   }
   if (!options.keep) {
     await phase('uninstall', () => uninstall(release))
@@ -175,10 +177,10 @@ async function kills(release: Release): Promise<string> {
 /**
  * From one build to the next, while calls come in; a call may be told to come again, or, where both builds leave the machine no
  * time, that it took too long, but none is dropped and no run is lost. Where it fails, also what the gateways, old and new, warned of. */
-async function upgrade(release: Release, ratePerS: number): Promise<string> {
+async function change(release: Release, ratePerS: number, toOther: () => Promise<string>): Promise<string> {
   const warnings = new Warnings(release, 'gateway')
   try {
-    return await upgradeUnderLoad(release, ratePerS)
+    return await changeUnderLoad(release, ratePerS, toOther)
   } catch (error) {
     for (const line of warnings.lines.filter((one) => !one.includes('"stopping"')).slice(-40)) console.log(line)
     throw error
@@ -187,12 +189,12 @@ async function upgrade(release: Release, ratePerS: number): Promise<string> {
   }
 }
 
-async function upgradeUnderLoad(release: Release, ratePerS: number): Promise<string> {
+async function changeUnderLoad(release: Release, ratePerS: number, toOther: () => Promise<string>): Promise<string> {
   const load = new SteadyLoad(await release.client(), ratePerS)
   await load.start()
   await delay(3000)
   const began = performance.now()
-  await release.upgrade()
+  await toOther()
   const tookMs = performance.now() - began
   await delay(3000)
   await load.stop()

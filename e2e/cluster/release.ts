@@ -71,6 +71,11 @@ export class Release {
     return this.#helm('upgrade', nextTag ?? tag)
   }
 
+  /** Back to the revision before. The database stays as the newer release has made it. */
+  rollback(): Promise<string> {
+    return must('helm', ['rollback', name, '--namespace', this.namespace, '--wait', '--timeout', '5m'])
+  }
+
   test(): Promise<string> {
     return must('helm', ['test', name, '--namespace', this.namespace, '--logs', '--timeout', '3m'])
   }
