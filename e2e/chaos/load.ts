@@ -25,6 +25,8 @@ interface LoadContext {
   ledgerUrl: string
   book: Book
   random: Random
+  /** Where the ends of runs are told that the load starts itself; nowhere when absent. */
+  callbackUrl?: string
 }
 
 /** Callers that use the system in every way that starts or ends executions, and write down what they are told. */
@@ -62,6 +64,11 @@ export class Load {
     if (made.status !== 201 || other.status !== 201)
       throw new Error(`The processes were refused: ${made.text} ${other.text}`)
     return (this.#worker = made.body.id)
+  }
+
+  /** In place of `prepare`, where another load has made the processes; `worker` is the id that it was given. */
+  goOnWith(worker: string): void {
+    this.#worker = worker
   }
 
   start(callers: number): void {
@@ -115,7 +122,7 @@ export class Load {
 
   async #start(by: string, path: string, input: object, more: object = {}): Promise<Answer | undefined> {
     const parameters = { ...this.#parameters(), ...more }
-    const answer = await this.#call('POST', path, { json: { ...input, parameters, settings: { timeout: 4000 } } })
+    const answer = await this.#call('POST', path, { json: { ...input, parameters, settings: this.#settings() } })
     this.#note(by, answer)
     return answer
   }
@@ -132,7 +139,7 @@ export class Load {
     const { book, random } = this.#context
     const key = `key ${this.#prefix}-${(this.#names += 1)}`
     const sync = random.chance(0.3)
-    const json = { parameters: this.#parameters(), comment: key, settings: { timeout: 4000 } }
+    const json = { parameters: this.#parameters(), comment: key, settings: this.#settings() }
     const path = `/processes/${this.#worker}/${sync ? 'execute-sync' : 'execute'}`
     let replays = 0
     for (let tries = 0; tries < 40 && replays < 2; tries += 1) {
@@ -166,6 +173,10 @@ export class Load {
     const removed = await this.#call('DELETE', `/processes/${processId}`)
     const executionId = run?.status === 202 ? (run.headers.get('svc-execution-id') ?? undefined) : undefined
     this.#context.book.removals.push({ processId, executionId, answered: removed?.status === 200 })
+  }
+
+  #settings(): Record<string, unknown> {
+    return { timeout: 4000, callbackUrl: this.#context.callbackUrl }
   }
 
   #parameters(): Record<string, unknown> {

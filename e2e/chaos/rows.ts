@@ -1,3 +1,4 @@
+import type { Client } from 'pg'
 import { withRows } from '../system/database.ts'
 import type { Violation } from './invariants.ts'
 
@@ -26,14 +27,17 @@ const rules: readonly { rule: string; sql: string }[] = [
 
 /** Looks at the rows of the system's own PostgreSQL at rest; ids born since `fromMs`. */
 export function faultsOfRows(dataDir: string, fromMs: number): Promise<Violation[]> {
-  return withRows(dataDir, async (client) => {
-    const found: Violation[] = []
-    for (const { rule, sql } of rules) {
-      const { rows } = await client.query<{ id: string; description: string }>(sql, [firstIdOf(fromMs)])
-      found.push(...rows.map(({ id, description }) => ({ rule, id, description })))
-    }
-    return found
-  })
+  return withRows(dataDir, (client) => faultsAt(client, fromMs))
+}
+
+/** The same at any PostgreSQL. */
+export async function faultsAt(client: Pick<Client, 'query'>, fromMs: number): Promise<Violation[]> {
+  const found: Violation[] = []
+  for (const { rule, sql } of rules) {
+    const { rows } = await client.query<{ id: string; description: string }>(sql, [firstIdOf(fromMs)])
+    found.push(...rows.map(({ id, description }) => ({ rule, id, description })))
+  }
+  return found
 }
 
 /** The least UUIDv7 of an instant. */
