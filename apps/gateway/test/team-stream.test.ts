@@ -85,6 +85,24 @@ test('types that are not there are refused', async () => {
   await allClosed()
 })
 
+test('where a restore goes back behind what was told, what came since is told behind a gap', async () => {
+  tells([], false)
+  let restored = false
+  const change = { at, type: 'process', change: 'updated', id: PROCESS_ID, processId: PROCESS_ID }
+  gateway.servers.answers.set('listTeamChanges', (({ teams }: ListTeamChangesRequest) => ({
+    teams: teams.map(({ team, after = 9n }) => {
+      const last = restored ? 4n : 9n
+      return { team, last, changes: after < last ? [{ ...change, number: last }] : [] }
+    }),
+  })) as never)
+  const reader = new StreamReader()
+  const response = await open('?types=process')
+  restored = true
+  await reader.read(response, () => reader.events.length > 0)
+  expect(reader.events[0]!.event).toBe('gap')
+  await allClosed()
+})
+
 test('what changes at other services is told with what came from execution, and the id of an event says where each is', async () => {
   tells([{ position: 'a.1', time: at, event: { case: 'execution', value: execution } }], false)
   const change = { at, type: 'process', change: 'updated', id: PROCESS_ID, processId: PROCESS_ID }

@@ -82,6 +82,18 @@ test('revision and content are of one moment: equal revisions, equal content, ho
   expect(byRevision.size).toBeGreaterThan(1)
 })
 
+test('none comes again with other content where a restore goes back behind some', async () => {
+  const { caller, id } = await newProcess({ sourceCode: 'before' })
+  const { team } = caller.principal
+  const { revision: before } = await catalog.spec(caller, id)
+  await edit(caller, id, 'lost')
+  const { revision: lost } = await catalog.spec(caller, id)
+  await catalog.sql('UPDATE revisions SET revision = $2 WHERE team = $1', [team, String(before)])
+  await edit(caller, id, 'after')
+  const answer = await catalog.resolve(team, id, '', lost)
+  expect(answer.outcome.value).toHaveProperty('sourceCode', 'after')
+})
+
 test('each team has its own, also among calls at once', async () => {
   const one = await newProcess()
   const two = await newProcess()
