@@ -59,7 +59,7 @@ export type Engine = ReturnType<typeof compose>
 /** All that one replica of execution is made of, wired by hand. */
 export function compose(
   config: ExecutionConfig,
-  { neighbours, logger, metrics: registry, tracer }: PartContext,
+  { neighbours, logger, metrics: registry, tracer, address }: PartContext,
   metrics: Metrics,
   pools: Pools,
   events: Pick<FedEventBus, 'wake' | 'backlogs' | 'readers'>,
@@ -81,7 +81,7 @@ export function compose(
   const traces = new RunTraces(tracer)
   const partitions = new Partitions(reads, config.partitionDays)
   const waiters = new Waiters()
-  const peers = new Peers(neighbours, signals, logger)
+  const peers = new Peers({ pool: hot, neighbours, replicaId, address, signals, logger })
 
   // What a run is, and where it may run.
   const kept = specShares(config.specCacheBytes, config.runSpecMaxBytes)
@@ -156,6 +156,7 @@ export function compose(
     reaper,
     sessions,
     deletion,
+    peers,
   }
   const keeping = { hot, reads, partitions, retentionDays, leaseMs, pools: config.pools, metrics, logger }
   const upkeep = new Upkeep({ ...looked, ...keeping, events, signals })

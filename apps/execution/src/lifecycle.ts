@@ -23,6 +23,7 @@ export async function takeFirstSteps(options: FirstStepsOptions): Promise<void> 
 }
 
 async function steps({ engine, exclusive, readers }: FirstStepsOptions): Promise<void> {
+  await engine.peers.look()
   await engine.upkeep.keepPartitions()
   // From the first run on, nothing is missed.
   await engine.outbox.register(readers)
@@ -46,6 +47,8 @@ export async function stopEngine(
   const { admission, claims, starts, ends, runners, waiters, watches, forced, peers, streams, upkeep } = engine
   const { callbacks, audit, limitRows, teamEvents } = engine
   admission.stop()
+  streams.drain()
+  const told = atMost(writesMs, peers.stopping())
   watches.close()
   teamEvents.close()
   const end = performance.now() + graceMs
@@ -53,6 +56,7 @@ export async function stopEngine(
   await atMost(Math.max(writesMs, graceMs), Promise.all([claims.stop(), starts.idle()]))
   while (runners.activeIds.length > 0 && performance.now() < end)
     await new Promise((resolve) => setTimeout(resolve, 20))
+  await told
   if (runners.activeIds.length > 0 && (exclusive || peers.alone))
     await atMost(writesMs, forced.fail(runners.activeIds, 'service stopped'))
   waiters.abandon()
@@ -60,6 +64,7 @@ export async function stopEngine(
   streams.close()
   await atMost(writesMs, Promise.all([upkeep.stop(), callbacks.stop(), audit.stop(), limitRows.stop(), closeEvents()]))
   await atMost(writesMs, engine.refusals.close())
+  await atMost(writesMs, peers.leave())
   engine.giveUp.abort()
   await Promise.all([engine.gate.close(), engine.parametersCheck.close()])
   await atMost(writesMs, engine.pools.close())

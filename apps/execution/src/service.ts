@@ -144,7 +144,7 @@ function openBus(config: ExecutionConfig, { logger }: PartContext, outbox: Outbo
 
 async function checksOf(engine: Engine | undefined): Promise<Check[]> {
   if (engine === undefined) return [{ name: 'execution', ok: false, detail: 'starting' }]
-  const { runners, upkeep, pools, unserved } = engine
+  const { runners, upkeep, pools, unserved, peers } = engine
   const days = upkeep.partitionDays
   const slots = runners.streams.reduce((sum, stream) => sum + stream.slots, 0)
   const connected = `${runners.streams.length} connected, ${slots} slots`
@@ -153,6 +153,7 @@ async function checksOf(engine: Engine | undefined): Promise<Check[]> {
     { ...(await pools.check()), name: 'execution database' },
     { name: 'partitions', ok: days >= 1, detail: `for ${days} days ahead` },
     { name: 'runners', ok: true, detail },
+    ...(peers.count === undefined ? [] : [{ name: 'replicas', ok: true, detail: `${peers.count} there` }]),
   ]
 }
 

@@ -7,6 +7,7 @@ import type { Runners } from './dispatch/runners.ts'
 import type { HeldRuns } from './dispatch/held-runs.ts'
 import type { Metrics } from './metrics.ts'
 import type { NestedRuns } from './dispatch/nested-runs.ts'
+import type { Peers } from './dispatch/peers.ts'
 import type { Outcomes, Waiters } from './end/waiters.ts'
 import type { ProcessDeletion } from './end/process-deletion.ts'
 import type { RunCounter } from './react/run-counter.ts'
@@ -48,6 +49,7 @@ export interface UpkeepContext {
   reaper: Reaper
   sessions: Sessions
   deletion: ProcessDeletion
+  peers: Peers
   events: Pick<FedEventBus, 'backlogs'>
   signals: Signals
   metrics: Metrics
@@ -55,6 +57,7 @@ export interface UpkeepContext {
 }
 
 const lookMs = 1000
+const peersMs = 2000
 // Live streams find so what other replicas write.
 const watchMs = 500
 // Streams of teams are told so often; nothing is read while there is none.
@@ -80,6 +83,7 @@ export class Upkeep {
     signals.processDeleted.on(() => sweep.soon())
     this.#works = [
       work('queue', lookMs, () => this.lookAtQueue()),
+      work('replicas', peersMs, () => context.peers.look()),
       work('held runs', heldMs, () => held.look()),
       work('tracked runs', lookMs, (signal) => trackRuns(hot, logger, { signal })),
       work('run counts', countMs, (signal) => counter.count(signal)),
@@ -191,6 +195,7 @@ export class Upkeep {
       logger.info({ tables: dropped }, 'dropped what is past retention')
       await this.recount()
     }
+    await this.#context.peers.sweep()
     await forgetSessions(reads)
     await forgetCallbacks(reads, retentionDays)
     while ((await forgetRunCounts(reads, retentionDays, 1000)) >= 1000) await new Promise(setImmediate)

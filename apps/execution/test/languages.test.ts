@@ -85,7 +85,7 @@ test('a queued run is found by a replica that was not told of it', async () => {
   const id = await system.start('b', python)
   const later = await system.runner(both, {
     ...system.neighbours,
-    replicas: (service) => [replica.network.client(service)],
+    replicas: () => [replica.address],
   })
   expect((await system.ended(id, 'b')).status).toBe(Status.FINISHED)
   expect(slugsOf(later)).toEqual(['snake'])

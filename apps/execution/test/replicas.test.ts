@@ -18,9 +18,10 @@ afterAll(() => system.stop())
 function grantsToSecond(script: Parameters<System['runner']>[0]) {
   const [, second] = system.replicas
   return system.runner(script, {
+    ...system.neighbours,
     client: (service) => second!.network.client(service),
-    replicas: (service) => [second!.network.client(service)],
-  } as typeof system.neighbours)
+    replicas: () => [second!.address],
+  })
 }
 
 test('a sync caller of one replica hears of the end of a run that another replica claimed, transient values too', async () => {
@@ -69,10 +70,13 @@ test('two replicas and two runners: no run is started twice, the limit of the te
 
 test('a result is taken by another replica when the one that gave the run has stopped', async () => {
   const extra = await system.addReplica()
-  const runner = await system.runner({ slots: 2, runs: () => undefined }, {
-    ...system.neighbours,
-    replicas: (service) => [extra.network.client(service)],
-  } as typeof system.neighbours)
+  const runner = await system.runner(
+    { slots: 2, runs: () => undefined },
+    {
+      ...system.neighbours,
+      replicas: () => [extra.address],
+    },
+  )
   const { executionId } = await extra.executions.startExecution({ identifier: 'hello' }, userContext('demo'))
   const run = await runner.run(executionId)
   await extra.part.stop(0)
@@ -129,4 +133,42 @@ test('a run that waits for another one at a replica that stops waits on at anoth
   await system.ended(parent.executionId)
   await runner.goodbye()
   system.forget(extra)
+})
+
+test('replicas find each other by their rows: one that came a moment ago has its hints, one that went leaves no row', async () => {
+  const extra = await system.addReplica()
+  const runner = await grantsToSecond({ slots: 1, runs: () => value({ secret: 2 }, true) })
+  // A value that is kept nowhere comes only with a hint.
+  const outcome = await extra.executions.runExecution(
+    { start: { identifier: 'hello' }, waitMs: 30_000 },
+    userContext('demo'),
+  )
+  expect(Buffer.from(outcome.returnValue!).toString()).toBe('{"secret":2}')
+  const addresses = async () =>
+    (await system.rows<{ address: string }>('SELECT address FROM replicas ORDER BY address')).map((row) => row.address)
+  expect(await addresses()).toEqual(system.replicas.map(({ address }) => address).toSorted())
+  await extra.part.stop(0)
+  system.forget(extra)
+  expect(await addresses()).toEqual(system.replicas.map(({ address }) => address).toSorted())
+  await runner.goodbye()
+})
+
+test('a replica that stops gives the slots back that it has not filled, at once', async () => {
+  const extra = await system.addReplica()
+  const runner = await system.runner(
+    { slots: 3, runs: () => undefined },
+    {
+      ...system.neighbours,
+      replicas: () => [extra.address],
+    },
+  )
+  const id = await extra.executions.startExecution({ identifier: 'hello' }, userContext('demo'))
+  await runner.run(id.executionId)
+  const stopped = extra.part.stop(10_000)
+  await until(() => runner.returned === 2)
+  runner.finish(id.executionId, value(1))
+  await stopped
+  expect((await system.ended(id.executionId)).status).toBe(Status.FINISHED)
+  system.forget(extra)
+  await runner.goodbye()
 })

@@ -84,7 +84,9 @@ export class ScriptedRunner {
 
   /** Opens a stream to each replica and grants its slots in equal parts. */
   async connect(): Promise<this> {
-    const clients = this.#neighbours.replicas(RunnerService)
+    const clients = this.#neighbours
+      .replicas(RunnerService)
+      .map((address) => this.#neighbours.at(RunnerService, address))
     const { slots, pool, oneTeam, languages } = this.#script
     const share = Math.ceil(slots / clients.length)
     for (const [index, client] of clients.entries()) {

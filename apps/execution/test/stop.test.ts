@@ -139,6 +139,7 @@ test('readiness tells of the database, partitions and runners; metrics of batche
     { name: 'execution database', ok: true },
     { name: 'partitions', ok: true, detail: 'for 2 days ahead' },
     { name: 'runners', ok: true, detail: '1 connected, 3 slots' },
+    { name: 'replicas', ok: true, detail: '1 there' },
     { name: 'event bus', ok: true, detail: 'in process' },
   ])
   const text = await system.metrics.metrics()

@@ -1,14 +1,12 @@
 import {
   ExecutionService,
-  ReplicaService,
   type Execution,
   type ListExecutionsRequestSchema,
   type ListExecutionsResponse,
   type Outcome,
   type StartExecutionRequestSchema,
 } from '@automation/contract/execution/v1/execution'
-import { RunnerService } from '@automation/contract/runner/v1/runner'
-import type { Failure } from '@automation/errors'
+import { unavailable, type Failure } from '@automation/errors'
 import { InProcessNetwork, type Client, type Neighbours } from '@automation/rpc'
 import { Environment } from '@automation/service'
 import { AuditBook, testContext, testDatabase, until, userContext, type TestDatabase } from '@automation/testing'
@@ -26,6 +24,7 @@ type Filter = MessageInitShape<typeof ListExecutionsRequestSchema>
 
 /** One replica of execution in a network of its own. */
 export interface Replica {
+  address: string
   part: ExecutionPart
   network: InProcessNetwork
   executions: Client<typeof ExecutionService>
@@ -44,6 +43,7 @@ export class System {
   readonly #runners: ScriptedRunner[] = []
   readonly #settings: Partial<ExecutionConfig>
   readonly #tracer: Tracer | undefined
+  #added = 0
 
   constructor(database: TestDatabase, settings: Partial<ExecutionConfig>, tracer?: Tracer) {
     this.#database = database
@@ -63,9 +63,14 @@ export class System {
   /** All replicas as peers of each other; the first one is the one that clients reach unless they choose. */
   get neighbours(): Neighbours {
     return {
-      client: (service: DescService) => this.replicas[0]!.network.client(service),
-      replicas: (service: DescService) => this.replicas.map(({ network }) => network.client(service)),
-    } as Neighbours
+      client: (service) => this.replicas[0]!.network.client(service),
+      replicas: () => this.replicas.map(({ address }) => address),
+      at: (service, address) => {
+        const replica = this.replicas.find((each) => each.address === address)
+        if (replica === undefined) throw unavailable('This replica is gone')
+        return replica.network.client(service)
+      },
+    }
   }
 
   get executions(): Client<typeof ExecutionService> {
@@ -79,17 +84,14 @@ export class System {
     // Each connection learns of every partition, which takes longer than most tests.
     const config = { ...readExecutionConfig(env), partitionDays: 2, ...this.#settings, ...settings }
     env.check()
-    const replicas = (service: DescService) =>
-      service === ReplicaService || service === RunnerService
-        ? this.neighbours.replicas(service)
-        : [network.client(service)]
-    const neighbours = { client: (service: DescService) => network.client(service), replicas } as Neighbours
-    const context = { ...testContext(neighbours), tracer: this.#tracer }
+    const neighbours = { ...this.neighbours, client: <S extends DescService>(service: S) => network.client(service) }
+    const address = `replica-${(this.#added += 1)}:1`
+    const context = { ...testContext(neighbours), tracer: this.#tracer, address }
     this.metrics = context.metrics
     const part = createExecution(config, context)
     network.add(part.serves)
     const { metrics } = context
-    const replica = { part, network, metrics, executions: network.client(ExecutionService) }
+    const replica = { address, part, network, metrics, executions: network.client(ExecutionService) }
     this.replicas.push(replica)
     await part.start()
     return replica

@@ -183,7 +183,7 @@ describe('a call whose replica of execution stops', () => {
   test('and at the next, where that one stops too or can not be reached yet, or all that there are stop', async () => {
     const own = await atStoppingReplica()
     const { network } = own.servers
-    network.replicas = (service) => [network.client(service), network.client(service)]
+    network.replicas = () => ['one', 'another']
     const away = () => {
       throw unavailable('away')
     }

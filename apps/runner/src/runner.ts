@@ -46,7 +46,9 @@ const returnWithinMs = 8000
 export class Runner {
   readonly #options: RunnerOptions
   readonly #runs: RunningRuns
-  readonly #links: ReplicaLink[]
+  /** To every replica that is known, and to those that are gone but for their streams. */
+  readonly #links: ReplicaLink[] = []
+  readonly #principal: Principal
   readonly #linkOf = new Map<ActiveRun, ReplicaLink>()
   readonly #results: KeptResults<ReplicaLink>
   /** Runs that were killed before they were handed over here: the kill may come by another replica. */
@@ -66,13 +68,18 @@ export class Runner {
   constructor(options: RunnerOptions) {
     this.#options = options
     const { config, neighbours, starter, logger } = options
-    const principal: Principal = { role: 'runner', team: '', subject: config.name, name: config.name }
+    const principal: Principal = (this.#principal = {
+      role: 'runner',
+      team: '',
+      subject: config.name,
+      name: config.name,
+    })
     this.#runs = new RunningRuns(config.slots, () => this.#grants.soon())
     this.#results = new KeptResults((result, link) => this.#sendTo(link, { case: 'result', value: result }))
     const calls = new ProcessCalls(neighbours, logger, config.parametersMaxBytes, {
       waits: (run) => this.#runs.waits(run),
       goesOn: (run) => this.#runs.goesOn(run),
-      replicaOf: (run) => this.#links.findIndex((link) => link.isConnected && link === this.#linkOf.get(run)),
+      replicaOf: (run) => this.#replicaOf(run),
       isAmongOthers: (run) => this.#runs.isAmongOthers(run),
     })
     this.#environment = {
@@ -88,7 +95,6 @@ export class Runner {
       withdraw: (run) => starter.withdraw(run),
       over: (run, result, used) => this.#over(run, result, used),
     }
-    this.#links = neighbours.replicas(RunnerService).map((client) => this.#linkTo(client, principal))
     this.#binding = new TeamBinding(options.isolation.oneTeam)
     const [busyWith, team] = [() => this.#runs.size + this.#results.size, () => this.#binding.team]
     this.#idleness = new Idleness({ busyWith, team, exitMs: config.idleExitMs, retire: options.retire })
@@ -106,9 +112,13 @@ export class Runner {
   }
 
   start(): void {
-    this.#tick = setInterval(() => this.#results.sendDue(performance.now()), tickMs)
+    this.#tick = setInterval(() => {
+      this.#results.sendDue(performance.now())
+      this.#meet()
+      this.#grants.balance()
+    }, tickMs)
     this.#idleness.start()
-    for (const link of this.#links) link.start()
+    this.#meet()
   }
 
   /**
@@ -149,11 +159,33 @@ export class Runner {
     return this.#results.size
   }
 
-  #linkTo(client: Client<typeof RunnerService>, principal: Principal): ReplicaLink {
-    const { config, logger, isolation, withoutPython } = this.#options
+  /** Replicas come and go: each has a link, until its stream has ended. */
+  #meet(): void {
+    if (this.#isStopping) return
+    const addresses = this.#options.neighbours.replicas(RunnerService)
+    const over = this.#links.findIndex(({ isOver }) => isOver)
+    if (over >= 0) this.#links.splice(over, 1)
+    for (const link of this.#links) link.leave(!addresses.includes(link.address))
+    for (const address of addresses) {
+      if (this.#links.some((link) => link.address === address)) continue
+      const link = this.#linkTo(address)
+      this.#links.push(link)
+      link.start()
+    }
+  }
+
+  /** The address of the replica that has handed it over; undefined while that one is away. */
+  #replicaOf(run: ActiveRun): string | undefined {
+    const link = this.#linkOf.get(run)
+    return link?.isConnected === true ? link.address : undefined
+  }
+
+  #linkTo(address: string): ReplicaLink {
+    const { config, logger, isolation, withoutPython, neighbours } = this.#options
     return new ReplicaLink({
-      client,
-      principal,
+      address,
+      client: neighbours.at(RunnerService, address),
+      principal: this.#principal,
       hello: () => helloOf(config, { sessionId: this.#sessionId, hasPython: withoutPython === undefined, isolation }),
       versionOf: (spec) => this.#options.starter.versionOf(spec, config),
       welcomed: (leaseMs) => this.#welcomed(leaseMs),
@@ -226,6 +258,7 @@ export class Runner {
   #returned(): void {
     if (this.#isStopping && this.#grants.isAllBack) this.#isClosed = true
     this.#changes.happened()
+    this.#grants.soon()
   }
 
   #down(link: ReplicaLink, code: string | undefined): void {

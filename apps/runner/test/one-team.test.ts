@@ -26,8 +26,8 @@ async function startRetiring(settings: Record<string, string>, replicas: Scripte
   })
   const neighbours: Neighbours = {
     client: (service) => networks[0]!.client(service),
-    replicas: (service) => networks.map((network) => network.client(service)),
-    at: (service) => networks[0]!.client(service),
+    replicas: () => networks.map((_, index) => `${index}`),
+    at: (service, address) => networks[Number(address)]!.client(service),
   }
   const env = new Environment({ RUNNER_POD: 'name=test', RUNNER_SLOTS: '4', ISOLATION: 'none', ...settings })
   const runner = createRunner(readRunnerConfig(env), testContext(neighbours), () => retired.push(runner.stop(60_000)))

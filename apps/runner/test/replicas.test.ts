@@ -17,8 +17,8 @@ function neighboursOf(replicas: ScriptedReplica[]): Neighbours {
   let turn = 0
   return {
     client: (service) => networks[(turn += 1) % networks.length]!.client(service),
-    replicas: (service) => networks.map((network) => network.client(service)),
-    at: (service) => networks[0]!.client(service),
+    replicas: () => networks.map((_, index) => `${index}`),
+    at: (service, address) => networks[Number(address)]!.client(service),
   }
 }
 
@@ -51,7 +51,7 @@ test('a call that its replica takes no more, as it stops, is made at another', a
   const neighbours = neighboursOf([own, other])
   const runner = await startRunnerAt([own, other], {
     ...neighbours,
-    client: (service) => neighbours.replicas(service)[1]!,
+    client: (service) => neighbours.at(service, '1'),
   })
   const { value } = await own.run('return svc.processes.run("a")')
   expect(value).toBe('e')

@@ -7,12 +7,12 @@ import { runTimesOf } from '../src/children/ending.ts'
 import { endings, memoryToKeepMb, type Aged } from '../src/children/retirement.ts'
 import { maskOf } from '../src/logs/masking.ts'
 import { LineSplitter, OutputReader } from '../src/logs/output-reader.ts'
-import { grantsFor } from '../src/runs/running.ts'
+import { excessOf, grantsFor } from '../src/runs/running.ts'
 import { createRunner, readRunnerConfig } from '../src/service.ts'
 import { platformName } from '../src/dependencies/runner-dependencies.ts'
 
 describe('grants', () => {
-  const replica = (granted: number, running = 0, isConnected = true) => ({ granted, running, isConnected })
+  const replica = (granted: number, running = 0, takesSlots = true) => ({ granted, running, takesSlots })
   test.for([
     ['one replica gets all', [replica(0)], 64, [64]],
     ['several share', [replica(0), replica(0), replica(0)], 64, [22, 21, 21]],
@@ -26,6 +26,16 @@ describe('grants', () => {
 
   test('the share of one that may still come is kept for it', () => {
     expect(grantsFor([replica(0), replica(0, 0, false)], 64, 64, true)).toEqual([32, 0])
+  })
+
+  test.for([
+    ['one that has just come gets its share of what lies idle', [replica(32), replica(32), replica(0)], [10, 10, 0]],
+    ['slots that runs hold are not asked back', [replica(2, 30), replica(0)], [2, 0]],
+    ['what differs by little stays', [replica(6), replica(5), replica(5)], [0, 0, 0]],
+    ['one has all there are', [replica(64)], [0]],
+    ['nobody is there', [], []],
+  ] as const)('balance: %s', ([, replicas, expected]) => {
+    expect(excessOf([...replicas])).toEqual(expected)
   })
 })
 

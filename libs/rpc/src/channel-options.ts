@@ -10,7 +10,5 @@ export function channelOptions(maxMessageBytes: number, keepaliveMs = 4000): Cha
     'grpc.keepalive_permit_without_calls': 1,
     // Retries that DNS asks for would hide from `noteWhetherSent` that a call was sent before.
     'grpc.service_config_disable_resolution': 1,
-    // A name leads elsewhere once its pod was replaced; by default that is found out after 30 s.
-    'grpc.dns_min_time_between_resolutions_ms': 1000,
   }
 }

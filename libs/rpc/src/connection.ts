@@ -6,15 +6,16 @@ const mostMs = 4000
 const heldUpMs = 100
 
 /**
- * A connection to one address. gRPC waits for an answer from there as long as the kernel does, two minutes, and asks for
- * the address of the name only after that; where a name leads elsewhere by then, as that of a pod that was replaced, it
- * would wait at the old one. So whoever can't be reached for `connectWithinMs` is looked for anew, each time after twice
- * as long.
+ * A connection to one replica. gRPC waits for an answer from there as long as the kernel does, two minutes, though another
+ * process may listen there by then. So whoever can't be reached for `connectWithinMs` is looked for anew, each time after
+ * twice as long.
  */
 export class Connection {
   readonly #address: string
   readonly #options: ChannelOptions
   readonly #connectWithinMs: number
+  /** When it was asked for the last time. */
+  usedAtMs = Date.now()
   #patienceMs: number
   #channel: Channel
   #giveUpAtMs: number | undefined

@@ -87,9 +87,9 @@ async function* messages(type: DescMethod['input'], open: () => unknown, signal:
 export interface Neighbours {
   /** A client of a service, at whichever replica. `connection` names a connection of its own, apart from the others. */
   client<S extends DescService>(service: S, connection?: string): Client<S>
-  /** A client for each replica of a service. */
-  replicas<S extends DescService>(service: S, connection?: string): Client<S>[]
-  /** A client of the replica at this address (host:port); in one process there is only the one. */
+  /** Addresses of the replicas of a service as they are known now; they come and go. In one process there is only the one. */
+  replicas(service: DescService): readonly string[]
+  /** A client of the replica at this address. */
   at<S extends DescService>(service: S, address: string, connection?: string): Client<S>
 }
 
@@ -119,8 +119,8 @@ export class InProcessNetwork implements Neighbours {
     return late as Client<S>
   }
 
-  replicas<S extends DescService>(service: S): Client<S>[] {
-    return [this.client(service)]
+  replicas(): readonly string[] {
+    return ['']
   }
 
   at<S extends DescService>(service: S): Client<S> {

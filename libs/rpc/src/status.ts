@@ -31,7 +31,7 @@ export function failureFromError(thrown: unknown): Failure {
     case status.UNAVAILABLE:
     // Every failure of ours brings its trailer, so this one is of a connection that broke while the call was under way.
     case status.INTERNAL:
-      return away(thrown)
+      return unreachable(thrown)
     case status.RESOURCE_EXHAUSTED:
       return new Failure('too_large', 'message_too_large', 'The message is too large', { cause: thrown })
     case status.UNIMPLEMENTED:
@@ -43,7 +43,8 @@ export function failureFromError(thrown: unknown): Failure {
   }
 }
 
-function away(cause: unknown): Failure {
+/** That its peer could not be reached, or went away. */
+export function unreachable(cause: unknown): Failure {
   const text = 'A part of the system is not available, try again'
   const failure = new Failure('unavailable', 'unavailable', text, { cause, retryAfterS: 1 })
   unreached.add(failure)

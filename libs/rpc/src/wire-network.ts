@@ -15,12 +15,17 @@ import type { CallContext } from './context.ts'
 import { signer, type SigningKey } from './credentials.ts'
 import { metadataOf } from './metadata.ts'
 import type { Neighbours } from './in-process.ts'
+import { KnownReplicas } from './known-replicas.ts'
 import type { Client } from './service-types.ts'
+import { unreachable } from './status.ts'
 import { traced } from './traced.ts'
 import { wireClient, type Outgoing } from './wire-client.ts'
 
 export interface WireOptions {
-  /** Addresses (host:port) of the replicas of a service, by its full name or by the area in it: `automation.<area>.v1.…`. */
+  /**
+   * Where a service is (host:port, each name leading to one replica or to all), by its full name or by the area in it:
+   * `automation.<area>.v1.…`.
+   */
   addresses: Record<string, string[]>
   key: SigningKey
   maxMessageBytes: number
@@ -35,21 +40,29 @@ export interface WireOptions {
 /** About as long as a replica stops. Once more it says so itself. */
 const avoidMs = 5000
 const lookMs = 20
+/** A connection to an address that no name leads to is closed when it was not used for so long. */
+const forgottenMs = 60_000
 /** For so many times as long as one connection may take a stream waits for it. */
 const connectTries = 4
 
+/** The replicas of one service, and whose turn it is. */
+interface Service {
+  known: KnownReplicas
+  turn: number
+}
+
 /**
- * Neighbours over gRPC. Connections are made at the first call, and again whenever they break. A client of several
- * replicas takes those that are connected in turn.
+ * Neighbours over gRPC. Names are resolved here and not by gRPC, so that each replica has a connection of its own, which
+ * is made at the first call and again whenever it breaks. A client takes those that are connected in turn.
  */
 export class WireNetwork implements Neighbours {
   readonly #options: WireOptions
   readonly #channelOptions: ChannelOptions
   readonly #connectWithinMs: number
   readonly #sign: ReturnType<typeof signer>
+  readonly #services = new Map<string[], Service>()
   readonly #connections = new Map<string, Connection>()
   readonly #avoidedUntilMs = new WeakMap<Channel, number>()
-  #turn = 0
   #closed = false
 
   constructor(options: WireOptions) {
@@ -61,7 +74,7 @@ export class WireNetwork implements Neighbours {
       // A peer that starts after us is found at once.
       'grpc.initial_reconnect_backoff_ms': 100,
       'grpc.max_reconnect_backoff_ms': 1000,
-      // A name with several addresses is several replicas, among which gRPC itself chooses; among names it can't.
+      // Unlike the default it connects again by itself.
       'grpc.service_config': JSON.stringify({ loadBalancingConfig: [{ round_robin: {} }] }),
       // Else channels to the same address share one connection, named or not.
       'grpc.use_local_subchannel_pool': 1,
@@ -69,18 +82,18 @@ export class WireNetwork implements Neighbours {
   }
 
   client<S extends DescService>(service: S, connection = ''): Client<S> {
-    const addresses = this.#addressesOf(service)
-    const channel = () => this.#next(addresses, connection)
+    const asked = this.#serviceOf(service)
+    const channel = () => this.#next(asked, connection)
     return this.#traced(service, {
       channel,
       connected: (context) => this.#connected(channel, context),
-      avoid: (channel) => this.#avoid(channel, addresses.length),
+      avoid: (channel) => this.#avoid(channel, asked),
       metadata: this.#metadata,
     })
   }
 
-  replicas<S extends DescService>(service: S, connection = ''): Client<S>[] {
-    return this.#addressesOf(service).map((address) => this.at(service, address, connection))
+  replicas(service: DescService): readonly string[] {
+    return this.#serviceOf(service).known.addresses
   }
 
   at<S extends DescService>(service: S, address: string, connection = ''): Client<S> {
@@ -109,23 +122,43 @@ export class WireNetwork implements Neighbours {
     this.#connections.clear()
   }
 
-  #addressesOf(service: DescService): string[] {
+  #serviceOf({ typeName }: DescService): Service {
     const { addresses } = this.#options
-    const found = addresses[service.typeName] ?? addresses[service.typeName.split('.')[1] ?? '']
-    if (found !== undefined && found.length > 0) return found
-    throw new Failure('unimplemented', 'service_absent', 'This service is not part of the system', {
-      cause: service.typeName,
-    })
+    const names = addresses[typeName] ?? addresses[typeName.split('.')[1] ?? '']
+    if (names === undefined || names.length === 0)
+      throw new Failure('unimplemented', 'service_absent', 'This service is not part of the system', {
+        cause: typeName,
+      })
+    let service = this.#services.get(names)
+    if (service === undefined) {
+      service = { known: new KnownReplicas(names, (gone) => this.#forget(gone)), turn: 0 }
+      this.#services.set(names, service)
+    }
+    return service
   }
 
-  #next(addresses: string[], name: string): Channel | Promise<Channel> {
+  #next(service: Service, name: string): Channel | Promise<Channel> {
+    const { addresses } = service.known
+    if (addresses.length === 0) return this.#firstKnown(service, name)
     const connections = addresses.map((address) => this.#connection(address, name))
+    if (connections.some(({ state }) => state === connectivityState.TRANSIENT_FAILURE)) service.known.doubt()
     if (connections.length === 1) return connections[0]!.channel
-    const turn = this.#turn++
+    const turn = service.turn++
     const inTurn = connections.map((_, index) => connections[(turn + index) % connections.length]!)
     const wanted = inTurn.filter(({ channel }) => !this.#isAvoided(channel))
     const asked = wanted.length > 0 ? wanted : inTurn
     return decided(asked) ?? this.#firstConnected(asked)
+  }
+
+  /** Waits for the first answer of the name servers, as long as for a connection. */
+  async #firstKnown(service: Service, name: string): Promise<Channel> {
+    for (const untilMs = performance.now() + this.#connectWithinMs; ;) {
+      await service.known.ask()
+      if (service.known.addresses.length > 0) return this.#next(service, name)
+      if (this.#closed) throw stopping()
+      if (performance.now() > untilMs) throw unreachable(service.known.fault)
+      await delay(lookMs * 5)
+    }
   }
 
   /** A channel that is given up while it connects takes along what waits in it. */
@@ -154,9 +187,10 @@ export class WireNetwork implements Neighbours {
     }
   }
 
-  #avoid(channel: Channel, replicas: number): boolean {
+  #avoid(channel: Channel, { known }: Service): boolean {
     this.#avoidedUntilMs.set(channel, Date.now() + avoidMs)
-    return replicas > 1
+    known.doubt()
+    return known.addresses.length > 1
   }
 
   #isAvoided(channel: Channel): boolean {
@@ -169,10 +203,31 @@ export class WireNetwork implements Neighbours {
     const key = `${name}@${address}`
     let connection = this.#connections.get(key)
     if (connection === undefined) {
+      this.#sweep()
       connection = new Connection(address, this.#channelOptions, this.#connectWithinMs)
       this.#connections.set(key, connection)
     }
+    connection.usedAtMs = Date.now()
     return connection
+  }
+
+  /** Replicas that are gone: what is on its way there goes on. */
+  #forget(addresses: string[]): void {
+    for (const [key, connection] of this.#connections)
+      if (addresses.includes(key.slice(key.indexOf('@') + 1))) this.#close(key, connection)
+  }
+
+  #sweep(): void {
+    const known = [...this.#services.values()].flatMap((service) => service.known.addresses)
+    for (const [key, connection] of this.#connections) {
+      const isKnown = known.includes(key.slice(key.indexOf('@') + 1))
+      if (!isKnown && Date.now() - connection.usedAtMs > forgottenMs) this.#close(key, connection)
+    }
+  }
+
+  #close(key: string, connection: Connection): void {
+    this.#connections.delete(key)
+    connection.close()
   }
 }
 

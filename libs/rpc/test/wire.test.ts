@@ -166,7 +166,7 @@ test('a replica that takes connections and says nothing is left out, and looked 
   const other = closing(await serveProbe(handlers({ ask: () => ({ data: Buffer.from('other') }) })))
   const network = closing(networkTo([port, other.port]))
   const probe = network.client(ProbeService)
-  const alone = network.replicas(ProbeService)[0]!
+  const alone = network.at(ProbeService, network.replicas(ProbeService)[0]!)
   const answers = () =>
     Promise.allSettled(Array.from({ length: 10 }, () => probe.ask({}, call({ deadlineMs: soon() }))))
   const soon = () => Date.now() + 1000

@@ -15,6 +15,8 @@ export interface Check {
 /** What every part is given beside its own configuration. */
 export interface PartContext {
   neighbours: Neighbours
+  /** Where other processes reach what the part serves, as host:port; absent where none do. */
+  address?: string
   logger: Logger
   metrics: Registry
   /** Where traces are wanted. */

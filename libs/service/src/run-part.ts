@@ -2,6 +2,7 @@ import type { ServedPort, WireNetwork } from '@automation/rpc/wire'
 import type { Logger } from 'pino'
 import { readArguments, type Usage } from './arguments.ts'
 import type { Environment } from './environment.ts'
+import { ownAddress } from './own-address.ts'
 import { openCalls } from './metrics.ts'
 import { serveOperations } from './operations.ts'
 import type { Part, PartContext } from './part.ts'
@@ -79,6 +80,7 @@ async function startPart<Config>(
   order.add('connections', () => network.close())
   const part = program.create(config, {
     neighbours: network,
+    ...(wire.grpc !== undefined && { address: ownAddress(wire.grpc) }),
     logger,
     metrics,
     tracer,

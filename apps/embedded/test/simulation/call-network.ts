@@ -64,9 +64,9 @@ export class CallNetwork {
   /** What a machine knows of the others. */
   neighboursOf(host: Host): Neighbours {
     const client = <S extends DescService>(service: S) => this.#client(service, host, () => this.#anyOf(service))
-    const replicas = <S extends DescService>(service: S) =>
-      this.#all(service).map((endpoint) => this.#client(service, host, () => endpoint))
-    return { client, replicas, at: client }
+    const at = <S extends DescService>(service: S, address: string) =>
+      this.#client(service, host, () => this.#all(service).find((endpoint) => endpoint.host.name === address))
+    return { client, replicas: (service) => this.#all(service).map((endpoint) => endpoint.host.name), at }
   }
 
   #all({ typeName }: DescService): Endpoint[] {

@@ -70,7 +70,8 @@ export class SimulatedSystem {
   #part(host: Host): Part {
     const { network, databaseUrl, ledger } = this.#context
     const neighbours = network.neighboursOf(host)
-    const context: PartContext = { neighbours, logger: this.#logger(host), metrics: new Registry() }
+    const about = { address: host.name, logger: this.#logger(host), metrics: new Registry() }
+    const context: PartContext = { neighbours, ...about }
     const isExecution = host.name.startsWith('execution')
     const { schema } = isExecution ? executionSchema : schedulerSchema
     const settings = { DATABASE_URL: addressFor(databaseUrl, schema), INTERNAL_KEY: 'of the world', ...limits }

@@ -44,6 +44,7 @@ interface Stream extends RunnerStream {
 export class RunnerStreams {
   readonly #context: RunnerStreamsContext
   readonly #open = new Set<RunnerStream['messages']>()
+  #isDraining = false
   /** Results on their way into the database, by run, fence and session: a runner brings them again over each new stream. */
   readonly #storing = new Map<string, Promise<void>>()
 
@@ -63,6 +64,17 @@ export class RunnerStreams {
         this.#open.delete(messages)
       })
     return messages
+  }
+
+  /** Gives all free slots back, and takes no more: from here no run starts any more. What runs goes on. */
+  drain(): void {
+    this.#isDraining = true
+    for (const stream of this.#context.runners.streams) this.#drain(stream)
+  }
+
+  #drain({ sessionId, messages }: RunnerStream): void {
+    messages.push({ message: { case: 'draining', value: {} } })
+    this.#context.runners.slots.drain(sessionId, (slots) => returnSlots(messages, slots))
   }
 
   /** Ends all streams. */
@@ -93,6 +105,7 @@ export class RunnerStreams {
     const stream = { ...runner, messages, storing: new Set<Promise<void>>() }
     runners.open(stream)
     messages.push({ message: { case: 'welcome', value: { leaseMs: sessions.leaseMs } } })
+    if (this.#isDraining) this.#drain(stream)
     return stream
   }
 
@@ -104,9 +117,10 @@ export class RunnerStreams {
       signals.slotGranted.emit(stream.pool)
       if (stream.oneTeam && team !== '' && stream.team !== team) this.#bind(stream, team)
     } else if (message.case === 'draining') {
-      const returned = (slots: number) => stream.messages.push({ message: { case: 'slotsReturned', value: { slots } } })
-      runners.slots.drain(stream.sessionId, returned)
-    } else if (message.case === 'logs') await this.#logs(stream, message.value)
+      runners.slots.drain(stream.sessionId, (slots) => returnSlots(stream.messages, slots))
+    } else if (message.case === 'reclaim')
+      returnSlots(stream.messages, runners.slots.reclaim(stream.sessionId, message.value.slots))
+    else if (message.case === 'logs') await this.#logs(stream, message.value)
     else if (message.case === 'killedUsage') this.#usedByKilled(stream, message.value)
     else if (message.case === 'result') {
       const storing = this.#result(stream, message.value).finally(() => stream.storing.delete(storing))
@@ -170,6 +184,10 @@ export class RunnerStreams {
     await Promise.all(stream.storing)
     await this.#context.sessions.end(stream.sessionId)
   }
+}
+
+function returnSlots(messages: RunnerStream['messages'], slots: number): void {
+  messages.push({ message: { case: 'slotsReturned', value: { slots } } })
 }
 
 const largestLine = 2 ** 31 - 1

@@ -162,6 +162,15 @@ export class Slots {
     runner.credit = 0
   }
 
+  /** Takes free slots back for the runner, at most so many; gives how many there were. */
+  reclaim(sessionId: string, slots: number): number {
+    const runner = this.#runners.get(sessionId)
+    if (runner === undefined || isLeaving(runner)) return 0
+    const free = Math.min(runner.credit, slots)
+    runner.credit -= free
+    return free
+  }
+
   doubt(sessionId: string, doubtful: boolean): void {
     const runner = this.#runners.get(sessionId)
     if (runner !== undefined) runner.doubtful = doubtful

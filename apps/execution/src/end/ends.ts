@@ -71,7 +71,7 @@ export class Ends {
     traces.ended(ended, status)
     const outcome = { status, explanation, errorLine, returnValue: value }
     waiters.settle(ending.id, outcome)
-    if (ended.replicaId !== replicaId) peers.ended(ending.id, { ...outcome, transient })
+    if (ended.replicaId !== replicaId) peers.ended(ending.id, { ...outcome, transient }, ended.replicaId)
   }
 
   idle(): Promise<void> {

@@ -18,8 +18,8 @@ type CallInit = MessageInitShape<typeof ProcessCallSchema>
 export interface WaitingRuns {
   waits(run: ActiveRun): void
   goesOn(run: ActiveRun): Promise<void>
-  /** Which replica; -1 while it is away. */
-  replicaOf(run: ActiveRun): number
+  /** Its address; undefined while it is away. */
+  replicaOf(run: ActiveRun): string | undefined
   /** Whether runs of other teams came a moment ago. */
   isAmongOthers(run: ActiveRun): boolean
 }
@@ -28,7 +28,7 @@ const noCall = 'a call that is none'
 
 /** What process code asks for, asked with the run's own rights: `svc.processes` of execution, the rest of storage. */
 export class ProcessCalls {
-  readonly #replicas: Client<typeof RunService>[]
+  readonly #neighbours: Neighbours
   readonly #anyReplica: Client<typeof RunService>
   readonly #storage: StorageCalls
   readonly #open = new WeakMap<ActiveRun, OpenCalls>()
@@ -38,7 +38,7 @@ export class ProcessCalls {
 
   constructor(neighbours: Neighbours, logger: Logger, parametersMaxBytes: number, waiting: WaitingRuns) {
     this.#parametersMaxBytes = parametersMaxBytes
-    this.#replicas = neighbours.replicas(RunService, 'run')
+    this.#neighbours = neighbours
     this.#anyReplica = neighbours.client(RunService, 'run')
     this.#storage = new StorageCalls(neighbours)
     this.#waiting = waiting
@@ -116,10 +116,10 @@ export class ProcessCalls {
    * call stays the same.
    */
   async #asked<T>(run: ActiveRun, ask: (replica: Client<typeof RunService>) => Promise<T>): Promise<T> {
-    const own = this.#replicas[this.#waiting.replicaOf(run)]
-    if (own === undefined) return ask(this.#anyReplica)
+    const address = this.#waiting.replicaOf(run)
+    if (address === undefined) return ask(this.#anyReplica)
     try {
-      return await ask(own)
+      return await ask(this.#neighbours.at(RunService, address, 'run'))
     } catch (thrown) {
       const failure = asFailure(thrown)
       const isGone = failure.code === stoppingCode || isUnreachable(failure)

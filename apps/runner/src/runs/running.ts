@@ -102,6 +102,8 @@ export class RunningRuns {
 
 // How long a replica that is away keeps its share of the slots.
 const absentKeepsMs = 5000
+// A replica that has so many more free slots than its share gives some to those with fewer.
+const unequal = 2
 const behindPauseMs = 200
 
 /**
@@ -146,6 +148,17 @@ export class SlotGrants {
     }, behindPauseMs).unref()
   }
 
+  /** Asks slots back that lie idle at one replica while another, such as one that has just come, has fewer than its share. */
+  balance(): void {
+    if (this.#isOver || this.#binding.isFree) return
+    const takers = this.#links.filter(({ takesSlots }) => takesSlots)
+    for (const [at, slots] of excessOf(takers).entries()) {
+      const link = takers[at]!
+      if (slots === 0 || link.reclaimed > 0) continue
+      if (link.send({ case: 'reclaim', value: { slots } })) link.reclaimed = slots
+    }
+  }
+
   /** No replica has a slot that it could fill. */
   get isAllBack(): boolean {
     return this.#links.every(({ granted }) => granted === 0)
@@ -165,14 +178,14 @@ export class SlotGrants {
       link.knownTeam = team
     }
     if (this.#links.some(({ isBehind }) => isBehind)) this.#later()
-    if (isEarly && this.#links.some(({ isConnected }) => !isConnected))
+    if (isEarly && this.#links.some(({ takesSlots }) => !takesSlots))
       setTimeout(() => this.soon(), absentKeepsMs).unref()
   }
 }
 
 /** A replica that slots can be granted to, and how many it has or holds a run in. */
 interface Grantee {
-  isConnected: boolean
+  takesSlots: boolean
   granted: number
   running: number
 }
@@ -183,7 +196,7 @@ interface Grantee {
  */
 export function grantsFor(replicas: Grantee[], free: number, slots: number, keepForAbsent: boolean): number[] {
   const grants = replicas.map(() => 0)
-  const connected = replicas.flatMap(({ isConnected }, at) => (isConnected ? [at] : []))
+  const connected = replicas.flatMap(({ takesSlots }, at) => (takesSlots ? [at] : []))
   if (connected.length === 0) return grants
   const absent = keepForAbsent ? replicas.length - connected.length : 0
   const kept = Math.floor((slots * absent) / replicas.length)
@@ -193,6 +206,14 @@ export function grantsFor(replicas: Grantee[], free: number, slots: number, keep
     grants[poorest]! += 1
   }
   return grants
+}
+
+/** How many of its granted slots each of these has beyond its share; none while all have about the same. */
+export function excessOf(takers: Pick<Grantee, 'granted' | 'running'>[]): number[] {
+  const all = takers.reduce((sum, { granted, running }) => sum + granted + running, 0)
+  const share = Math.ceil(all / takers.length)
+  const isPoor = takers.some(({ granted, running }) => granted + running <= share - unequal)
+  return takers.map(({ granted, running }) => (isPoor ? Math.max(0, Math.min(granted, granted + running - share)) : 0))
 }
 
 /** Whom the runner serves: every team or, where it is for one, that of the first run that it begins. */

@@ -18,6 +18,8 @@ type Outgoing = MessageInitShape<typeof RunnerMessageSchema>
 export type OutgoingMessage = NonNullable<Outgoing['message']>
 
 export interface LinkOptions {
+  /** Of the replica, as host:port. */
+  address: string
   client: Client<typeof RunnerService>
   principal: Principal
   hello(): MessageInitShape<typeof HelloSchema>
@@ -27,7 +29,7 @@ export interface LinkOptions {
   run(link: ReplicaLink, run: Run, version: Version | undefined): void
   kill(executionId: string): void
   stored(executionId: string): void
-  /** Of what was granted, some slots come back unused. */
+  /** Of what was granted, some slots come back unused; or the replica wants none any more. */
   returned(): void
   /** The stream has ended; `failure` where it broke. */
   down(link: ReplicaLink, failure: Failure | undefined): void
@@ -46,6 +48,14 @@ export class ReplicaLink {
   /** Runs that it handed over and that are on. */
   running = 0
   isConnected = false
+  /** So many slots were asked back, and no answer has come. */
+  reclaimed = 0
+  /** The replica is about to stop, as it says itself. */
+  #isDraining = false
+  /** No name leads to the replica any more: once the stream ends, no other is opened. */
+  #isLeft = false
+  /** There is no stream, and none will be. */
+  isOver = false
   /** The team that this replica knows the runner to serve; empty for none. */
   knownTeam = ''
   readonly #options: LinkOptions
@@ -54,13 +64,33 @@ export class ReplicaLink {
   #connection: AbortController | undefined
   #outbox: MessageQueue<Outgoing> | undefined
   #loop: Promise<void> | undefined
+  /** Ends a pause between two streams. */
+  #wake: (() => void) | undefined
 
   constructor(options: LinkOptions) {
     this.#options = options
   }
 
+  get address(): string {
+    return this.#options.address
+  }
+
+  /** Slots may be granted here. */
+  get takesSlots(): boolean {
+    return this.isConnected && !this.#isDraining && !this.#isLeft
+  }
+
   start(): void {
-    this.#loop = this.#keepConnected()
+    this.#loop = this.#keepConnected().finally(() => (this.isOver = true))
+  }
+
+  /** Whether its name still leads to the replica. A stream that is open goes on until the replica ends it. */
+  leave(isLeft: boolean): void {
+    if (this.#isLeft === isLeft) return
+    this.#isLeft = isLeft
+    if (!isLeft) return
+    this.#wake?.()
+    if (!this.isConnected) this.#connection?.abort()
   }
 
   /** The replica reads more slowly than its runs write: it is not to get more of them now. */
@@ -92,7 +122,7 @@ export class ReplicaLink {
 
   async #keepConnected(): Promise<void> {
     let pauseMs = firstPauseMs
-    while (!this.#stopped.signal.aborted) {
+    while (!this.#stopped.signal.aborted && !this.#isLeft) {
       const wasWelcome = await this.#connect()
       if (wasWelcome) pauseMs = firstPauseMs
       await this.#pause(pauseMs * (0.75 + Math.random() / 2))
@@ -102,13 +132,14 @@ export class ReplicaLink {
 
   async #pause(ms: number): Promise<void> {
     const { signal } = this.#stopped
-    if (signal.aborted) return
+    if (signal.aborted || this.#isLeft) return
     await new Promise<void>((resolve) => {
       const done = () => {
         clearTimeout(timer)
         signal.removeEventListener('abort', done)
         resolve()
       }
+      this.#wake = done
       const timer = setTimeout(done, ms)
       signal.addEventListener('abort', done)
     })
@@ -161,6 +192,10 @@ export class ReplicaLink {
         return options.stored(message.value.executionId)
       case 'slotsReturned':
         this.granted = Math.max(0, this.granted - message.value.slots)
+        this.reclaimed = 0
+        return options.returned()
+      case 'draining':
+        this.#isDraining = true
         return options.returned()
       case undefined:
       // A newer replica says something that this runner does not know.
@@ -169,7 +204,9 @@ export class ReplicaLink {
 
   #down(failure: Failure | undefined): void {
     this.isConnected = false
+    this.#isDraining = false
     this.granted = 0
+    this.reclaimed = 0
     this.knownTeam = ''
     this.#versions.clear()
     this.#options.down(this, failure)

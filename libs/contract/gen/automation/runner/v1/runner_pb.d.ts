@@ -62,6 +62,12 @@ export declare type RunnerMessage = Message<"automation.runner.v1.RunnerMessage"
      */
     value: KilledUsage;
     case: "killedUsage";
+  } | {
+    /**
+     * @generated from field: automation.runner.v1.Reclaim reclaim = 8;
+     */
+    value: Reclaim;
+    case: "reclaim";
   } | { case: undefined; value?: undefined };
 };
 
@@ -120,6 +126,12 @@ export declare type ReplicaMessage = Message<"automation.runner.v1.ReplicaMessag
      */
     value: SlotsReturned;
     case: "slotsReturned";
+  } | {
+    /**
+     * @generated from field: automation.runner.v1.ReplicaDraining draining = 8;
+     */
+    value: ReplicaDraining;
+    case: "draining";
   } | { case: undefined; value?: undefined };
 };
 
@@ -611,6 +623,40 @@ export declare type Draining = Message<"automation.runner.v1.Draining"> & {
  * Use `create(DrainingSchema)` to create a new message.
  */
 export declare const DrainingSchema: GenMessage<Draining>;
+
+/**
+ * The runner takes so many of its free slots back, as another replica has fewer. The answer is one SlotsReturned, with as
+ * many as are free, if only 0.
+ *
+ * @generated from message automation.runner.v1.Reclaim
+ */
+export declare type Reclaim = Message<"automation.runner.v1.Reclaim"> & {
+  /**
+   * @generated from field: uint32 slots = 1;
+   */
+  slots: number;
+};
+
+/**
+ * Describes the message automation.runner.v1.Reclaim.
+ * Use `create(ReclaimSchema)` to create a new message.
+ */
+export declare const ReclaimSchema: GenMessage<Reclaim>;
+
+/**
+ * The replica is about to stop: it starts no more runs, and wants no more slots. Those that it has come back as
+ * SlotsReturned; what it has handed over goes on, and results may still come here.
+ *
+ * @generated from message automation.runner.v1.ReplicaDraining
+ */
+export declare type ReplicaDraining = Message<"automation.runner.v1.ReplicaDraining"> & {
+};
+
+/**
+ * Describes the message automation.runner.v1.ReplicaDraining.
+ * Use `create(ReplicaDrainingSchema)` to create a new message.
+ */
+export declare const ReplicaDrainingSchema: GenMessage<ReplicaDraining>;
 
 /**
  * The answer to Draining: these granted slots are not used. One for those that are free at once, others as hand-overs

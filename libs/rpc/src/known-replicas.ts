@@ -1,0 +1,81 @@
+// The module itself, so that a test can answer in place of the name servers.
+import dns from 'node:dns/promises'
+import { isIP } from 'node:net'
+
+interface Name {
+  host: string
+  port: string
+}
+
+// As long as a record of Kubernetes is believed.
+const believedMs = 5000
+// Where what is known does not answer, it is asked for anew, but no more often.
+const pauseMs = 1000
+
+/**
+ * The addresses behind the names of a service, one for each of its replicas. They are asked for anew while they are used,
+ * so replicas that come get calls within seconds. While the names lead nowhere, the last ones stay known.
+ */
+export class KnownReplicas {
+  readonly #names: Name[]
+  readonly #gone: (addresses: string[]) => void
+  #addresses: readonly string[]
+  #askedAtMs = -Infinity
+  #asking: Promise<void> | undefined
+  /** Why the names led nowhere, the last time. */
+  fault: unknown
+
+  /** `names` are host:port; `gone` is told of addresses that the names lead to no more. */
+  constructor(names: readonly string[], gone: (addresses: string[]) => void) {
+    this.#names = names.map(nameOf)
+    this.#gone = gone
+    const isPlain = this.#names.every(({ host }) => isIP(host) !== 0)
+    this.#addresses = isPlain ? this.#names.map(({ host, port }) => addressOf(host, port)) : []
+    if (isPlain) this.#askedAtMs = Infinity
+  }
+
+  /** As host:port, in a fixed order; empty until the names were asked for the first time. */
+  get addresses(): readonly string[] {
+    if (Date.now() - this.#askedAtMs > believedMs) void this.ask()
+    return this.#addresses
+  }
+
+  /** Some of them do not answer: others may be there by now. */
+  doubt(): void {
+    if (Date.now() - this.#askedAtMs > pauseMs) void this.ask()
+  }
+
+  /** Asks for them now; what is wrong is in `fault`. */
+  ask(): Promise<void> {
+    return (this.#asking ??= this.#ask().finally(() => (this.#asking = undefined)))
+  }
+
+  async #ask(): Promise<void> {
+    this.#askedAtMs = Date.now()
+    const answers = await Promise.allSettled(this.#names.map(addressesBehind))
+    const failed = answers.find((answer) => answer.status === 'rejected')
+    this.fault = failed?.reason
+    // Half of the answers would look like replicas that are gone.
+    if (failed !== undefined) return
+    const found = answers.flatMap((answer) => (answer.status === 'fulfilled' ? answer.value : []))
+    if (found.length === 0) return
+    const gone = this.#addresses.filter((address) => !found.includes(address))
+    this.#addresses = [...new Set(found)].toSorted()
+    if (gone.length > 0) this.#gone(gone)
+  }
+}
+
+/** Of one family alone: a replica that has an address of each is one. */
+async function addressesBehind({ host, port }: Name): Promise<string[]> {
+  const all = await dns.lookup(host, { all: true, order: 'ipv4first' })
+  return all.filter(({ family }) => family === all[0]!.family).map(({ address }) => addressOf(address, port))
+}
+
+function nameOf(text: string): Name {
+  const at = text.lastIndexOf(':')
+  return { host: text.slice(0, at).replace(/^\[|\]$/g, ''), port: text.slice(at + 1) }
+}
+
+function addressOf(host: string, port: string): string {
+  return isIP(host) === 6 ? `[${host}]:${port}` : `${host}:${port}`
+}
