@@ -69,13 +69,28 @@ describe.runIf(isThere('helm'))('the chart', () => {
     })
   })
 
-  test('names each replica of execution to those that call it', async () => {
+  test('leads callers of each service to all of its pods, by the name of a headless Service', async () => {
     const manifests = await render(full)
     const gateway = manifests.find((manifest) => manifest.kind === 'Deployment' && component(manifest) === 'gateway')!
     const addresses = podOf(gateway)[0]!.containers[0]!.env.find(({ name }) => name === 'SERVICE_ADDRESSES')!.value!
-    const named = addresses.split(',').filter((address) => address.startsWith('execution='))
-    const hosts = [0, 1, 2].map((index) => `execution=release-process-automation-execution-${index}.`)
-    expect(named.map((address, index) => address.startsWith(hosts[index]!))).toEqual([true, true, true])
+    const hosts = addresses.split(',').map((address) => /=([^.]+)\.automation\.svc:\d+$/.exec(address)?.[1])
+    const headless = manifests.filter(
+      ({ kind, spec }) => kind === 'Service' && (spec as { clusterIP?: string }).clusterIP === 'None',
+    )
+    expect(hosts.toSorted()).toEqual(headless.map(({ metadata }) => metadata.name).toSorted())
+    const called = ['execution', 'process-catalog', 'sandbox', 'scheduler', 'storage']
+    expect(headless.map(component).toSorted()).toEqual(called)
+  })
+
+  test('scales execution by its load, with nothing in the pods of others that names its replicas', async () => {
+    const manifests = await render(full)
+    const scaled = manifests.filter(({ kind }) => kind === 'HorizontalPodAutoscaler')
+    expect(scaled.map(component).toSorted()).toEqual(['execution', 'gateway'])
+    const execution = manifests.find((each) => each.kind === 'Deployment' && component(each) === 'execution')!
+    expect(execution['spec']).not.toHaveProperty('replicas')
+    const deployments = (all: typeof manifests) => all.filter(({ kind }) => kind === 'Deployment')
+    const changed = await render(full, ['services.execution.autoscaling.maxReplicas=9'])
+    expect(deployments(changed)).toEqual(deployments(manifests))
   })
 
   test('has storage where an S3 server is named, with its keys as files, and runners may call it', async () => {
@@ -107,7 +122,7 @@ describe.runIf(isThere('helm'))('the chart', () => {
     expect(files.map(({ name }) => name)).toEqual(['DATABASE_URL_FILE', 'INTERNAL_KEY_FILE'])
     const gateway = manifests.find((each) => each.kind === 'Deployment' && component(each) === 'gateway')!
     const address = podOf(gateway)[0]!.containers[0]!.env.find(({ name }) => name === 'SERVICE_ADDRESSES')?.value
-    expect(address).toMatch(/,scheduler=[^,]+-scheduler\.[^,]+\.svc:9106,/)
+    expect(address).toMatch(/,scheduler=[^,]+-scheduler-replicas\.[^,]+\.svc:9106,/)
     const migrations = manifests.find(({ kind, metadata }) => kind === 'Job' && metadata.name.endsWith('-migrations'))!
     expect(podOf(migrations)[0]!.containers.map(({ name }) => name)).toContain('scheduler')
   })

@@ -29,15 +29,19 @@ app.kubernetes.io/component: {{ index . 1 }}
 {{ .Values.sandbox.namespace | default .Release.Namespace }}
 {{- end }}
 
-{{/* Storage, and each replica of execution by its own name, as whoever calls one must know all. */}}
+{{/* The headless Service whose name leads to each ready pod of a service; takes (list root name). */}}
+{{- define "automation.replicas" -}}
+{{ printf "%s-%s-replicas" (include "automation.fullname" (index . 0)) (index . 1) | trunc 63 | trimSuffix "-" }}
+{{- end }}
+
+{{/* A service as SERVICE_ADDRESSES names it; takes (list root name called). */}}
+{{- define "automation.address" -}}
+{{- $root := index . 0 -}}{{- $name := index . 1 -}}
+{{ printf "%s=%s.%s.svc:%d" (index . 2) (include "automation.replicas" (list $root $name)) $root.Release.Namespace (int (index $root.Values.services $name "ports" "grpc")) }}
+{{- end }}
+
 {{- define "automation.runnerAddresses" -}}
-{{- $service := .Values.services.execution -}}
-{{- $name := printf "%s-execution" (include "automation.fullname" .) -}}
-{{- $addresses := list (printf "storage=%s-storage.%s.svc:%d" (include "automation.fullname" .) .Release.Namespace (int .Values.services.storage.ports.grpc)) -}}
-{{- range $index := until (int $service.replicas) -}}
-{{- $addresses = append $addresses (printf "execution=%s-%d.%s-replicas.%s.svc:%d" $name $index $name $.Release.Namespace (int $service.ports.grpc)) -}}
-{{- end -}}
-{{ join "," $addresses }}
+{{ include "automation.address" (list . "storage" "storage") }},{{ include "automation.address" (list . "execution" "execution") }}
 {{- end }}
 
 {{/* Which Secret has a setting, and under which key: YAML of {name, key}. Takes (list root setting). */}}

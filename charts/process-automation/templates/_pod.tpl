@@ -41,11 +41,10 @@ securityContext:
 
 {{/* What all services are told of each other, as a map. */}}
 {{- define "automation.sharedEnv" -}}
-{{- $full := include "automation.fullname" . -}}
 SERVICE_ADDRESSES: {{ list
-  (printf "catalog=%s-process-catalog.%s.svc:%d" $full .Release.Namespace (int (index .Values.services "process-catalog" "ports" "grpc")))
-  (printf "sandbox=%s-sandbox.%s.svc:%d" $full .Release.Namespace (int .Values.services.sandbox.ports.grpc))
-  (printf "scheduler=%s-scheduler.%s.svc:%d" $full .Release.Namespace (int .Values.services.scheduler.ports.grpc))
+  (include "automation.address" (list . "process-catalog" "catalog"))
+  (include "automation.address" (list . "sandbox" "sandbox"))
+  (include "automation.address" (list . "scheduler" "scheduler"))
   (include "automation.runnerAddresses" .) | join "," | quote }}
 INTERNAL_HOST: 0.0.0.0
 PUBLIC_URL: {{ include "automation.publicUrl" . | quote }}

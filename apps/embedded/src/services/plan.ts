@@ -29,7 +29,7 @@ const forStorage = ['S3_ACCESS_KEY', 'S3_SECRET_KEY']
 
 /** What a runner may know of the operator's environment: the machine's own settings and its own, and no secret. */
 const forRunners =
-  /^(PATH|HOME|USER|LOGNAME|SHELL|TERM|TZ|LANG|LC_\w+|TMPDIR|NODE_\w+|SSL_CERT_\w+|LOG_\w+|OTEL_\w+|RUN_\w+|RUNNER_\w+|SERVICE_PORTS|DEPENDENCIES_\w+|NPM_REGISTRY\w*|PYPI_INDEX_URL\w*|ISOLATION|ISOLATION_\w+|EGRESS_ALLOW|CODE_GLOBAL_ALIAS|AGENT_POOLS|PARAMETERS_MAX_BYTES|RETURN_VALUE_MAX_BYTES|SHUTDOWN_GRACE_MS|FAIL_POINT|AUTOMATION_\w+)$/
+  /^(PATH|HOME|USER|LOGNAME|SHELL|TERM|TZ|LANG|LC_\w+|TMPDIR|NODE_\w+|SSL_CERT_\w+|LOG_\w+|OTEL_\w+|RUN_\w+|RUNNER_\w+|SERVICE_PORTS|SERVICE_ADDRESSES|DEPENDENCIES_\w+|NPM_REGISTRY\w*|PYPI_INDEX_URL\w*|ISOLATION|ISOLATION_\w+|EGRESS_ALLOW|CODE_GLOBAL_ALIAS|AGENT_POOLS|PARAMETERS_MAX_BYTES|RETURN_VALUE_MAX_BYTES|SHUTDOWN_GRACE_MS|FAIL_POINT|AUTOMATION_\w+)$/
 
 export interface ServicePlans {
   catalog: ServicePlan
@@ -44,8 +44,12 @@ export interface ServicePlans {
 /** Each service with no more than it needs. */
 export function planServices(settings: ServicesSettings, values: EnvironmentValues, secrets: Secrets): ServicePlans {
   const { ports } = settings
-  // They are all here.
-  const given = without(values, ['SERVICE_ADDRESSES'])
+  // They are all here, but for further replicas of execution.
+  const elsewhere = (values['SERVICE_ADDRESSES'] ?? '').split(',').filter((each) => each.startsWith('execution='))
+  const given = {
+    ...without(values, ['SERVICE_ADDRESSES']),
+    ...(elsewhere.length > 0 && { SERVICE_ADDRESSES: elsewhere.join() }),
+  }
   const shared = without(given, [...secretNames, ...forExecution, ...forStorage])
   const { databaseUrl: DATABASE_URL, internalKey: INTERNAL_KEY, encryptionKey: ENCRYPTION_KEY } = secrets
   const RUNNER_KEY = secrets.runnerKey
