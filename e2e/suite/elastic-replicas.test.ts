@@ -9,10 +9,10 @@ import { clientOf } from './client-of.ts'
 import { makeProcess } from './runs.ts'
 import { shared } from './shared-system.ts'
 
-const everyMs = 40
+const everyMs = 80
 /** Longer than a name is believed. */
 const namesKnownMs = 6500
-const measuredMs = 5000
+const measuredMs = 6000
 
 /** Calls one after the other has begun, at a constant rate: every third run is started and not waited for. */
 class ConstantLoad {
@@ -80,7 +80,7 @@ describe.runIf(shared.owned && shapeFromEnvironment() === 'services')('replicas 
     )
     await elastic.add()
     const load = new ConstantLoad(client)
-    await waitUntil('the first runs', () => load.ids.length > 10, { timeoutMs: 20_000 })
+    await waitUntil('the first runs', () => load.ids.length > 10, { timeoutMs: 60_000 })
     const more = await Promise.all([1, 2, 3, 4].map(() => elastic.add()))
     await delay(namesKnownMs)
     const since = load.ids.at(-1)!
@@ -101,8 +101,8 @@ describe.runIf(shared.owned && shapeFromEnvironment() === 'services')('replicas 
                         FROM execution.executions`
         return (await rows.query<{ all: number; finished: number; starts: number }>(text)).rows[0]!
       })
-    await waitUntil('the last runs', async () => (await ended()).finished >= load.ids.length, { timeoutMs: 20_000 })
+    await waitUntil('the last runs', async () => (await ended()).finished >= load.ids.length, { timeoutMs: 60_000 })
     const count = new Set(load.ids).size
     expect(await ended()).toEqual({ all: count, finished: count, starts: count })
-  })
+  }, 180_000)
 })

@@ -1,7 +1,7 @@
 import { spawn, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
-import { closeSync, openSync } from 'node:fs'
-import { chmod, mkdtemp, readFile, rename, rm, writeFile } from 'node:fs/promises'
+import { closeSync, openSync, renameSync, writeFileSync } from 'node:fs'
+import { chmod, mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { removeTraces, repositoryRoot, startSystem, systemSettings, type System } from './system.ts'
@@ -31,11 +31,11 @@ export async function startElasticSystem(team: string, env: Record<string, strin
   await chmod(dataDir, 0o755)
   const names = `${dataDir}.addresses`
   const addresses = ['127.0.0.1']
-  const tellNames = async () => {
-    await writeFile(`${names}.new`, addresses.join('\n'))
-    await rename(`${names}.new`, names)
+  const tellNames = () => {
+    writeFileSync(`${names}.new`, addresses.join('\n'))
+    renameSync(`${names}.new`, names)
   }
-  await tellNames()
+  tellNames()
   const settings = await systemSettings(dataDir, team)
   const [, port] = /\bexecution=(\d+)/.exec(settings['SERVICE_PORTS']!)!
   const [, healthPort] = /\bexecutionHealth=(\d+)/.exec(settings['SERVICE_PORTS']!)!
@@ -65,17 +65,18 @@ export async function startElasticSystem(team: string, env: Record<string, strin
         async (answer) => (await answer.arrayBuffer(), answer.ok),
         () => false,
       )
-    await waitUntil(`the replica at ${address}`, ready, { timeoutMs: 30_000, everyMs: 50 })
+    await waitUntil(`the replica at ${address}`, ready, { timeoutMs: 120_000, everyMs: 50 })
     addresses.push(address)
-    await tellNames()
+    tellNames()
     return replica
   }
 
   async function end(replica: ExtraReplica): Promise<number | null> {
     extras.delete(replica)
     replica.process.kill('SIGTERM')
-    addresses.splice(addresses.indexOf(replica.address), 1)
-    await tellNames()
+    const at = addresses.indexOf(replica.address)
+    if (at >= 0) addresses.splice(at, 1)
+    tellNames()
     if (replica.process.exitCode === null && replica.process.signalCode === null) await once(replica.process, 'exit')
     return replica.process.exitCode
   }

@@ -95,7 +95,9 @@ export class Upkeep {
         await reaper.reap()
         await sessions.check(runners)
       }),
-      work('slots', 300_000, () => this.recount()),
+      work('slots', 300_000, async () => {
+        if (context.peers.isLeader) await this.recount()
+      }),
       sweep,
       (this.#dayIndexes = work('day indexes', 600_000, (signal) => makeDayIndexes(hot, logger, signal))),
       (this.#countedDays = work('counted days', 3_600_000, (signal) => fillDays(reads, signal))),

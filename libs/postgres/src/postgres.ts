@@ -34,7 +34,7 @@ export interface RunningPostgres {
  * when this process dies it shuts itself down. Failure `postgres_not_started` says what to do.
  */
 export async function startPostgres(options: PostgresOptions): Promise<RunningPostgres> {
-  const { logger, durable = true, maxConnections = 80 } = options
+  const { logger, durable = true, maxConnections = 200 } = options
   const dataDir = resolve(options.dataDir)
   const binaries = await findBinaries()
   await stopLeftOver(dataDir, logger)

@@ -47,21 +47,38 @@ export async function resumeSlot(pool: Queries, id: string, maxRunning: number):
   return rows[0].slot === 1 ? 'resumed' : 'waits'
 }
 
-/** Counts the slots anew, for what a crash or an unknown outcome may have left behind. */
-export function recountSlots(connections: Connections): Promise<number> {
+/** In a statement, the runs that count, of a team where one is given: rows of `team` and `slot`, which is -1 for those that wait. */
+const counting = (ofTeam = '') => `
+  SELECT team, slot FROM ${runningRuns} r ${ofTeam && `WHERE ${ofTeam}`}
+  UNION ALL SELECT team, -1 FROM executions e WHERE ${waits} ${ofTeam && `AND ${ofTeam}`}
+  UNION ALL SELECT team, -1 FROM (${untrackedWaiting}) w ${ofTeam && `WHERE ${ofTeam}`}`
+
+const sums = `count(*) FILTER (WHERE slot = 1) AS running, count(*) FILTER (WHERE slot = 2) AS wanted,
+              count(*) FILTER (WHERE slot = -1) AS queued`
+const differs = `(t.running, t.wanted, t.queued) <> (coalesce(c.running, 0), coalesce(c.wanted, 0), coalesce(c.queued, 0))`
+
+/**
+ * Counts the slots anew, for what nobody thought of; gives how many teams had wrong ones. A team's count changes with its
+ * runs, so in the one snapshot of a statement they agree, and only rows of teams where they do not are locked, one by one.
+ */
+export async function recountSlots(connections: Connections): Promise<number> {
+  const { rows } = await connections.query<{ team: string }>(
+    `SELECT t.team FROM team_slots t LEFT JOIN (SELECT team, ${sums} FROM (${counting()}) e GROUP BY team) c USING (team)
+      WHERE ${differs} ORDER BY t.team`,
+  )
+  let wrong = 0
+  for (const { team } of rows) wrong += await recountTeam(connections, team)
+  return wrong
+}
+
+function recountTeam(connections: Connections, team: string): Promise<number> {
   return connections.transaction(async (client) => {
     // A statement of its own, so that the count below sees all that was committed before the lock.
-    await client.query('SELECT FROM team_slots ORDER BY team FOR UPDATE')
+    await client.query('SELECT FROM team_slots WHERE team = $1 FOR UPDATE', [team])
     const { rowCount } = await client.query(
       `UPDATE team_slots t SET running = c.running, wanted = c.wanted, queued = c.queued
-         FROM (SELECT s.team, count(*) FILTER (WHERE e.slot = 1) AS running, count(*) FILTER (WHERE e.slot = 2) AS wanted,
-                      count(*) FILTER (WHERE e.slot = -1) AS queued
-                 FROM team_slots s
-                 LEFT JOIN (SELECT team, slot FROM ${runningRuns} r
-                            UNION ALL SELECT team, -1 FROM executions e WHERE ${waits}
-                            UNION ALL SELECT team, -1 FROM (${untrackedWaiting}) w) e USING (team)
-                GROUP BY s.team) c
-        WHERE t.team = c.team AND (t.running, t.wanted, t.queued) <> (c.running, c.wanted, c.queued)`,
+         FROM (SELECT ${sums} FROM (${counting('team = $1')}) e) c WHERE t.team = $1 AND ${differs}`,
+      [team],
     )
     return rowCount ?? 0
   })
