@@ -35,6 +35,11 @@ export const metricGroups: { title: string; metrics: MetricText[] }[] = [
         labels: ['method', 'route', 'status'],
         text: 'time from the head of a request to the end of its answer',
       },
+      {
+        names: ['gateway_failures_total'],
+        labels: ['route', 'code'],
+        text: 'requests that were refused by a fault of the system, with the code of the answer: neither the caller nor process code has a part in it, nor a limit',
+      },
       { names: ['gateway_streams'], text: 'live streams that are open' },
       {
         names: ['gateway_body_bytes', 'gateway_connections'],
@@ -100,6 +105,10 @@ export const metricGroups: { title: string; metrics: MetricText[] }[] = [
       {
         names: ['execution_spec_cache_bytes'],
         text: 'bytes of sources, modules and variables that are kept in memory for the next runs, up to 128 MiB',
+      },
+      {
+        names: ['execution_start_delay_seconds'],
+        text: 'time from the acceptance of a run to its start. Runs that waited for their packages or at the limit of their team (`TEAM_MAX_RUNNING`) do not count',
       },
       {
         names: ['execution_credit', 'execution_runner_streams'],
@@ -277,8 +286,15 @@ export const metricGroups: { title: string; metrics: MetricText[] }[] = [
 
 /** When each alert of charts/process-automation/observability/rules.yaml comes; all of them have a text here. */
 export const alertTexts: Record<string, string> = {
+  AutomationAvailabilityBudgetFast:
+    'calls fail by faults of the system so often that 0.1 % in 30 days is used up within days',
+  AutomationAvailabilityBudgetSlow: 'for 3 days more than 0.1 % of calls have failed by faults of the system',
+  AutomationLatencyBudgetFast: 'calls take longer than 0.5 s so often that 1 % in 30 days is used up within days',
+  AutomationLatencyBudgetSlow: 'for 3 days more than 1 % of calls have taken longer than 0.5 s',
+  AutomationStartDelayBudgetFast: 'runs start later than 5 s so often that 1 % in 30 days is used up within days',
+  AutomationStartDelayBudgetSlow: 'for 3 days more than 1 % of runs have started later than 5 s',
   AutomationNotMeasured: 'execution or gateway report nothing for 5 min',
-  AutomationRequestsFail: 'more than 5 % of requests get 5xx for 5 min',
+  AutomationRequestsFail: 'more than 5 % of requests fail by a fault of the system for 5 min',
   AutomationEventLoopSlow: 'a process is late by more than half a second for 10 min',
   AutomationDatabaseBusy: 'a pool has had no free connection for 10 min',
   AutomationWritesFail: 'writing runs to the database has failed for 5 min',

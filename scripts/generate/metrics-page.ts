@@ -13,7 +13,10 @@ export async function metricsPage(root: string, generatedBy: (source: string) =>
       return `| ${quoted(names)} | ${quoted(labels)} | ${found.join(', ')} | ${text} |`.replace('|  |', '| |')
     }),
   ])
-  const alertRows = alerts.map(({ alert, labels }) => `| \`${alert}\` | ${alertTexts[alert]} | ${labels.severity} |`)
+  const alertRows = alerts.map(
+    ({ alert, labels }) =>
+      `| [\`${alert}\`](../guides/operating/runbooks.md#${alert.toLowerCase()}) | ${alertTexts[alert]} | ${labels.severity} |`,
+  )
   return `# Metrics
 
 ${generatedBy('the metrics of the code, `scripts/generate/metric-texts.ts` and the rules of the alerts')}
@@ -27,7 +30,7 @@ ${rows.join('\n')}
 Metrics are reported while databases and brokers are away, too: what is counted there has then the value of the last time that it could be counted, otherwise that of some seconds ago. Metrics hold no secrets and ask for no sign-in, so keep the health ports from outside. How to collect them: [health, metrics and alerts](../guides/operating/monitoring.md).
 
 ## Alerts
-They are in \`charts/process-automation/observability/rules.yaml\`; each says in its description what to look at.
+They are in \`charts/process-automation/observability/rules.yaml\`; each leads to its [runbook](../guides/operating/runbooks.md): what it means, what to look at, what to do.
 
 | alert | when | severity |
 |---|---|---|
@@ -76,7 +79,9 @@ interface AlertRule {
 
 async function alertRules(root: string): Promise<AlertRule[]> {
   const text = await readFile(join(root, 'charts/process-automation/observability/rules.yaml'), 'utf8')
-  const rules = (parse(text) as { groups: { rules: AlertRule[] }[] }).groups.flatMap((group) => group.rules)
+  const rules = (parse(text) as { groups: { rules: AlertRule[] }[] }).groups.flatMap((group) =>
+    group.rules.filter(({ alert }) => alert),
+  )
   const names = rules.map(({ alert }) => alert)
   refuse(
     'metric-texts.ts',

@@ -139,6 +139,11 @@ const changes: Record<string, Change> = {
   'monitoring.serviceMonitor.interval': { given: monitor, set: '7s' },
   'monitoring.serviceMonitor.labels': { given: monitor, set: '.release=mine', shows: /release: mine/ },
   'monitoring.rules.enabled': { set: 'true', shows: /kind: PrometheusRule/ },
+  'monitoring.rules.runbooks': {
+    given: rules,
+    set: 'https://wiki.example.com/runbooks',
+    shows: /runbook_url: https:\/\/wiki\.example\.com\/runbooks#automationnorunner/,
+  },
   'monitoring.rules.labels': { given: rules, set: '.release=mine', shows: /release: mine/ },
   'monitoring.dashboard.enabled': { set: 'true', shows: /grafana_dashboard: "1"/ },
   'monitoring.dashboard.labels': { given: dashboard, set: '.folder=mine', shows: /folder: mine/ },

@@ -12,7 +12,11 @@ interface Alert {
   expr: string
   for: string
   labels: { severity: string }
-  annotations: { summary: string; description: string }
+  annotations: { summary: string; description: string; runbook_url: string }
+}
+interface Share {
+  record: string
+  expr: string
 }
 interface Dashboard {
   panels: { title: string; type: string; targets?: { expr: string }[] }[]
@@ -21,14 +25,19 @@ interface Dashboard {
 const trialsFile = resolve(import.meta.dirname, '../charts/alerts.yaml')
 const read = (path: string) => readFileSync(join(chart, path), 'utf8')
 const rulesText = read('observability/rules.yaml')
-const alerts = (parse(rulesText) as { groups: { rules: Alert[] }[] }).groups.flatMap(({ rules }) => rules)
+const rules = (parse(rulesText) as { groups: { rules: (Alert | Share)[] }[] }).groups.flatMap((group) => group.rules)
+const alerts = rules.filter((rule) => 'alert' in rule)
+const shares = rules.filter((rule) => 'record' in rule)
 const dashboard = JSON.parse(read('observability/dashboard.json')) as Dashboard
 const docs = readFileSync(resolve(chart, '../../docs/reference/metrics.md'), 'utf8')
+const runbooksPath = 'docs/guides/operating/runbooks.md'
+const runbooks = readFileSync(resolve(chart, '../..', runbooksPath), 'utf8')
+const ofRunbooks = [...runbooks.matchAll(/```promql\n(.*?)```/gs)].map(([, expr = '']) => expr.trim())
 
 /** What Grafana puts in by itself. */
 const filledIn = (expr: string) => expr.replaceAll('$__rate_interval', '5m')
 const ofPanels = dashboard.panels.flatMap(({ targets = [] }) => targets.map(({ expr }) => filledIn(expr)))
-const expressions = [...alerts.map(({ expr }) => expr), ...ofPanels]
+const expressions = [...rules.map(({ expr }) => expr), ...ofPanels, ...ofRunbooks]
 
 /** The pieces of an expression by the names of the grammar. */
 function piecesOf(expr: string): { kind: string; text: string }[] {
@@ -52,7 +61,9 @@ const documented = new Map(
 const ofProcesses = ['process_cpu_seconds_total', 'process_resident_memory_bytes', 'nodejs_eventloop_lag_p99_seconds']
 const byPrometheus = ['namespace', 'job', 'instance', 'le']
 
-const isDocumented = (name: string) => documented.has(name) || documented.has(name.replace(/_(bucket|count|sum)$/, ''))
+const recorded = new Set(shares.map(({ record }) => record))
+const isDocumented = (name: string) =>
+  documented.has(name) || documented.has(name.replace(/_(bucket|count|sum)$/, '')) || recorded.has(name)
 
 describe('alerts and dashboard', () => {
   test('hold expressions that Prometheus understands', () => {
@@ -80,14 +91,37 @@ describe('alerts and dashboard', () => {
     }
   })
 
-  test('each alert says what is wrong and what to do, how bad it is, and is documented in docs/reference/metrics.md', () => {
+  test('each alert says what is wrong and what to do, how bad it is, and is listed in docs/reference/metrics.md', () => {
     expect(new Set(alerts.map(({ alert }) => alert)).size).toBe(alerts.length)
     for (const { alert, labels, annotations } of alerts) {
       expect(labels.severity, alert).toMatch(/^(critical|warning)$/)
       expect(annotations.summary.length, alert).toBeGreaterThan(10)
       expect(annotations.description, alert).toMatch(/\blog\b|\blook\b|\/readyz|kubectl|raise|more runners/i)
-      expect(docs, alert).toContain(`| \`${alert}\` |`)
+      expect(docs, alert).toContain(`| [\`${alert}\`](`)
     }
+  })
+
+  test('each alert leads to its runbook: what it means, what to look at, what to do', () => {
+    const sections = new Map(
+      runbooks.split(/^## /m).map((text): [string, string] => [text.slice(0, text.indexOf('\n')), text]),
+    )
+    for (const { alert, annotations } of alerts) {
+      expect(annotations.runbook_url).toBe(`${runbooksPath}#${alert.toLowerCase()}`)
+      const parts = [...(sections.get(alert) ?? '').matchAll(/^\*\*(\w[\w ]*)\.\*\*/gm)].map(([, part]) => part)
+      expect(parts, alert).toEqual(['Means', 'Look at', 'Do'])
+    }
+    const known = new Set(alerts.map(({ alert }) => alert))
+    expect([...sections.keys()].filter((name) => name.startsWith('Automation') && !known.has(name))).toEqual([])
+  })
+
+  test('the runbooks name metrics that docs/reference/metrics.md documents, and shares that are recorded', () => {
+    const parts =
+      'grpc|database|gateway|catalog|audit|execution|runner|storage|scheduler|sandbox|process|nodejs|automation'
+    const named = [...runbooks.matchAll(new RegExp(`\`((?:${parts})[_:][a-z_:0-9]+)`, 'g'))].map(
+      ([, name = '']) => name,
+    )
+    expect(named.length).toBeGreaterThan(20)
+    expect(named.filter((name) => !isDocumented(name) && !ofProcesses.includes(name))).toEqual([])
   })
 
   test('each alert is put to a trial', () => {
@@ -150,6 +184,10 @@ describe.runIf(isThere('helm'))('the chart', () => {
     const manifests = await render(full)
     const rules = manifests.find(({ kind }) => kind === 'PrometheusRule')!
     expect(rules['spec']).toEqual(parse(rulesText))
+    const elsewhere = await render(full, ['monitoring.rules.runbooks=https://wiki.example.com/runbooks'])
+    expect(JSON.stringify(elsewhere.find(({ kind }) => kind === 'PrometheusRule'))).toContain(
+      '"runbook_url":"https://wiki.example.com/runbooks#automationnorunner"',
+    )
     expect(rules.metadata.labels).toMatchObject({ release: 'prometheus' })
     const board = manifests.find(({ metadata }) => metadata.name.endsWith('-dashboard'))!
     expect(board.metadata.labels).toMatchObject({ grafana_dashboard: '1' })

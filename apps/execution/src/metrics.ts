@@ -13,6 +13,8 @@ export interface Metrics {
   /** Of these, those that a pool's runners are to take; and for how long the first of them has waited. */
   queue: Gauge<'pool'>
   queueOldest: Gauge<'pool'>
+  /** From the acceptance of a run to its start, where it waited for nothing of its team's: no limit, no packages. */
+  startDelay: { observe(seconds: number): void }
   /** Slots that runners grant to this replica now. */
   credit: Gauge<'pool'>
   sessions: Gauge<'pool'>
@@ -85,6 +87,12 @@ export function executionMetrics(registry: Registry): Metrics {
       'Seconds that the oldest run of a queue has waited for a runner',
       'pool',
     ),
+    startDelay: new Histogram({
+      name: 'execution_start_delay_seconds',
+      help: 'Time from the acceptance of a run to its start, where neither its packages nor the limit of its team held it',
+      buckets: [0.01, 0.05, 0.1, 0.5, 1, 2, 5, 15, 60, 300],
+      registers,
+    }),
     credit: labelled('execution_credit', 'Slots that runners grant to this replica', 'pool'),
     sessions: labelled('execution_runner_streams', 'Runners connected to this replica', 'pool'),
     waiting: gauge('execution_sync_callers', 'Callers that wait here for the end of a run'),

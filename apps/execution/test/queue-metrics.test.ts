@@ -29,6 +29,15 @@ test('metrics tell how many runs wait in each pool, and for how long the first o
   await untilIs('execution_queue_oldest_seconds{pool="default"}', 0)
 })
 
+test('the delay of starts tells of runs that waited for a runner, and of those that did not', async () => {
+  const count = async () => (await valueOf('execution_start_delay_seconds_count')) ?? 0
+  const before = await count()
+  expect(before).toBe(3)
+  expect(await valueOf('execution_start_delay_seconds_sum')).toBeGreaterThan(0)
+  await system.run()
+  expect(await count()).toBe(before + 1)
+})
+
 test('no consumer is behind when nothing happens, also those that have a use for few events', async () => {
   await system.run()
   for (const consumer of ['audit', 'callbacks', 'error-handlers'])

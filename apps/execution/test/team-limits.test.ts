@@ -5,13 +5,13 @@ import { value } from './scripted-runner.ts'
 import { System } from './system.ts'
 
 const system = await System.start({ teamMaxRunning: 2, teamMaxQueued: 10 })
+const runner = await system.runner({ slots: 16, runs: () => undefined })
 afterAll(() => system.stop())
 
 const limit = async (team: string, name: string) =>
   (await system.executions.getLimits({}, userContext(team))).limits.find((each) => each.name === name)
 
 test('what the operator gives a team is in force while the system runs, beside teams that have what all have', async () => {
-  const runner = await system.runner({ slots: 16, runs: () => undefined })
   const start = async (team: string, count: number) => {
     const ids: string[] = []
     for (let nth = 0; nth < count; nth += 1) ids.push(await system.start(team))
@@ -39,4 +39,17 @@ test('what the operator gives a team is in force while the system runs, beside t
       runner.finish(id, value(1))
       await system.ended(id, team)
     }
+})
+
+test('a run that waits at the limit of its team does not count as a late start', async () => {
+  const counted = async () =>
+    Number(/^execution_start_delay_seconds_count (\d+)/m.exec(await system.metrics.metrics())?.[1])
+  const ids = [await system.start('eager'), await system.start('eager'), await system.start('eager')]
+  const [first = '', second = '', third = ''] = ids
+  await Promise.all([runner.run(first), runner.run(second)])
+  const before = await counted()
+  runner.finish(first, value(1))
+  await runner.run(third)
+  expect(await counted()).toBe(before)
+  for (const id of [second, third]) runner.finish(id, value(1))
 })

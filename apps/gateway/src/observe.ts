@@ -1,7 +1,7 @@
 import type { Failure } from '@automation/errors'
 import type { PartContext, Registry } from '@automation/service'
 import type { Span, Tracer } from '@automation/tracing'
-import { Gauge, Histogram } from 'prom-client'
+import { Counter, Gauge, Histogram } from 'prom-client'
 import type { Exchange } from './http/exchange.ts'
 
 /** What requests to public ports of sandboxes are counted under. */
@@ -19,7 +19,10 @@ export interface Observer {
   failed(failure: Failure, exchange: Exchange): void
 }
 
-/** Logs and measures requests. The metric is `gateway_request_duration_seconds{method,route,status}`. */
+/**
+ * Logs and measures requests. The metrics are `gateway_request_duration_seconds{method,route,status}` and
+ * `gateway_failures_total{route,code}`.
+ */
 export function observer({ logger, metrics, tracer }: Pick<PartContext, 'logger' | 'metrics' | 'tracer'>): Observer {
   const spans = tracer && new RequestSpans(tracer)
   const durations = new Histogram({
@@ -27,6 +30,12 @@ export function observer({ logger, metrics, tracer }: Pick<PartContext, 'logger'
     help: 'Time from the head of a request to the end of its answer',
     labelNames: ['method', 'route', 'status'],
     buckets: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60],
+    registers: [metrics],
+  })
+  const failures = new Counter({
+    name: 'gateway_failures_total',
+    help: 'Requests that were refused by a fault of the system, not of the caller or of process code',
+    labelNames: ['route', 'code'],
     registers: [metrics],
   })
   // Finding the series by its labels costs more than adding to it.
@@ -51,6 +60,7 @@ export function observer({ logger, metrics, tracer }: Pick<PartContext, 'logger'
       spans?.ended(exchange, status)
     },
     failed(failure, exchange) {
+      if (isFaultOfTheSystem(failure)) failures.inc({ route: exchange.route || 'none', code: failure.code })
       if (failure.kind === 'internal')
         logger.error({ ...ids(exchange), err: failure.cause ?? failure }, failure.message)
       else if (isOfTheSystem(failure)) logger.warn({ ...ids(exchange), err: failure.cause }, failure.message)
@@ -77,6 +87,13 @@ export function showHeld(metrics: Registry, held: { bodyBytes: () => number; con
     'Connections that are open, of 10,000 or half of the files that the process may open',
     held.connections,
   )
+}
+
+const codesOfTheSystem = new Set(['unavailable', 'deadline_exceeded', 'stopping', 'object_store_full'])
+
+/** Whether the caller, his process and his sandbox have no part in it. */
+function isFaultOfTheSystem({ kind, code }: Failure): boolean {
+  return kind === 'internal' || codesOfTheSystem.has(code)
 }
 
 /** Whether a part of the system is what does not answer. */

@@ -175,6 +175,9 @@ test('a service of the release before is not asked for what it would leave out: 
     gateway.servers.answers.delete(method)
     expect([method, answer.status, (await problemOf(answer)).code]).toEqual([method, 503, 'unavailable'])
   }
+  const failures = (await gateway.metrics()).split('\n').filter((line) => line.startsWith('gateway_failures_total{'))
+  expect(failures).toContain('gateway_failures_total{route="/api/{team}/rest/executions",code="unavailable"} 1')
+  expect(failures.filter((line) => !line.includes('code="unavailable"'))).toEqual([])
   for (const again of ['rerun', 'replay'])
     expect((await rest('POST', `/executions/${id}/${again}`)).status, again).toBe(202)
   expect((await rest('GET', '/executions?status=ERROR&page=1&after=')).status).toBe(200)

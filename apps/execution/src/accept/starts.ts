@@ -1,4 +1,4 @@
-import { isConnectionFailure } from '@automation/database'
+import { createdAtMs, isConnectionFailure } from '@automation/database'
 import { Status } from '@automation/contract/execution/v1/execution'
 import { notFound, unavailable } from '@automation/errors'
 import { failPoint } from '@automation/service'
@@ -215,10 +215,11 @@ export class Starts {
   }
 
   #settle(item: Item, outcome: StartOutcome): void {
-    const { runners, backlog, signals } = this.#context
+    const { runners, backlog, signals, metrics } = this.#context
     const { run, slot } = item
     // A run that was queued after an unknown outcome may be RUNNING by a claim, which hands it over.
     if (outcome.status === Status.RUNNING && slot !== undefined && outcome.sessionId === slot.sessionId) {
+      metrics.startDelay.observe(Math.max(0, Date.now() - createdAtMs(run.id)) / 1000)
       failPoint('handover-before')
       if (!runners.handOver({ ...run, slot, fence: firstFence })) signals.slotGranted.emit(run.pool)
       failPoint('handover-after')

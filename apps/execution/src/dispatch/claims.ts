@@ -1,4 +1,5 @@
-import { isConnectionFailure } from '@automation/database'
+import { Status } from '@automation/contract/execution/v1/execution'
+import { createdAtMs, isConnectionFailure } from '@automation/database'
 import { Failure, isPassing } from '@automation/errors'
 import { failPoint, type Logger } from '@automation/service'
 import type { Backlog } from './backlog.ts'
@@ -138,6 +139,7 @@ export class Claims {
     if (result === undefined) return false
     const { claimed, turns } = result
     if (claimed.length > 0) metrics.writer('claim').flushed(claimed.length, performance.now() - began)
+    for (const seconds of startDelays(result, Date.now())) metrics.startDelay.observe(seconds)
     for (const team of new Set(claimed.map((run) => run.team))) backlog.served(pool, team)
     let isOver = false
     for (const { team, left } of turns) {
@@ -252,6 +254,13 @@ export class Claims {
       .finally(() => this.#underWay.delete(tracked))
     this.#underWay.add(tracked)
   }
+}
+
+/** How long runs of a claim have waited, in seconds: those that neither packages nor the limit of their team has held. */
+function startDelays({ claimed, turns }: Awaited<ReturnType<typeof claimRows>>, nowMs: number): number[] {
+  const atLimit = new Set(turns.filter(({ free, picked }) => picked === free).map(({ team }) => team))
+  const isCounted = ({ team, was }: Claimed) => was === Status.QUEUED && !atLimit.has(team)
+  return claimed.filter(isCounted).map(({ id }) => Math.max(0, nowMs - createdAtMs(id)) / 1000)
 }
 
 /** Above every first fence, and different for each claim of each replica. */

@@ -23,6 +23,8 @@ export interface Claimed {
   createdBy: string
   initiatedBy: string | null
   traceparent: string | null
+  /** Its status before; absent where it is read back. */
+  was?: Status
 }
 
 /** What a team's turn left: nothing in its queue, no slot for what is in it, or some of both. */
