@@ -33,11 +33,16 @@ export async function render(values: string, sets: string[] = [], helm = 'helm')
   return parseAllDocuments(text).flatMap((document) => (document.toJS() as Manifest | null) ?? [])
 }
 
-/** The same as YAML. */
-export async function renderText(values: string, sets: string[] = [], helm = 'helm'): Promise<string> {
+/** The same as YAML; `options` are further ones of helm. */
+export async function renderText(
+  values: string,
+  sets: string[] = [],
+  helm = 'helm',
+  options: string[] = [],
+): Promise<string> {
   const given = sets.flatMap((pair) => ['--set', pair])
   const where = ['template', 'release', chart, '--namespace', 'automation', '--values', values]
-  return (await run(helm, [...where, ...given], { maxBuffer: 64 * 1024 * 1024 })).stdout
+  return (await run(helm, [...where, ...given, ...options], { maxBuffer: 64 * 1024 * 1024 })).stdout
 }
 
 export interface Container {

@@ -24,6 +24,7 @@ const deployment = ['runners.kind=deployment']
 const ingress = ['ingress.enabled=true', 'ingress.host=host.example.com']
 const monitor = ['monitoring.serviceMonitor.enabled=true']
 const rules = ['monitoring.rules.enabled=true']
+const trial = ['trial.enabled=true', 'database.url=']
 const dashboard = ['monitoring.dashboard.enabled=true']
 const route = ['httpRoute.enabled=true']
 
@@ -35,6 +36,12 @@ const changes: Record<string, Change> = {
   'image.digests': { set: `.gateway=sha256:${'0'.repeat(64)}`, shows: /gateway@sha256:0+$/ },
   'image.pullPolicy': { set: 'Always' },
   'image.pullSecrets': { set: '[0].name=pull-secret' },
+  'trial.enabled': { given: ['database.url='], set: 'true', shows: /trial-postgres/ },
+  'trial.storage': { given: trial, set: '7Gi', shows: /storage: 7Gi/ },
+  'trial.storageClassName': { given: trial, set: 'fast', shows: /storageClassName: fast/ },
+  'trial.postgres.image': { given: trial, set: 'localhost/my-postgres:1', shows: /image: localhost\/my-postgres:1/ },
+  'trial.s3.image': { given: trial, set: 'localhost/my-s3:1', shows: /image: localhost\/my-s3:1/ },
+  'trial.kafka.image': { given: trial, set: 'localhost/my-kafka:1', shows: /image: localhost\/my-kafka:1/ },
   'database.url': { set: 'postgres://u:p@elsewhere:5432/a', shows: /elsewhere/ },
   'database.existingSecret': { set: 'my-database' },
   'database.key': { set: 'my-key' },

@@ -47,7 +47,9 @@ app.kubernetes.io/component: {{ index . 1 }}
 {{/* Which Secret has a setting, and under which key: YAML of {name, key}. Takes (list root setting). */}}
 {{- define "automation.secretOf" -}}
 {{- $root := index . 0 -}}{{- $setting := index . 1 -}}{{- $values := $root.Values -}}{{- $full := include "automation.fullname" $root -}}
-{{- if eq $setting "DATABASE_URL" -}}
+{{- if and $values.trial.enabled (or (eq $setting "DATABASE_URL") (hasPrefix "S3_" $setting)) -}}
+{name: {{ $full }}-trial, key: {{ eq $setting "DATABASE_URL" | ternary "url" $setting }}}
+{{- else if eq $setting "DATABASE_URL" -}}
 {name: {{ $values.database.existingSecret | default (printf "%s-database" $full) }}, key: {{ $values.database.key }}}
 {{- else if eq $setting "RUNNER_KEY" -}}
 {name: {{ $values.keys.existingRunnerSecret | default (printf "%s-runner" $full) }}, key: RUNNER_KEY}
@@ -65,7 +67,7 @@ app.kubernetes.io/component: {{ index . 1 }}
 {{/* YAML of the services that are deployed. */}}
 {{- define "automation.services" -}}
 {{- range $name, $service := .Values.services }}
-{{- if or (not $service.objectStore) $.Values.objectStore.endpoint }}
+{{- if or (not $service.objectStore) $.Values.objectStore.endpoint $.Values.trial.enabled }}
 {{ dict $name $service | toYaml }}
 {{- end }}
 {{- end }}

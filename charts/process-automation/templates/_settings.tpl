@@ -1,4 +1,7 @@
 {{- define "automation.kafkaEnv" -}}
+{{- if .Values.trial.enabled }}
+KAFKA_BROKERS: {{ printf "%s-trial-kafka.%s.svc:9092" (include "automation.fullname" .) .Release.Namespace | quote }}
+{{- end }}
 {{- with .Values.kafka -}}
 {{- if .brokers }}
 KAFKA_BROKERS: {{ join "," .brokers | quote }}
@@ -13,12 +16,17 @@ KAFKA_CONFIG_FILE: {{ printf "/run/secrets/kafka/%s" .key | quote }}
 {{- end }}
 
 {{- define "automation.objectStoreEnv" -}}
-{{- with .Values.objectStore -}}
+{{- if .Values.trial.enabled }}
+S3_ENDPOINT: {{ printf "http://%s-trial-s3.%s.svc:9000" (include "automation.fullname" .) .Release.Namespace | quote }}
+S3_BUCKET: automation
+{{- else }}
+{{- with .Values.objectStore }}
 S3_ENDPOINT: {{ .endpoint | quote }}
 S3_BUCKET: {{ required "objectStore.bucket must be set beside objectStore.endpoint" .bucket | quote }}
 S3_REGION: {{ .region | quote }}
 {{- with .publicEndpoint }}
 S3_PUBLIC_ENDPOINT: {{ . | quote }}
+{{- end }}
 {{- end }}
 {{- end }}
 {{- end }}
