@@ -69,7 +69,7 @@ export interface PodSpec {
     name: string
     /** Without items all keys are files. */
     secret?: { secretName: string; items?: SecretItems['items'] }
-    projected?: { sources: { secret: SecretItems }[] }
+    projected?: { sources: { secret?: SecretItems }[] }
   }[]
   terminationGracePeriodSeconds: number
 }
@@ -85,7 +85,7 @@ export function podOf(manifest: Manifest): PodSpec[] {
 export function secretsOf({ volumes }: PodSpec): SecretItems[] {
   return volumes.flatMap(({ secret, projected }) => [
     ...(secret?.items === undefined ? [] : [{ name: secret.secretName, items: secret.items }]),
-    ...(projected?.sources.map((source) => source.secret) ?? []),
+    ...(projected?.sources.flatMap((source) => source.secret ?? []) ?? []),
   ])
 }
 
@@ -99,6 +99,12 @@ export function foldersOf({ volumes, containers }: PodSpec): { name: string; pat
           .filter((each) => each.name === name)
           .map(({ mountPath }) => ({ name: secret.secretName, path: mountPath })),
   )
+}
+
+/** What the sandbox service makes pods by. */
+export function podSettings(manifests: Manifest[]): object {
+  const secret = manifests.find(({ kind, metadata }) => kind === 'Secret' && metadata.name.endsWith('-pod-settings'))
+  return JSON.parse((secret!['stringData'] as Record<string, string>)['pods.json']!) as object
 }
 
 export function component(manifest: Manifest): string | undefined {

@@ -3,6 +3,7 @@ import {
   component,
   foldersOf,
   podOf,
+  podSettings,
   secretsOf,
   full,
   isThere,
@@ -149,12 +150,9 @@ describe.runIf(isThere('helm'))('who reaches what', () => {
       'objects: S3_ACCESS_KEY is S3_ACCESS_KEY',
       'objects: S3_SECRET_KEY is S3_SECRET_KEY',
       'postgres: uri is DATABASE_URL',
+      'release-process-automation-pod-settings: pods.json is pods.json',
     ])
-    const data = manifests.find(
-      ({ kind, metadata }) => kind === 'ConfigMap' && metadata.name.endsWith('-sandbox-images'),
-    )!['data']
-    const pods = JSON.parse((data as Record<string, string>)['pods.json']!) as object
-    expect(pods).toHaveProperty('runners.secret', 'automation-runner-key')
+    expect(podSettings(manifests)).toHaveProperty('runners.secret', 'automation-runner-key')
   })
 
   test('where none are named, what pods need is made with the release', async () => {

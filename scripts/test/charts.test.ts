@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { component, podOf, full, isThere, minimal, render, valuesFiles } from '../charts/render.ts'
+import { component, podOf, podSettings, full, isThere, minimal, render, valuesFiles } from '../charts/render.ts'
 
 // Without helm there is nothing to try; `npm run check` says so.
 describe.runIf(isThere('helm'))('the chart', () => {
@@ -42,7 +42,8 @@ describe.runIf(isThere('helm'))('the chart', () => {
 
   test('makes no secret where existing ones are named', async () => {
     const secrets = (await render(full)).filter(({ kind }) => kind === 'Secret')
-    expect(secrets.map(({ metadata }) => metadata.name)).toEqual([])
+    // What it makes pods by is of the chart's values.
+    expect(secrets.map(({ metadata }) => metadata.name)).toEqual(['release-process-automation-pod-settings'])
   })
 
   test('has all services send traces where a receiver is named, and no runner', async () => {
@@ -56,8 +57,7 @@ describe.runIf(isThere('helm'))('the chart', () => {
   test('has the code of users on nodes of its own where they are named, else where services are', async () => {
     const placementOf = async (values: string[]) => {
       const manifests = await render(minimal, values)
-      const config = manifests.find(({ metadata }) => metadata.name.endsWith('-sandbox-images'))!['data']
-      return (JSON.parse((config as Record<string, string>)['pods.json']!) as { placement?: object }).placement
+      return (podSettings(manifests) as { placement?: object }).placement
     }
     const ofServices = ['nodeSelector.os=linux', 'tolerations[0].key=services', 'priorityClassName=high']
     expect(await placementOf([])).toBeUndefined()
@@ -67,6 +67,20 @@ describe.runIf(isThere('helm'))('the chart', () => {
       nodeSelector: { pool: 'code' },
       tolerations: [{ key: 'code' }],
     })
+  })
+
+  test('keeps tokens of registries, which are settings of runners, out of ConfigMaps', async () => {
+    const manifests = await render(minimal, ['runners.env.NPM_REGISTRY=https://the-token@registry.example.com/'])
+    const having = manifests.filter((each) => JSON.stringify(each).includes('the-token'))
+    expect(having.map(({ kind, metadata }) => `${kind} ${metadata.name}`)).toEqual([
+      'Secret release-process-automation-pod-settings',
+    ])
+  })
+
+  test('has runner pods ask a node for what their requests say', async () => {
+    const requests = ['runners.resources.requests.memory=300Mi', 'runners.resources.requests.cpu=70m']
+    const { runners } = podSettings(await render(minimal, requests)) as { runners: object }
+    expect(runners).toMatchObject({ cpu: '70m', memoryRequest: '300Mi', memory: '2Gi' })
   })
 
   test('leads callers of each service to all of its pods, by the name of a headless Service', async () => {

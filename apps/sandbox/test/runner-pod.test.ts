@@ -22,6 +22,24 @@ test('the pod of a runner is told where execution and storage are, and has its k
   expect(variables).not.toHaveProperty('RUNNER_KEY')
 })
 
+test('a runner pod asks a node for its request, may take its limit, and lets an autoscaler empty its node', () => {
+  const podOf = (members: object) => {
+    const runners = { image: 'runner:1', secret: 'runner-key', memory: '2Gi', ...members }
+    const env = new Environment({ KUBERNETES_PODS: podsFile({}, runners) })
+    const { pod } = readRunnerPodsConfig(env, readPodsFile(env))!
+    env.check()
+    return runnerPod('one', pod)
+  }
+  const resourcesOf = (members: object) => podOf(members).spec!.containers[0]!.resources
+  expect(resourcesOf({ cpu: '100m', memoryRequest: '512Mi' })).toEqual({
+    requests: { cpu: '100m', memory: '512Mi' },
+    limits: { memory: '2048Mi' },
+  })
+  expect(resourcesOf({})?.requests?.['memory']).toBe('2048Mi')
+  expect(resourcesOf({ memoryRequest: '4Gi' })?.requests?.['memory']).toBe('2048Mi')
+  expect(podOf({}).metadata?.annotations).toEqual({ 'cluster-autoscaler.kubernetes.io/safe-to-evict': 'true' })
+})
+
 test('runner pods and pods of sandboxes run on the nodes that are meant for the code of users', () => {
   const placement = {
     nodeSelector: { pool: 'user-code' },
@@ -62,7 +80,7 @@ test('what is wrong in the file of runner pods is told, all of it', () => {
     'whose runners.pullSecrets must be a list of texts',
     'whose runners.slots is not known',
     'whose runners.max must be a whole number from 1 to 1000, not "0"',
-    'whose runners.secret must name the Secret with the entry RUNNER_KEY',
     'whose runners.memory must be an amount such as 2Gi, not "much"',
+    'whose runners.secret must name the Secret with the entry RUNNER_KEY',
   ])
 })

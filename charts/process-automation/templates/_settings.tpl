@@ -55,6 +55,7 @@ KUBERNETES_PODS: /etc/automation/pods.json
   "maxPerTeam" (int $runners.pool.maxPerTeam)
   "idleMs" (int64 $runners.pool.idleMs)
   "cpu" ($runners.resources.requests.cpu | default "" | toString)
+  "memoryRequest" ($runners.resources.requests.memory | default $runners.resources.limits.memory | default "" | toString)
   "memory" ($runners.resources.limits.memory | default "" | toString)
   "settings" $settings }}
 {{- $secrets := list }}

@@ -193,6 +193,8 @@ class Owner {
     if (this.#found !== undefined) return this.#found
     const asked = { namespace: this.#namespace, name: this.#name }
     const { metadata } = await answered(this.#api.core.readNamespacedConfigMap(asked))
-    return (this.#found = { apiVersion: 'v1', kind: 'ConfigMap', name: this.#name, uid: metadata?.uid ?? '' })
+    const uid = metadata?.uid ?? ''
+    // As their controller, `kubectl drain` takes them for pods that somebody makes again, as this service does.
+    return (this.#found = { apiVersion: 'v1', kind: 'ConfigMap', name: this.#name, uid, controller: true })
   }
 }

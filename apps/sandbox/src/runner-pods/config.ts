@@ -25,6 +25,8 @@ export function readRunnerPodsConfig(env: Environment, { cluster, runners }: Pod
   const mostPerTeam = given.integer('maxPerTeam', { default: 3, min: 1, max: 1000 })
   const idleMs = given.integer('idleMs', { default: 60_000, min: 1000, max: 86_400_000 })
   const { execution, storage } = readServiceAddresses(env)
+  const memoryMb = memoryMbOf(quantityOf(given, 'memory', '2Gi', memoryMbOf)) ?? 2048
+  const memoryRequest = quantityOf(given, 'memoryRequest', `${memoryMb}Mi`, memoryMbOf)
   const config: RunnerPodsConfig = {
     ...cluster,
     limits: {
@@ -42,7 +44,8 @@ export function readRunnerPodsConfig(env: Environment, { cluster, runners }: Pod
       imagePullSecrets: pullSecrets as string[],
       secret: required(given, 'secret', 'must name the Secret with the entry RUNNER_KEY'),
       cpu: quantityOf(given, 'cpu', '250m', cpusOf),
-      memoryMb: memoryMbOf(quantityOf(given, 'memory', '2Gi', memoryMbOf)) ?? 0,
+      memoryMb,
+      memoryRequestMb: Math.min(memoryMb, memoryMbOf(memoryRequest) ?? 0),
       tmpMb: given.integer('tmpMb', { default: 4096, min: 16 }),
       packagesMb: given.integer('packagesMb', { default: 4096, min: 16 }),
       pool: env.text('RUNNER_POOL', 'default'),

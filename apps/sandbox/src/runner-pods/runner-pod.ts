@@ -11,9 +11,11 @@ export interface RunnerPodSettings {
   imagePullSecrets: string[]
   /** Of the Secret whose entry RUNNER_KEY the runner signs with. */
   secret: string
-  /** What is asked of a node; beyond it, what the node has left. */
+  /** What is asked of a node, in CPUs; beyond it, what the node has left. */
   cpu: string
+  /** What it may take; of a node `memoryRequestMb` is asked. */
   memoryMb: number
+  memoryRequestMb: number
   /** Of private directories, installs, and whatever else the runner writes. */
   tmpMb: number
   /** Of its sets of packages. */
@@ -33,6 +35,9 @@ export interface RunnerPodSettings {
 }
 
 export const specLabel = 'process-automation/spec'
+
+// An autoscaler may empty its node: what runs has the grace of the pod for its end.
+const evictable = 'cluster-autoscaler.kubernetes.io/safe-to-evict'
 
 const healthPort = 9203
 // Of the pod's memory: the runner itself, and the files of private directories that the kernel keeps.
@@ -59,7 +64,7 @@ export function runnerPod(name: string, settings: RunnerPodSettings, labels: Rec
   return {
     apiVersion: 'v1',
     kind: 'Pod',
-    metadata: { name, labels },
+    metadata: { name, labels, annotations: { [evictable]: 'true' } },
     spec: {
       ...restrictedPod,
       terminationGracePeriodSeconds: Math.ceil(graceMs / 1000) + marginS,
@@ -79,7 +84,8 @@ export function runnerPod(name: string, settings: RunnerPodSettings, labels: Rec
 
 const keyItem = { key: 'RUNNER_KEY', path: 'runner-key' }
 
-function containerOf({ image, imagePullPolicy, cpu, memoryMb, ...settings }: RunnerPodSettings): V1Container {
+function containerOf(runner: RunnerPodSettings): V1Container {
+  const { image, imagePullPolicy, cpu, memoryMb, memoryRequestMb, ...settings } = runner
   return {
     name: 'runner',
     image,
@@ -98,7 +104,7 @@ function containerOf({ image, imagePullPolicy, cpu, memoryMb, ...settings }: Run
       failureThreshold: 6,
     },
     readinessProbe: { httpGet: { path: '/readyz', port: 'health' }, periodSeconds: 2, timeoutSeconds: 5 },
-    resources: { requests: { cpu, memory: `${memoryMb}Mi` }, limits: { memory: `${memoryMb}Mi` } },
+    resources: { requests: { cpu, memory: `${memoryRequestMb}Mi` }, limits: { memory: `${memoryMb}Mi` } },
     securityContext: restrictedContainer,
     volumeMounts: [
       { name: 'tmp', mountPath: '/tmp' },

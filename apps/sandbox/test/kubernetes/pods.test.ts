@@ -37,7 +37,10 @@ describe.skipIf(!hasCluster)('the pods of a namespace', () => {
     const { api, namespace } = cluster
     await api.core.createNamespacedConfigMap({ namespace, body: { metadata: { name: 'owner' } } })
     const pods = cluster.pods(api, 'owner')
-    await pods.create(podOf())
+    const { name } = await pods.create(podOf())
+    const { metadata } = await api.core.readNamespacedPod({ namespace, name })
+    // So `kubectl drain` asks for no --force.
+    expect(metadata?.ownerReferences).toMatchObject([{ kind: 'ConfigMap', name: 'owner', controller: true }])
     await api.core.deleteNamespacedConfigMap({ namespace, name: 'owner' })
     await until(async () => (await pods.list()).length === 0)
   })
