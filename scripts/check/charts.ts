@@ -40,7 +40,7 @@ async function conform(helm: string, values: string): Promise<Outcome> {
     stdio: ['ignore', 'pipe', 'pipe'],
   })
   // Kinds of others, whose schemas are not with those of Kubernetes.
-  const options = ['-strict', '-skip', 'HTTPRoute,GRPCRoute,ServiceMonitor,PrometheusRule', ...locations]
+  const options = ['-strict', '-skip', 'HTTPRoute,GRPCRoute,ServiceMonitor,PrometheusRule,ScaledObject', ...locations]
   const check = spawn('kubeconform', options, { stdio: ['pipe', 'pipe', 'pipe'] })
   template.stdout.pipe(check.stdin)
   let output = ''

@@ -22,6 +22,11 @@ interface Selector {
   matchExpressions?: { key: string; operator: string; values: string[] }[]
 }
 
+interface Rule {
+  to?: Peer[]
+  ports?: { port: number; protocol?: string }[]
+}
+
 interface Policy {
   podSelector: Selector
   policyTypes: string[]
@@ -82,6 +87,55 @@ describe.runIf(isThere('helm'))('who reaches what', () => {
       ['automation', 'gateway'],
       ['automation', 'sandbox'],
     ])
+  })
+
+  test('into every pod of the release comes only what a policy lets in; the gateway answers by its ports alone', async () => {
+    const manifests = await render(minimal)
+    const { podSelector, ingress } = policyOf(manifests, '-default')
+    expect(podSelector).toEqual({
+      matchLabels: { 'app.kubernetes.io/part-of': 'process-automation', 'app.kubernetes.io/instance': 'release' },
+    })
+    expect(ingress).toEqual([])
+    const gateway = policyOf(manifests, '-gateway')
+    expect(componentsOf(gateway.podSelector)).toEqual(['gateway'])
+    const open = gateway.ingress.flatMap(({ ports }) => ports.map(({ port }) => port))
+    expect(open.toSorted()).toEqual(['console', 'health', 'http', 'sandbox-grpc', 'sandbox-http'])
+  })
+
+  test('the gateway goes out to names, to pods of the release, and to the ports of an issuer and of a collector alone', async () => {
+    const outOf = async (...sets: string[]) =>
+      (policyOf(await render(minimal, sets), '-gateway') as unknown as { egress: Rule[] }).egress
+    const portsOf = (rules: Rule[]) => rules.filter(({ to }) => to === undefined).flatMap(({ ports }) => ports)
+    const alone = await outOf()
+    expect(portsOf(alone)).toEqual([])
+    expect(alone).toHaveLength(2)
+    expect(alone.flatMap(({ to = [] }) => to).filter(({ podSelector }) => podSelector === undefined)).toEqual([])
+    const others = await outOf(
+      'settings.OIDC_ISSUER=https://issuer.example.com/a',
+      'tracing.endpoint=http://collector:4318',
+    )
+    expect(portsOf(others)).toEqual([
+      { port: 4318, protocol: 'TCP' },
+      { port: 443, protocol: 'TCP' },
+    ])
+  })
+
+  test('where services may go is named, they go nowhere else, and callbacks to the public internet', async () => {
+    expect((await render(minimal)).some(({ metadata }) => metadata.name.endsWith('-egress'))).toBe(false)
+    const manifests = await render(minimal, ['networkPolicy.egress[0].ports[0].port=5432'])
+    const services = policyOf(manifests, '-egress') as unknown as { policyTypes: string[]; egress: Rule[] } & Policy
+    expect(services.policyTypes).toEqual(['Egress'])
+    const deployed = manifests.flatMap((each) => (podOf(each).length > 0 ? [component(each)!] : []))
+    expect([...componentsOf(services.podSelector), 'gateway']).toEqual(expect.arrayContaining(deployed))
+    expect(services.egress.at(-1)).toEqual({ ports: [{ port: 5432 }] })
+    const callbacks = policyOf(manifests, '-callbacks') as unknown as {
+      egress: { to: { ipBlock: object }[] }[]
+    } & Policy
+    expect(componentsOf(callbacks.podSelector)).toEqual(['execution'])
+    expect(callbacks.egress[0]!.to[0]!.ipBlock).toMatchObject({
+      cidr: '0.0.0.0/0',
+      except: expect.arrayContaining(['10.0.0.0/8', '169.254.0.0/16']) as string[],
+    })
   })
 
   test('an ingress and a route lead to the gateway, to the public ports of sandboxes and to the console by their own hosts', async () => {

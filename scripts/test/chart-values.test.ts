@@ -21,6 +21,7 @@ const objects = ['bucket=files', 'accessKey=one', 'secretKey=two'].map((pair) =>
 const server = [...objects, 'objectStore.endpoint=http://s3:9000']
 const generated = ['keys.existingSecret=']
 const deployment = ['runners.kind=deployment']
+const keda = [...deployment, 'runners.keda.enabled=true', 'runners.keda.prometheus=http://prometheus:9090']
 const ingress = ['ingress.enabled=true', 'ingress.host=host.example.com']
 const monitor = ['monitoring.serviceMonitor.enabled=true']
 const rules = ['monitoring.rules.enabled=true']
@@ -36,7 +37,7 @@ const changes: Record<string, Change> = {
   'image.digests': { set: `.gateway=sha256:${'0'.repeat(64)}`, shows: /gateway@sha256:0+$/ },
   'image.pullPolicy': { set: 'Always' },
   'image.pullSecrets': { set: '[0].name=pull-secret' },
-  'trial.enabled': { given: ['database.url='], set: 'true', shows: /trial-postgres/ },
+  'trial.enabled': { set: 'true,database.url=', shows: /trial-postgres/ },
   'trial.storage': { given: trial, set: '7Gi', shows: /storage: 7Gi/ },
   'trial.storageClassName': { given: trial, set: 'fast', shows: /storageClassName: fast/ },
   'trial.postgres.image': { given: trial, set: 'localhost/my-postgres:1', shows: /image: localhost\/my-postgres:1/ },
@@ -103,14 +104,29 @@ const changes: Record<string, Change> = {
   'runners.pool.max': { set: '44', shows: /"max[^\w]+44\b/ },
   'runners.pool.maxPerTeam': { set: '5', shows: /"maxPerTeam[^\w]+5\b/ },
   'runners.pool.idleMs': { set: '61000', shows: /"idleMs[^\w]+61000\b/ },
+  'runners.keda.enabled': {
+    given: [...deployment, 'runners.keda.prometheus=http://prometheus:9090'],
+    set: 'true',
+    shows: /kind: ScaledObject/,
+  },
+  'runners.keda.prometheus': {
+    given: keda,
+    set: 'http://elsewhere:9090',
+    shows: /serverAddress: "http:\/\/elsewhere:9090"/,
+  },
+  'runners.keda.minReplicas': { given: keda, set: '3', shows: /minReplicaCount: 3/ },
+  'runners.keda.maxReplicas': { given: keda, set: '33', shows: /maxReplicaCount: 33/ },
   'runners.env': { set: '.RUN_MEMORY_MB=300', shows: /RUN_MEMORY_MB.*300/ },
   'runners.resources': { set: '.limits.memory=3333Mi', shows: /"memory\\": \\"3333Mi/ },
   'networkPolicy.enabled': { set: 'false', hides: /kind: NetworkPolicy/ },
   'networkPolicy.closedRanges': { set: '[0]=1.2.3.0/24', shows: /except.*1\.2\.3\.0\/24/ },
   'networkPolicy.closedRangesV6': { set: '[0]=fd00:1::/32', shows: /except.*fd00:1::\/32/ },
+  'networkPolicy.egress': { set: '[0].ports[0].port=5432', shows: /port: 5432/ },
+  'networkPolicy.dns.port': { set: '5353', shows: /"port":5353/ },
   'networkPolicy.dns.namespace': { set: 'names' },
   'networkPolicy.dns.podLabels': { set: '.k8s-app=my-dns' },
   'podSecurity.runAsUser': { set: '1234', shows: /runAsUser: 1234/ },
+  'podSecurity.fixedIds': { set: 'false', hides: /runAsUser: 1000/ },
   'podSecurity.runtimeClassName': { set: 'gvisor' },
   'podDisruptionBudget.enabled': { set: 'false', hides: /kind: PodDisruptionBudget/ },
   'topologySpread.enabled': { set: 'false', hides: /topologySpreadConstraints/ },

@@ -83,6 +83,45 @@ describe.runIf(isThere('helm'))('the chart', () => {
     expect(runners).toMatchObject({ cpu: '70m', memoryRequest: '300Mi', memory: '2Gi' })
   })
 
+  test('names no user and no group where the cluster gives them, also to pods that are made on demand', async () => {
+    const manifests = await render(minimal, ['podSecurity.fixedIds=false', 'runners.kind=deployment'])
+    expect(JSON.stringify(manifests.flatMap(podOf))).not.toMatch(/runAsUser|runAsGroup|fsGroup/)
+    expect(podSettings(manifests)).toMatchObject({ fixedIds: false })
+  })
+
+  test('leaves the number of runners to KEDA, by what runs and waits in their pool', async () => {
+    const keda = ['runners.keda.enabled=true', 'runners.keda.prometheus=http://prometheus:9090']
+    const manifests = await render(minimal, ['runners.kind=deployment', 'runners.env.RUNNER_POOL=big', ...keda])
+    const scaled = manifests.find(({ kind }) => kind === 'ScaledObject')!['spec'] as {
+      scaleTargetRef: { name: string }
+      triggers: { metadata: { query: string; threshold: string } }[]
+    }
+    const name = scaled.scaleTargetRef.name
+    const runner = manifests.find(({ kind, metadata }) => kind === 'Deployment' && metadata.name === name)!
+    expect(runner['spec']).not.toHaveProperty('replicas')
+    expect(scaled.triggers[0]!.metadata).toMatchObject({
+      query: expect.stringContaining('execution_queue{namespace="automation", pool="big"}') as string,
+      threshold: '64',
+    })
+  })
+
+  test('mounts volumes of yours into a service', async () => {
+    const volumes = [
+      'services.storage.extraVolumes[0].name=mine',
+      'services.storage.extraVolumes[0].configMap.name=mine',
+      'services.gateway.extraVolumes[0].name=mine',
+      'services.gateway.extraVolumes[0].configMap.name=mine',
+      'services.gateway.extraVolumeMounts[0].name=mine',
+      'services.gateway.extraVolumeMounts[0].mountPath=/mine',
+    ]
+    const gateway = (await render(minimal, volumes)).find(
+      (each) => each.kind === 'Deployment' && component(each) === 'gateway',
+    )!
+    const [pod] = podOf(gateway)
+    expect(pod!.volumes).toContainEqual({ name: 'mine', configMap: { name: 'mine' } })
+    expect(pod!.containers[0]!.volumeMounts).toContainEqual({ name: 'mine', mountPath: '/mine' })
+  })
+
   test('leads callers of each service to all of its pods, by the name of a headless Service', async () => {
     const manifests = await render(full)
     const gateway = manifests.find((manifest) => manifest.kind === 'Deployment' && component(manifest) === 'gateway')!

@@ -65,6 +65,26 @@ test('runner pods and pods of sandboxes run on the nodes that are meant for the 
   expect(specHash({ ...pod, placement: {} })).not.toBe(specHash(pod))
 })
 
+test('pods name their user and groups unless the cluster gives them some', () => {
+  const securityOf = (members: object) => {
+    const env = new Environment({ KUBERNETES_PODS: podsFile(members, { image: 'runner:1', secret: 'runner-key' }) })
+    const pods = readPodsFile(env)
+    const { pod } = readRunnerPodsConfig(env, pods)!
+    env.check()
+    const image = { id: 'base', image: 'base:1', cpus: 1, memoryMb: 64, warm: 0 }
+    const named = { name: 'two', labels: {}, image, mark: { nonce: '', digest: '' } }
+    const sandbox = sandboxPod(named, { ...pods.cluster, daemonImage: 'daemon:1', homeMb: 64 })
+    return [runnerPod('one', pod), sandbox].map(({ spec }) => spec?.securityContext)
+  }
+  const ids = { runAsUser: 1000, runAsGroup: 1000, fsGroup: 1000 }
+  const restricted = { runAsNonRoot: true, seccompProfile: { type: 'RuntimeDefault' } }
+  expect(securityOf({})).toEqual([
+    { ...restricted, ...ids },
+    { ...restricted, ...ids },
+  ])
+  expect(securityOf({ fixedIds: false })).toEqual([restricted, restricted])
+})
+
 test('what is wrong in the file of runner pods is told, all of it', () => {
   const members = { image: 'runner:1', max: 0, memory: 'much', pullSecrets: 'one', slots: 3 }
   const placement = { nodeSelector: { a: 1 }, tolerations: {}, nodeName: 'one' }

@@ -4,9 +4,11 @@ automountServiceAccountToken: false
 enableServiceLinks: false
 securityContext:
   runAsNonRoot: true
+  {{- if .Values.podSecurity.fixedIds }}
   runAsUser: {{ .Values.podSecurity.runAsUser }}
   runAsGroup: {{ .Values.podSecurity.runAsUser }}
   fsGroup: {{ .Values.podSecurity.runAsUser }}
+  {{- end }}
   seccompProfile: { type: RuntimeDefault }
 {{- with .Values.image.pullSecrets }}
 imagePullSecrets: {{- toYaml . | nindent 2 }}

@@ -12,6 +12,8 @@ export interface ClusterConfig {
   owner?: string
   /** Which nodes they run on. */
   placement: Placement
+  /** Whether they name their user and groups; else the cluster gives them some, as OpenShift does. */
+  fixedIds: boolean
 }
 
 /** As in the spec of a pod. */
@@ -27,12 +29,14 @@ export interface PodsFile {
 /** Reads the JSON file that KUBERNETES_PODS names; faults are noted in `env`. */
 export function readPodsFile(env: Environment): PodsFile {
   const fault = podsFault(env)
-  const { namespace, instance = 'process-automation', owner, placement, runners, ...others } = readJson(env, fault)
+  const file = readJson(env, fault)
+  const { namespace, instance = 'process-automation', owner, placement, fixedIds = true, runners, ...others } = file
   for (const name of Object.keys(others)) fault(`whose member ${name} is not known`)
   if (namespace !== undefined && !isDnsLabel(namespace, 63)) fault('whose namespace must be the name of a namespace')
   // What Helm allows as the name of a release.
   if (!isDnsLabel(instance, 53)) fault('whose instance must be 1 to 53 of a-z, 0-9 and inner hyphens')
   if (owner !== undefined && typeof owner !== 'string') fault('whose owner must be the name of a ConfigMap')
+  if (typeof fixedIds !== 'boolean') fault('whose fixedIds must be true or false')
   if (runners !== undefined && !isObject(runners)) fault('whose runners must be an object')
   const textOf = (value: unknown) => (typeof value === 'string' ? value : undefined)
   return {
@@ -41,6 +45,7 @@ export function readPodsFile(env: Environment): PodsFile {
       instance: textOf(instance) ?? '',
       owner: textOf(owner),
       placement: placementOf(placement, fault),
+      fixedIds: fixedIds !== false,
     },
     runners: isObject(runners) ? runners : undefined,
   }

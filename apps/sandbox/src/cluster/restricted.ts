@@ -1,4 +1,5 @@
 import type { V1PodSpec, V1SecurityContext } from '@kubernetes/client-node'
+import type { ClusterConfig } from './config.ts'
 
 /** The labels that all pods of a kind have in an installation, by which they are found. */
 export function podLabels(component: 'sandbox-pod' | 'runner-pod', instance: string): Record<string, string> {
@@ -13,18 +14,18 @@ export function podLabels(component: 'sandbox-pod' | 'runner-pod', instance: str
  * What pods with user code have in common: they fit the level `restricted` of the Pod Security Standards, may do nothing
  * in the cluster, and learn nothing of its services.
  */
-export const restrictedPod = {
-  restartPolicy: 'Never',
-  automountServiceAccountToken: false,
-  enableServiceLinks: false,
-  securityContext: {
-    runAsNonRoot: true,
-    runAsUser: 1000,
-    runAsGroup: 1000,
-    fsGroup: 1000,
-    seccompProfile: { type: 'RuntimeDefault' },
-  },
-} satisfies Partial<V1PodSpec>
+export function restrictedPod({ fixedIds }: Pick<ClusterConfig, 'fixedIds'>) {
+  return {
+    restartPolicy: 'Never',
+    automountServiceAccountToken: false,
+    enableServiceLinks: false,
+    securityContext: {
+      runAsNonRoot: true,
+      ...(fixedIds && { runAsUser: 1000, runAsGroup: 1000, fsGroup: 1000 }),
+      seccompProfile: { type: 'RuntimeDefault' },
+    },
+  } satisfies Partial<V1PodSpec>
+}
 
 /** Of each of their containers. */
 export const restrictedContainer: V1SecurityContext = {

@@ -54,6 +54,7 @@ export function readRunnerPodsConfig(env: Environment, { cluster, runners }: Pod
       environment: isTexts(settings) ? settings : {},
       runtimeClassName: given.text('runtimeClassName'),
       placement: cluster.placement,
+      fixedIds: cluster.fixedIds,
       serviceAccount: given.text('serviceAccount'),
     },
     everyMs: 500,

@@ -31,6 +31,7 @@ export interface RunnerPodSettings {
   environment: Record<string, string>
   runtimeClassName: string | undefined
   placement: Placement
+  fixedIds: boolean
   serviceAccount: string | undefined
 }
 
@@ -66,7 +67,7 @@ export function runnerPod(name: string, settings: RunnerPodSettings, labels: Rec
     kind: 'Pod',
     metadata: { name, labels, annotations: { [evictable]: 'true' } },
     spec: {
-      ...restrictedPod,
+      ...restrictedPod(settings),
       terminationGracePeriodSeconds: Math.ceil(graceMs / 1000) + marginS,
       ...(serviceAccount !== undefined && { serviceAccountName: serviceAccount }),
       ...(runtimeClassName !== undefined && { runtimeClassName }),

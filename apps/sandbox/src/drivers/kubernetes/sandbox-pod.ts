@@ -11,6 +11,7 @@ export interface SandboxPodSettings {
   daemonImage: string | undefined
   homeMb: number
   placement: Placement
+  fixedIds: boolean
 }
 
 export const sandboxLabel = 'process-automation/sandbox'
@@ -50,7 +51,7 @@ export function sandboxPod(
       annotations: { [nonceAnnotation]: mark.nonce, [digestAnnotation]: mark.digest },
     },
     spec: {
-      ...restrictedPod,
+      ...restrictedPod(settings),
       // Process 1 is the pod's, which takes in orphans; the daemon's end ends the container.
       shareProcessNamespace: true,
       terminationGracePeriodSeconds: 1,
@@ -97,7 +98,7 @@ export function markOf(annotations: Record<string, string>): StartMark {
 /** The same for pods that are alike but for their names and owners. */
 export function specOf(image: Image, settings: SandboxPodSettings): string {
   const { id, command, cpus, memoryMb, runtimeClassName } = image
-  const { daemonImage, homeMb, placement } = settings
+  const { daemonImage, homeMb, placement, fixedIds } = settings
   const parts = [
     specVersion,
     id,
@@ -109,6 +110,7 @@ export function specOf(image: Image, settings: SandboxPodSettings): string {
     daemonImage,
     homeMb,
     placement,
+    fixedIds,
   ]
   const text = JSON.stringify(parts)
   return createHash('sha256').update(text).digest('hex').slice(0, 12)
