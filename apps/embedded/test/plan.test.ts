@@ -9,6 +9,7 @@ const secrets = {
   internalKey: 'internal-secret',
   encryptionKey: 'enc-secret',
   runnerKey: 'runner-secret',
+  gatewayKeys: { privateRing: 'gateway:private:secret', publicRing: 'gateway:public:known' },
 }
 
 const operator = {
@@ -40,11 +41,13 @@ test('the runner is given its key and its settings, and nothing that user code c
   })
 })
 
-test('the gateway holds neither the database nor the key of stored secrets', () => {
+test('the gateway holds its own key, and neither that of the services, nor the database, nor the key of stored secrets', () => {
   const text = JSON.stringify(plans.gateway.env)
-  for (const secret of ['db-secret', 'given-db', 'enc-secret', 'given-enc', 'sk-given'])
+  for (const secret of ['internal-secret', 'db-secret', 'given-db', 'enc-secret', 'given-enc', 'sk-given'])
     expect(text).not.toContain(secret)
-  expect(plans.gateway.env).toMatchObject({ INTERNAL_KEY: 'internal-secret', SERVICE_PORTS: 'catalogHealth=9301' })
+  const INTERNAL_KEY = secrets.gatewayKeys.privateRing
+  expect(plans.gateway.env).toMatchObject({ INTERNAL_KEY, SERVICE_PORTS: 'catalogHealth=9301' })
+  expect(plans.catalog.env['INTERNAL_KEY']).toBe(`internal-secret,${secrets.gatewayKeys.publicRing}`)
 })
 
 test('only those that store secrets hold the key of them', () => {

@@ -5,7 +5,7 @@ import { WireNetwork } from '@automation/rpc/wire'
 import { freePorts, until } from '@automation/testing'
 import { encryptionKey } from './catalog-under-test.ts'
 
-const internalKey = 'an internal key of these tests, long enough'
+const internalKey = 'an internal key of these tests that is long enough'
 
 /** A catalog as a process of its own that ends itself at a fail point, reached over the wire. */
 export interface CatalogProcess {

@@ -7,7 +7,7 @@ import { freePorts, silentLogger, testDatabase, until, userContext, type TestDat
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { ScriptedExecutions } from './scripted-executions.ts'
 
-const internalKey = 'an internal key of these tests, long enough'
+const internalKey = 'an internal key of these tests that is long enough'
 const main = fileURLToPath(new URL('../src/main.ts', import.meta.url))
 const executions = new ScriptedExecutions()
 const replicas: ChildProcess[] = []

@@ -13,7 +13,7 @@ import { AuditBook, testContext, testDatabase, userContext, type TestDatabase } 
 import pg from 'pg'
 import { createStorage, readStorageConfig, type StorageConfig } from '../src/service.ts'
 
-export const internalKey = 'an internal key of these tests, long enough'
+export const internalKey = 'an internal key of these tests that is long enough'
 
 export interface Replica {
   part: Part

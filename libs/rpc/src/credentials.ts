@@ -1,16 +1,12 @@
-import { createHmac } from 'node:crypto'
 import { Failure } from '@automation/errors'
 import { decodeProtectedHeader, errors, jwtVerify, SignJWT } from 'jose'
 import { LRUCache } from 'lru-cache'
+import { mayCall } from './callers.ts'
 import type { Principal, Role } from './context.ts'
+import { candidates, readKeyRing, runnerKeyOf, type KeyRing, type RingKey } from './key-ring.ts'
 
-/** Says who calls: with the key of the services, or with the one of the runners. A run's calls carry the run's own token. */
+/** Says who calls: with the keys of the services, or with those of the runners. A run's calls carry the run's own token. */
 export type SigningKey = { internalKey: string } | { runnerKey: string }
-
-/** The key that runners hold in place of INTERNAL_KEY, unless RUNNER_KEY sets another. */
-export function runnerKeyOf(internalKey: string): string {
-  return createHmac('sha256', internalKey).update('runner').digest('hex')
-}
 
 const lifetimeS = 60
 const renewBeforeMs = 20_000
@@ -24,13 +20,16 @@ const servicesOfRuns = new Set([
 const runnerService = 'automation.runner.v1.RunnerService'
 const roles = new Set<Role>(['operator', 'user', 'service', 'runner'])
 
+/** The key id in the tokens of runners, whichever of their keys signs. */
+const runnerId = 'runner'
+
 // Names that callers give are in them.
 const cachedCharacters = 4 * 1024 * 1024
 
 /** Makes the `authorization` of a principal's calls; one signature serves all of its calls for 40 s. */
 export function signer(key: SigningKey): (principal: Principal) => string | Promise<string> {
   const runner = 'runnerKey' in key
-  const secret = new TextEncoder().encode(runner ? key.runnerKey : key.internalKey)
+  const { signing } = readKeyRing(runner ? key.runnerKey : key.internalKey)
   const cache = new LRUCache<string, { text: string; freshUntilMs: number }>({
     max: 2000,
     maxSize: cachedCharacters,
@@ -48,33 +47,36 @@ export function signer(key: SigningKey): (principal: Principal) => string | Prom
   }
 
   async function sign({ role, team, subject, name, scope, initiatedBy, ip }: Principal): Promise<string> {
+    if (signing?.signs === undefined) throw refused(new Error('INTERNAL_KEY has only the public halves of keys'))
     const token = await new SignJWT({ role, team, name, scope, initiatedBy, ip })
-      .setProtectedHeader({ alg: 'HS256', kid: runner ? 'runner' : 'internal' })
+      .setProtectedHeader({ alg: signing.alg, kid: runner ? runnerId : signing.id })
       .setSubject(subject)
       .setAudience(audience)
       .setIssuedAt()
       .setExpirationTime(`${lifetimeS}s`)
-      .sign(secret)
+      .sign(signing.signs)
     return `Bearer ${token}`
   }
 }
 
 interface Verified {
   principal: Principal
+  /** Whose key it was; undefined for one that speaks for everybody. */
+  caller: string | undefined
   expiresMs: number
 }
 
 /**
  * Reads a call's `authorization`. The runners' key is good for RunnerService in the role `runner` alone. A call to
  * a service of runs may carry a run's token, which is handed on unread: that service verifies it, in process and over the
- * wire alike.
+ * wire alike. A key of one caller's own is good for what that caller does.
  */
 export function verifier(keys: {
   internalKey: string
   runnerKey?: string
 }): (authorization: string, service: string) => Principal | Promise<Principal> {
-  const internal = new TextEncoder().encode(keys.internalKey)
-  const runner = new TextEncoder().encode(keys.runnerKey ?? runnerKeyOf(keys.internalKey))
+  const internal = readKeyRing(keys.internalKey)
+  const runner = readKeyRing(keys.runnerKey ?? runnerKeyOf(keys.internalKey))
   const cache = new LRUCache<string, Verified>({ max: 5000 })
   return (authorization, service) => {
     if (!authorization.startsWith('Bearer ')) throw refused()
@@ -82,26 +84,22 @@ export function verifier(keys: {
     if (servicesOfRuns.has(service) && isRunToken(token))
       return { role: 'run', team: '', subject: 'run', name: 'run', token }
     const known = cache.get(token)
-    if (known !== undefined && known.expiresMs > Date.now()) return allowed(known.principal, service)
+    if (known !== undefined && known.expiresMs > Date.now()) return allowed(known, service)
     return verify(token).then((verified) => {
       cache.set(token, verified)
-      return allowed(verified.principal, service)
+      return allowed(verified, service)
     })
   }
 
   async function verify(token: string): Promise<Verified> {
     try {
-      const isRunner = decodeProtectedHeader(token).kid === 'runner'
-      const { payload } = await jwtVerify(token, isRunner ? runner : internal, {
-        algorithms: ['HS256'],
-        audience,
-        requiredClaims: ['sub', 'iat', 'exp'],
-        clockTolerance: 5,
-        maxTokenAge: lifetimeS,
-      })
+      const { kid } = decodeProtectedHeader(token)
+      const isRunner = kid === runnerId
+      const { payload, key } = await verifiedBy(isRunner ? runner : internal, kid, token)
       const { role, team, sub = '', name, scope, initiatedBy, ip, exp = 0 } = payload as unknown as Claims
       if (!roles.has(role) || (isRunner && role !== 'runner')) throw refused()
-      return { principal: { role, team, subject: sub, name, scope, initiatedBy, ip }, expiresMs: exp * 1000 }
+      const principal = { role, team, subject: sub, name, scope, initiatedBy, ip }
+      return { principal, caller: key.caller, expiresMs: exp * 1000 }
     } catch (thrown) {
       if (thrown instanceof errors.JOSEError || thrown instanceof TypeError) throw refused(thrown)
       throw thrown
@@ -111,9 +109,36 @@ export function verifier(keys: {
 
 type Claims = Omit<Principal, 'subject' | 'token'> & { sub?: string; exp?: number }
 
-function allowed(principal: Principal, service: string): Principal {
+/** The payload of a token, and which of the keys that its id leads to signed it. JOSEError where none did. */
+async function verifiedBy(ring: KeyRing, id: string | undefined, token: string) {
+  let last: unknown
+  for (const key of candidates(ring, id)) {
+    try {
+      return { payload: await payloadOf(token, key), key }
+    } catch (thrown) {
+      if (!(thrown instanceof errors.JWSSignatureVerificationFailed)) throw thrown
+      last = thrown
+    }
+  }
+  throw refused(last)
+}
+
+async function payloadOf(token: string, { alg, verifies }: RingKey): Promise<object> {
+  const { payload } = await jwtVerify(token, verifies, {
+    algorithms: [alg],
+    audience,
+    requiredClaims: ['sub', 'iat', 'exp'],
+    clockTolerance: 5,
+    maxTokenAge: lifetimeS,
+  })
+  return payload
+}
+
+function allowed({ principal, caller }: Verified, service: string): Principal {
   if (principal.role === 'runner' && service !== runnerService)
     throw new Failure('permission_denied', 'permission_denied', 'A runner may not call this service')
+  if (caller !== undefined && !mayCall(caller, principal, service))
+    throw new Failure('permission_denied', 'permission_denied', 'The key of this caller is not good for this call')
   return principal
 }
 

@@ -1,5 +1,6 @@
 import { createHmac, timingSafeEqual } from 'node:crypto'
 import { Failure } from '@automation/errors'
+import { sharedKeys } from './key-ring.ts'
 
 /** What a run may do, for calls to the services that runs may use; it travels with the run and is given to nobody else. */
 export interface RunRights {
@@ -19,32 +20,34 @@ const header = Buffer.from('{"alg":"HS256","typ":"run+jwt"}').toString('base64ur
 
 /** Signs and reads run tokens: JWTs with HS256, under a key of their own that no other credential is signed with. */
 export class RunTokens {
-  readonly #key: Buffer
+  /** The first signs; all of them verify. */
+  readonly #keys: Buffer[]
 
+  /** Of the shared keys of INTERNAL_KEY. */
   constructor(internalKey: string) {
-    this.#key = createHmac('sha256', internalKey).update('run token').digest()
+    this.#keys = sharedKeys(internalKey).map((key) => createHmac('sha256', key).update('run token').digest())
   }
 
   sign(rights: RunRights): string {
     const signed = `${header}.${Buffer.from(JSON.stringify(rights)).toString('base64url')}`
-    return `${signed}.${this.#mac(signed).toString('base64url')}`
+    return `${signed}.${macOf(signed, this.#keys[0]!).toString('base64url')}`
   }
 
   /** Failure `unauthenticated` run_token when it is not one of ours or its time is over. */
   read(token: string | undefined, nowMs: number): RunRights {
     const [first, payload = '', mac = '', ...more] = (token ?? '').split('.')
     const given = Buffer.from(mac, 'base64url')
-    const right = this.#mac(`${first}.${payload}`)
-    if (first !== header || more.length > 0 || given.length !== right.length || !timingSafeEqual(given, right))
-      throw refused()
+    const isRight = (right: Buffer) => given.length === right.length && timingSafeEqual(given, right)
+    if (first !== header || more.length > 0) throw refused()
+    if (!this.#keys.some((key) => isRight(macOf(`${first}.${payload}`, key)))) throw refused()
     const rights = JSON.parse(Buffer.from(payload, 'base64url').toString('utf8')) as RunRights
     if (rights.exp * 1000 <= nowMs) throw refused()
     return rights
   }
+}
 
-  #mac(signed: string): Buffer {
-    return createHmac('sha256', this.#key).update(signed).digest()
-  }
+function macOf(signed: string, key: Buffer): Buffer {
+  return createHmac('sha256', key).update(signed).digest()
 }
 
 function refused(): Failure {

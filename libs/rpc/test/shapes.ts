@@ -5,7 +5,7 @@ import type { Tracer } from '@automation/tracing'
 import { SignJWT } from 'jose'
 import { ProbeService } from './probe/probe_pb.ts'
 
-export const internalKey = 'an internal key of the tests, long enough'
+export const internalKey = 'an internal key of the tests that is long enough'
 
 export interface Shape {
   probe: Client<typeof ProbeService>
@@ -67,6 +67,13 @@ export const user: Principal = {
   scope: 'executor',
   initiatedBy: 'somebody',
   ip: '192.0.2.1',
+}
+
+/** A service under the name of another, to try what its name is allowed. */
+export function renamed(typeName: string): typeof ProbeService {
+  const service = { ...ProbeService, typeName } as typeof ProbeService
+  const methods = ProbeService.methods.map((method) => ({ ...method, parent: service }))
+  return Object.assign(service, { methods })
 }
 
 /** A call that nobody cancels, unless `signal` does. */

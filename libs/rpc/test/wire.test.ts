@@ -1,13 +1,14 @@
 import { once } from 'node:events'
 import { createServer, type AddressInfo, type Socket } from 'node:net'
 import { InProcessNetwork, served, type Principal } from '@automation/rpc'
-import { runnerKeyOf, serve, WireNetwork, type SigningKey } from '@automation/rpc/wire'
+import { serve, WireNetwork, type SigningKey } from '@automation/rpc/wire'
+import { runnerKeyOf } from '@automation/rpc/key-ring'
 import { freePorts, silentLogger, until } from '@automation/testing'
 import { create } from '@bufbuild/protobuf'
 import { Client as Channel, credentials, Metadata } from '@grpc/grpc-js'
 import { SignJWT } from 'jose'
 import { afterEach, expect, test } from 'vitest'
-import { bearer, call, handlers, internalKey, networkTo, serveProbe, user } from './shapes.ts'
+import { bearer, call, handlers, internalKey, networkTo, renamed, serveProbe, user } from './shapes.ts'
 import { QuestionSchema, ProbeService } from './probe/probe_pb.ts'
 
 const opened: { close(): unknown }[] = []
@@ -18,13 +19,6 @@ afterEach(async () => {
 function closing<T extends { close(graceMs: number): unknown }>(one: T): T {
   opened.push({ close: () => one.close(0) })
   return one
-}
-
-/** A service under the name of another, to try what its name is allowed. */
-function renamed(typeName: string): typeof ProbeService {
-  const service = { ...ProbeService, typeName } as typeof ProbeService
-  const methods = ProbeService.methods.map((method) => ({ ...method, parent: service }))
-  return Object.assign(service, { methods })
 }
 
 async function askAs(key: SigningKey, principal: Principal, service = ProbeService): Promise<Principal> {

@@ -1,4 +1,4 @@
-import { createHmac } from 'node:crypto'
+import { keyMinChars, KeyRingError, readKeyRing, runnerKeyOf, sharedKeys } from '@automation/rpc/key-ring'
 import type { ServeOptions, WireOptions } from '@automation/rpc/wire'
 import type { Environment } from './environment.ts'
 import { readServiceAddresses, readServicePorts, type CalledService } from './service-addresses.ts'
@@ -37,9 +37,9 @@ export function readWireConfig(env: Environment, { service, key = 'internal' }: 
   const health = { host, port: env.integer('HEALTH_PORT', { default: ports[`${service}Health`], max: 65_535 }) }
   const maxMessageBytes = readMaxMessageBytes(env)
   if (key === 'runner')
-    return { addresses, maxMessageBytes, health, grpc: undefined, key: { runnerKey: readRunnerKey(env) } }
-  const internalKey = readInternalKey(env)
-  const runnerKey = env.secret('RUNNER_KEY')
+    return { addresses, maxMessageBytes, health, grpc: undefined, key: { runnerKey: readKeysOfRunner(env) } }
+  const internalKey = readInternalKey(env, service)
+  const runnerKey = readRunnerKey(env)
   const grpc =
     service === 'gateway' || service === 'runner'
       ? undefined
@@ -47,23 +47,38 @@ export function readWireConfig(env: Environment, { service, key = 'internal' }: 
   return { addresses, maxMessageBytes, health, grpc, key: { internalKey } }
 }
 
-const keyMinChars = 32
-
-function readInternalKey(env: Environment): string {
-  const key = env.secret('INTERNAL_KEY')
-  if (key === undefined) env.fault('INTERNAL_KEY', 'must be set: the same random text for all services')
-  else if (key.length < keyMinChars) env.fault('INTERNAL_KEY', `must have at least ${keyMinChars} characters`)
-  return key ?? ''
+function readInternalKey(env: Environment, service: ProgramName): string {
+  const keys = env.secret('INTERNAL_KEY')
+  if (keys === undefined) env.fault('INTERNAL_KEY', 'must be set: the same random text for all services')
+  else checkKeys(env, 'INTERNAL_KEY', keys)
+  // They are what the tokens of runs are made of.
+  if (keys !== undefined && service !== 'gateway' && sharedKeys(keys).length === 0)
+    env.fault('INTERNAL_KEY', "must have a key that the services share, beside those that are one's own")
+  return keys ?? ''
 }
 
-function readRunnerKey(env: Environment): string {
-  const given = env.secret('RUNNER_KEY')
+/** Undefined where they are those that INTERNAL_KEY makes. */
+function readRunnerKey(env: Environment): string | undefined {
+  const keys = env.secret('RUNNER_KEY')
+  if (keys !== undefined) checkKeys(env, 'RUNNER_KEY', keys)
+  return keys
+}
+
+function readKeysOfRunner(env: Environment): string {
+  const given = readRunnerKey(env)
   if (given !== undefined) return given
   const internalKey = env.secret('INTERNAL_KEY')
   if (internalKey === undefined) env.fault('RUNNER_KEY', 'must be set')
-  return createHmac('sha256', internalKey ?? '')
-    .update('runner')
-    .digest('hex')
+  return runnerKeyOf(internalKey ?? '')
+}
+
+function checkKeys(env: Environment, setting: string, keys: string): void {
+  try {
+    readKeyRing(keys, keyMinChars)
+  } catch (error) {
+    if (!(error instanceof KeyRingError)) throw error
+    env.fault(setting, error.message)
+  }
 }
 
 /** Between services, one message holds the largest body, a run's value, or a page of a list with all that it may show. */

@@ -17,6 +17,8 @@ export interface Secrets {
   internalKey: string
   encryptionKey: string
   runnerKey: string
+  /** The halves of the gateway's own keys, which is given no other: others can reach it from outside. */
+  gatewayKeys: { privateRing: string; publicRing: string }
 }
 
 const secretNames = ['DATABASE_URL', 'INTERNAL_KEY', 'ENCRYPTION_KEY', 'RUNNER_KEY', 'BOOTSTRAP_API_TOKEN']
@@ -51,7 +53,8 @@ export function planServices(settings: ServicesSettings, values: EnvironmentValu
     ...(elsewhere.length > 0 && { SERVICE_ADDRESSES: elsewhere.join() }),
   }
   const shared = without(given, [...secretNames, ...forExecution, ...forStorage])
-  const { databaseUrl: DATABASE_URL, internalKey: INTERNAL_KEY, encryptionKey: ENCRYPTION_KEY } = secrets
+  const { databaseUrl: DATABASE_URL, encryptionKey: ENCRYPTION_KEY } = secrets
+  const INTERNAL_KEY = `${secrets.internalKey},${secrets.gatewayKeys.publicRing}`
   const RUNNER_KEY = secrets.runnerKey
   const RUNNER_CLOSED_PORTS = closedPorts(values, [...settings.gatewayPorts, ...Object.values(ports)], DATABASE_URL)
   const inner = { ...shared, DATABASE_URL, INTERNAL_KEY, RUNNER_KEY }
@@ -90,7 +93,7 @@ export function planServices(settings: ServicesSettings, values: EnvironmentValu
     }),
     gateway: withHealth('gateway', ports.gatewayHealth, {
       ...shared,
-      INTERNAL_KEY,
+      INTERNAL_KEY: secrets.gatewayKeys.privateRing,
       PORT: String(settings.port),
     }),
   }

@@ -1,7 +1,7 @@
 import { rmSync, renameSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
-import { runnerKeyOf } from '@automation/rpc/wire'
+import { ownPairs, runnerKeyOf } from '@automation/rpc/key-ring'
 import {
   Environment,
   runProgram,
@@ -126,7 +126,8 @@ class Services implements Running {
     const env = new Environment(values)
     const internalKey = env.secret('INTERNAL_KEY', '')
     const encryptionKey = env.secret('ENCRYPTION_KEY', '')
-    return { databaseUrl, internalKey, encryptionKey, runnerKey: env.secret('RUNNER_KEY', runnerKeyOf(internalKey)) }
+    const runnerKey = env.secret('RUNNER_KEY', runnerKeyOf(internalKey))
+    return { databaseUrl, internalKey, encryptionKey, runnerKey, gatewayKeys: ownPairs(internalKey, 'gateway') }
   }
 
   /** Starts a service; resolves when it is ready. */

@@ -1,0 +1,134 @@
+import {
+  createHash,
+  createHmac,
+  createPrivateKey,
+  createPublicKey,
+  createSecretKey,
+  X509Certificate,
+} from 'node:crypto'
+import type { KeyObject } from 'node:crypto'
+import { callerNames } from './callers.ts'
+
+/** A key that says who calls: one text that all who call each other share, or one of a pair that is one caller's own. */
+export interface RingKey {
+  /** Of what both sides know of it; tells it from the others in a token. */
+  id: string
+  alg: 'HS256' | 'EdDSA'
+  /** Whose it is; a key without speaks for everybody. */
+  caller: string | undefined
+  /** Absent where only the public half is known. */
+  signs: KeyObject | undefined
+  verifies: KeyObject
+}
+
+/** The keys of INTERNAL_KEY or RUNNER_KEY: the first that can, signs; all of them verify. */
+export interface KeyRing {
+  /** Undefined where there are only public halves. */
+  signing: RingKey | undefined
+  keys: RingKey[]
+}
+
+/** Why a text is no key ring, to be shown behind the name of its setting. */
+export class KeyRingError extends Error {
+  override readonly name = 'KeyRingError'
+}
+
+export const keyMinChars = 32
+
+const pairForm = /^([a-z-]+):(private|public|certificate):(.+)$/
+
+/**
+ * Reads keys separated by commas or lines. Each is a text, or `CALLER:private:BASE64`, `CALLER:public:BASE64` or
+ * `CALLER:certificate:BASE64` with the DER of an Ed25519 key (PKCS#8, SPKI) or of a certificate of one. A KeyRingError
+ * names by its number the key that can't be read, or that is shorter than `minChars`.
+ */
+export function readKeyRing(text: string, minChars = 1): KeyRing {
+  const entries = entriesOf(text)
+  if (entries.length === 0) throw new KeyRingError('must be set')
+  const keys = entries.map((entry, index) => readKey(entry, index + 1, minChars))
+  return { signing: keys.find(({ signs }) => signs !== undefined), keys }
+}
+
+/** The keys that may have signed what names `id`: that one, or all that are shared where it names none of them. */
+export function candidates({ keys }: KeyRing, id: string | undefined): RingKey[] {
+  const named = keys.filter((key) => key.id === id)
+  return named.length > 0 ? named : keys.filter(({ caller }) => caller === undefined)
+}
+
+/** The shared keys of a ring, in its order. */
+export function sharedKeys(text: string): string[] {
+  return entriesOf(text).filter((entry) => !pairForm.test(entry))
+}
+
+/** The keys that runners hold in place of INTERNAL_KEY, unless RUNNER_KEY sets others: one for each that is shared. */
+export function runnerKeyOf(internalKey: string): string {
+  return sharedKeys(internalKey)
+    .map((key) => createHmac('sha256', key).update('runner').digest('hex'))
+    .join(',')
+}
+
+/**
+ * The pairs that are one caller's own, made of each shared key of a ring, in its order: rings of the private halves, for
+ * the caller, and of the public ones, for those that it calls. They are the same at each call.
+ */
+export function ownPairs(text: string, caller: string): { privateRing: string; publicRing: string } {
+  const keys = sharedKeys(text).map((shared) => {
+    const seed = createHmac('sha256', shared).update(`pair of ${caller}`).digest('hex')
+    return createPrivateKey({ key: Buffer.from(pkcs8Head + seed, 'hex'), format: 'der', type: 'pkcs8' })
+  })
+  const privates = keys.map((key) => key.export({ format: 'der', type: 'pkcs8' }))
+  const publics = keys.map((key) => createPublicKey(key).export({ format: 'der', type: 'spki' }))
+  const ring = (kind: string, all: Buffer[]) =>
+    all.map((der) => `${caller}:${kind}:${der.toString('base64')}`).join(',')
+  return { privateRing: ring('private', privates), publicRing: ring('public', publics) }
+}
+
+/** What a PKCS#8 of Ed25519 has before its 32 bytes. */
+const pkcs8Head = '302e020100300506032b657004220420'
+
+function entriesOf(text: string): string[] {
+  return text
+    .split(/[,\n]/)
+    .map((entry) => entry.trim())
+    .filter((entry) => entry !== '')
+}
+
+function readKey(entry: string, number: number, minChars: number): RingKey {
+  const [, caller, kind, base64] = pairForm.exec(entry) ?? []
+  if (caller !== undefined && base64 !== undefined) return pairKey(caller, kind, base64, number)
+  if (entry.length < minChars)
+    throw new KeyRingError(
+      `must be keys of at least ${minChars} characters, separated by commas; key ${number} has fewer`,
+    )
+  const key = createSecretKey(entry, 'utf8')
+  return { id: idOf(Buffer.from(`shared ${entry}`)), alg: 'HS256', caller: undefined, signs: key, verifies: key }
+}
+
+function pairKey(caller: string, kind: string | undefined, base64: string, number: number): RingKey {
+  if (!callerNames.includes(caller))
+    throw new KeyRingError(`may have keys that are the own of ${callerNames.join(', ')}; key ${number} is of another`)
+  const der = Buffer.from(base64, 'base64')
+  const signs =
+    kind === 'private' ? half(number, () => createPrivateKey({ key: der, format: 'der', type: 'pkcs8' })) : undefined
+  const verifies = half(number, () => {
+    if (signs !== undefined) return createPublicKey(signs)
+    if (kind === 'certificate') return new X509Certificate(der).publicKey
+    return createPublicKey({ key: der, format: 'der', type: 'spki' })
+  })
+  if (verifies.asymmetricKeyType !== 'ed25519')
+    throw new KeyRingError(`must have pairs of Ed25519; key ${number} is of another kind`)
+  const id = idOf(verifies.export({ format: 'der', type: 'spki' }))
+  return { id, alg: 'EdDSA', caller, signs, verifies }
+}
+
+function half(number: number, read: () => KeyObject): KeyObject {
+  try {
+    return read()
+  } catch (error) {
+    throw new KeyRingError(`must have the DER of keys in base64; key ${number} can't be read`, { cause: error })
+  }
+}
+
+function idOf(known: Buffer): string {
+  return createHash('sha256').update(known).digest('hex').slice(0, 12)
+}

@@ -1,0 +1,132 @@
+import { generateKeyPairSync } from 'node:crypto'
+import { served, type Principal } from '@automation/rpc'
+import { keyMinChars, ownPairs, readKeyRing, runnerKeyOf } from '@automation/rpc/key-ring'
+import { RunTokens } from '@automation/rpc/run-token'
+import { serve, WireNetwork, type SigningKey } from '@automation/rpc/wire'
+import { silentLogger } from '@automation/testing'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { call, handlers, renamed, user } from './shapes.ts'
+import { ProbeService } from './probe/probe_pb.ts'
+
+const opened: { close(): unknown }[] = []
+afterAll(() => Promise.all(opened.splice(0).map((one) => one.close())))
+
+const [old, fresh] = ['the key of today '.repeat(3), 'the key of tomorrow '.repeat(3)]
+const steps = [old, `${old},${fresh}`, `${fresh}\n${old}\n`, fresh]
+const beside = steps.flatMap((keys, step) => [keys, steps[step + 1]].flatMap((other) => (other ? [[keys, other]] : [])))
+const service: Principal = { role: 'service', team: 'demo', subject: 'execution', name: 'execution' }
+
+/** What a server with these keys answers to such a caller: whom it took it for. */
+async function ask(
+  keys: { internalKey: string; runnerKey?: string },
+  key: SigningKey,
+  principal: Principal,
+  name: string,
+) {
+  const probe = renamed(name)
+  let seen: Principal | undefined
+  const answering = served(probe, handlers({ ask: (_, context) => ((seen = context.principal), {}) }))
+  const options = { host: '127.0.0.1', port: 0, maxMessageBytes: 1000, logger: silentLogger }
+  const { port, close } = await serve([answering], { ...options, ...keys })
+  const network = new WireNetwork({ addresses: { [name]: [`127.0.0.1:${port}`] }, key, maxMessageBytes: 1000 })
+  opened.push({ close: () => (network.close(), close(0)) })
+  await network.client(probe).ask({}, call({ principal }))
+  return seen
+}
+
+const catalog = 'automation.catalog.v1.ProcessService'
+const runnerService = 'automation.runner.v1.RunnerService'
+const runner: Principal = { role: 'runner', team: '', subject: 'runner-1', name: 'runner-1' }
+
+test.each(beside)('services beside each other in one step of a rotation call each other', async (mine, other) => {
+  for (const [server, caller] of [
+    [mine, other],
+    [other, mine],
+  ] as [string, string][]) {
+    expect(await ask({ internalKey: server }, { internalKey: caller }, service, catalog)).toMatchObject(service)
+    const derived = { runnerKey: runnerKeyOf(caller) }
+    expect(await ask({ internalKey: server }, derived, runner, runnerService)).toMatchObject(runner)
+    const given = { internalKey: 'another', runnerKey: server }
+    expect(await ask(given, { runnerKey: caller }, runner, runnerService)).toMatchObject(runner)
+    const rights = { team: 'demo', executionId: 'e', depth: 0, createdBy: 'a', exp: Math.ceil(Date.now() / 1000) + 60 }
+    expect(new RunTokens(server).read(new RunTokens(caller).sign(rights), Date.now())).toEqual(rights)
+  }
+})
+
+test('a key that was removed opens nothing', async () => {
+  const refused = { kind: 'unauthenticated' }
+  await expect(ask({ internalKey: fresh }, { internalKey: old }, service, catalog)).rejects.toMatchObject(refused)
+  const derived = { runnerKey: runnerKeyOf(old) }
+  await expect(ask({ internalKey: fresh }, derived, runner, runnerService)).rejects.toMatchObject(refused)
+  const rights = { team: 'demo', executionId: 'e', depth: 0, createdBy: 'a', exp: Math.ceil(Date.now() / 1000) + 60 }
+  expect(() => new RunTokens(fresh).read(new RunTokens(old).sign(rights), Date.now())).toThrow('run token')
+})
+
+let gateway: { privateRing: string; publicRing: string }
+beforeAll(() => {
+  gateway = ownPairs(old, 'gateway')
+})
+
+const self: Principal = { role: 'service', team: '', subject: 'gateway', name: 'gateway' }
+const tokens = 'automation.catalog.v1.TokenService'
+
+test("the gateway's own key speaks for users, and for the gateway where it has something to ask", async () => {
+  const keys = { internalKey: `${old},${gateway.publicRing}` }
+  const key = { internalKey: gateway.privateRing }
+  expect(await ask(keys, key, user, catalog)).toMatchObject(user)
+  expect(await ask(keys, key, self, tokens)).toMatchObject(self)
+})
+
+test("with the gateway's own key nobody is the operator, a runner, another service, or given decrypted variables", async () => {
+  const keys = { internalKey: `${old},${gateway.publicRing}` }
+  const key = { internalKey: gateway.privateRing }
+  const denied = { kind: 'permission_denied' }
+  for (const [principal, name] of [
+    [{ ...self, role: 'operator' }, tokens],
+    [service, tokens],
+    [{ ...self, name: 'execution', subject: 'execution' }, 'automation.audit.v1.AuditService'],
+    [self, 'automation.audit.v1.AuditService'],
+    [self, 'automation.catalog.v1.ResolveService'],
+    [user, 'automation.catalog.v1.ResolveService'],
+    [{ ...self, role: 'runner' }, runnerService],
+  ] as [Principal, string][])
+    await expect(ask(keys, key, principal, name)).rejects.toMatchObject(denied)
+  // Neither does it know what the tokens of runs and of runners are made of.
+  expect(runnerKeyOf(gateway.privateRing)).toBe('')
+})
+
+test('whoever knows the public half alone can not sign, and another pair is refused', async () => {
+  const keys = { internalKey: `${old},${gateway.publicRing}` }
+  const refused = { kind: 'unauthenticated' }
+  await expect(ask(keys, { internalKey: gateway.publicRing }, user, catalog)).rejects.toMatchObject(refused)
+  const other = ownPairs(fresh, 'gateway').privateRing
+  await expect(ask(keys, { internalKey: other }, user, catalog)).rejects.toMatchObject(refused)
+})
+
+test('a pair of its own is rotated as a shared key is', async () => {
+  const next = ownPairs(fresh, 'gateway')
+  const both = { internalKey: `${old},${gateway.publicRing},${next.publicRing}` }
+  for (const { privateRing } of [gateway, next])
+    expect(await ask(both, { internalKey: privateRing }, user, catalog)).toMatchObject(user)
+})
+
+test('a key that can not be read is named by its number, and never shown', () => {
+  const rsa = generateKeyPairSync('rsa', { modulusLength: 2048 }).publicKey.export({ format: 'der', type: 'spki' })
+  for (const [text, why] of [
+    [' ,\n', 'must be set'],
+    [`${old},short`, 'key 2 has fewer'],
+    ['gateway:private:AAAA', "key 1 can't be read"],
+    [`gateway:public:${rsa.toString('base64')}`, 'key 1 is of another kind'],
+    [`${old},${gateway.publicRing.replace('gateway', 'scheduler')}`, 'key 2 is of another'],
+  ] as [string, string][]) {
+    const fault = (() => {
+      try {
+        return String(readKeyRing(text, keyMinChars))
+      } catch (error) {
+        return String(error)
+      }
+    })()
+    expect(fault).toContain(why)
+    expect(fault).not.toContain('short')
+  }
+})
