@@ -40,6 +40,21 @@ test('a runner pod asks a node for its request, may take its limit, and lets an 
   expect(podOf({}).metadata?.annotations).toEqual({ 'cluster-autoscaler.kubernetes.io/safe-to-evict': 'true' })
 })
 
+test('the pod of a runner has its certificate as files where services ask for one, and nothing of it where not', () => {
+  const podOf = (members: object) => {
+    const file = podsFile({}, { image: 'runner:1', secret: 'runner-key', ...members })
+    const env = new Environment({ KUBERNETES_PODS: file })
+    const { pod } = readRunnerPodsConfig(env, readPodsFile(env))!
+    env.check()
+    return runnerPod('one', pod).spec!
+  }
+  const { containers, volumes } = podOf({ tlsSecret: 'runner-tls' })
+  const { mountPath } = containers[0]!.volumeMounts!.find(({ name }) => name === 'tls')!
+  expect(containers[0]!.env).toContainEqual({ name: 'INTERNAL_TLS_DIR', value: mountPath })
+  expect(volumes).toContainEqual({ name: 'tls', secret: { secretName: 'runner-tls', defaultMode: 0o440 } })
+  expect(JSON.stringify(podOf({}))).not.toMatch(/tls/i)
+})
+
 test('runner pods and pods of sandboxes run on the nodes that are meant for the code of users', () => {
   const placement = {
     nodeSelector: { pool: 'user-code' },

@@ -1,4 +1,6 @@
-import { Client as Channel, connectivityState, credentials, type ChannelOptions } from '@grpc/grpc-js'
+import { Client as Channel, connectivityState, credentials } from '@grpc/grpc-js'
+import type { ChannelCredentials, ChannelOptions } from '@grpc/grpc-js'
+import type { TlsFolder } from './tls-folder.ts'
 
 // What is given up stays open until the kernel ends it, after two minutes, or whoever took it without a word: so it
 // becomes rarer, but never so rare that a replica that is back is not found while the next one is still up.
@@ -13,6 +15,7 @@ const heldUpMs = 100
 export class Connection {
   readonly #address: string
   readonly #options: ChannelOptions
+  readonly #credentials: ChannelCredentials
   readonly #connectWithinMs: number
   /** When it was asked for the last time. */
   usedAtMs = Date.now()
@@ -22,9 +25,15 @@ export class Connection {
   #hasTimeAgain = false
   #closed = false
 
-  constructor(address: string, options: ChannelOptions, connectWithinMs: number) {
+  constructor(
+    address: string,
+    options: ChannelOptions,
+    connectWithinMs: number,
+    secured?: ReturnType<TlsFolder['channel']>,
+  ) {
     this.#address = address
-    this.#options = options
+    this.#options = { ...options, ...secured?.options }
+    this.#credentials = secured?.credentials ?? credentials.createInsecure()
     this.#connectWithinMs = connectWithinMs
     this.#patienceMs = connectWithinMs
     this.#channel = this.#open()
@@ -46,7 +55,7 @@ export class Connection {
   }
 
   #open(): Channel {
-    const channel = new Channel(this.#address, credentials.createInsecure(), this.#options)
+    const channel = new Channel(this.#address, this.#credentials, this.#options)
     this.#giveUpAtMs = undefined
     this.#hasTimeAgain = false
     this.#watch(channel)

@@ -1,10 +1,9 @@
-import { isIP } from 'node:net'
-import { checkServerIdentity } from 'node:tls'
 import type { DescService } from '@bufbuild/protobuf'
 import { Client as Channel, credentials, type ChannelCredentials, type ChannelOptions } from '@grpc/grpc-js'
 import { channelOptions } from './channel-options.ts'
 import { healthDefinition, isServing } from './health.ts'
 import { apiKeyMetadata } from './metadata.ts'
+import { verifyPeer } from './peer-name.ts'
 import type { Client } from './service-types.ts'
 import { failureFromError } from './status.ts'
 import { wireClient } from './wire-client.ts'
@@ -73,9 +72,6 @@ export function keyedChannel(options: KeyedChannelOptions): KeyedChannel {
   }
 }
 
-// An address of numbers is no name that TLS could ask for.
-const namelessPeer = 'nameless.invalid'
-
 /** What a channel to `host:port` is made with: TLS where `trust` is given, and the host is what its certificate must name. */
 function peerCredentials(
   address: string,
@@ -83,11 +79,6 @@ function peerCredentials(
 ): { credentials: ChannelCredentials; options: ChannelOptions } {
   if (trust === undefined) return { credentials: credentials.createInsecure(), options: {} }
   const roots = trust.authorities === undefined ? null : Buffer.from(trust.authorities)
-  const host = address.replace(/:\d+$/, '').replace(/^\[(.*)\]$/, '$1')
-  if (isIP(host) === 0) return { credentials: credentials.createSsl(roots), options: {} }
-  const verify = { checkServerIdentity: (_name: string, cert: Certificate) => checkServerIdentity(host, cert) }
-  const options = { 'grpc.ssl_target_name_override': namelessPeer }
+  const { verify, options } = verifyPeer(address)
   return { credentials: credentials.createSsl(roots, null, null, verify), options }
 }
-
-type Certificate = Parameters<typeof checkServerIdentity>[1]

@@ -34,6 +34,11 @@ export class KnownReplicas {
     if (isPlain) this.#askedAtMs = Infinity
   }
 
+  /** What leads to the replicas, and what their certificates name. */
+  get hosts(): string[] {
+    return this.#names.map(({ host }) => host)
+  }
+
   /** As host:port, in a fixed order; empty until the names were asked for the first time. */
   get addresses(): readonly string[] {
     if (Date.now() - this.#askedAtMs > believedMs) void this.ask()

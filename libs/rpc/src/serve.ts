@@ -9,6 +9,7 @@ import { addHealth } from './health.ts'
 import { authorizationIn } from './metadata.ts'
 import { addReflection } from './reflection.ts'
 import type { ServedService } from './service-types.ts'
+import type { TlsFolder } from './tls-folder.ts'
 
 export interface ServeOptions {
   host: string
@@ -17,6 +18,8 @@ export interface ServeOptions {
   internalKey: string
   /** Default: derived from internalKey. */
   runnerKey?: string
+  /** Callers must show a certificate; absent: the port is without TLS. */
+  tls?: TlsFolder
   maxMessageBytes: number
   /** A peer that answers nothing for twice as long is taken for gone; 4,000. */
   keepaliveMs?: number
@@ -47,7 +50,7 @@ export async function serve(services: ServedService[], options: ServeOptions): P
   const descriptors: DescService[] = services.map(({ service }) => service)
   const health = addHealth(server, descriptors)
   await addReflection(server, descriptors, isLoopback(host) ? undefined : verify)
-  const bound = await bind(server, host, port)
+  const bound = await bind(server, host, port, options.tls?.server() ?? ServerCredentials.createInsecure())
   logger.info({ host, port: bound, services: descriptors.map(({ typeName }) => typeName) }, 'serving gRPC')
   let closing: Promise<void> | undefined
   return {
@@ -57,10 +60,10 @@ export async function serve(services: ServedService[], options: ServeOptions): P
   }
 }
 
-function bind(server: Server, host: string, port: number): Promise<number> {
+function bind(server: Server, host: string, port: number, credentials: ServerCredentials): Promise<number> {
   const address = host.includes(':') ? `[${host}]:${port}` : `${host}:${port}`
   return new Promise((resolve, reject) => {
-    server.bindAsync(address, ServerCredentials.createInsecure(), (error, bound) => {
+    server.bindAsync(address, credentials, (error, bound) => {
       if (error === null) resolve(bound)
       else
         void faultOf(host, port).then((fault) =>

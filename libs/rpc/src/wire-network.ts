@@ -17,6 +17,7 @@ import { metadataOf } from './metadata.ts'
 import type { Neighbours } from './in-process.ts'
 import { KnownReplicas } from './known-replicas.ts'
 import type { Client } from './service-types.ts'
+import type { TlsFolder } from './tls-folder.ts'
 import { unreachable } from './status.ts'
 import { traced } from './traced.ts'
 import { wireClient, type Outgoing } from './wire-client.ts'
@@ -28,6 +29,8 @@ export interface WireOptions {
    */
   addresses: Record<string, string[]>
   key: SigningKey
+  /** What services show each other; absent: connections are without TLS. */
+  tls?: TlsFolder
   maxMessageBytes: number
   /** A peer that answers nothing for twice as long is taken for gone; 4,000. */
   keepaliveMs?: number
@@ -97,7 +100,8 @@ export class WireNetwork implements Neighbours {
   }
 
   at<S extends DescService>(service: S, address: string, connection = ''): Client<S> {
-    const channel = () => this.#connection(address, connection).channel
+    const { known } = this.#serviceOf(service)
+    const channel = () => this.#connection(address, connection, known).channel
     return this.#traced(service, {
       channel,
       connected: (context) => this.#connected(channel, context),
@@ -140,7 +144,7 @@ export class WireNetwork implements Neighbours {
   #next(service: Service, name: string): Channel | Promise<Channel> {
     const { addresses } = service.known
     if (addresses.length === 0) return this.#firstKnown(service, name)
-    const connections = addresses.map((address) => this.#connection(address, name))
+    const connections = addresses.map((address) => this.#connection(address, name, service.known))
     if (connections.some(({ state }) => state === connectivityState.TRANSIENT_FAILURE)) service.known.doubt()
     if (connections.length === 1) return connections[0]!.channel
     const turn = service.turn++
@@ -197,14 +201,19 @@ export class WireNetwork implements Neighbours {
     return (this.#avoidedUntilMs.get(channel) ?? 0) > Date.now()
   }
 
-  #connection(address: string, name: string): Connection {
+  #connection(address: string, name: string, { hosts }: KnownReplicas): Connection {
     // Nobody would close a connection that a call made now, as one that is made again.
     if (this.#closed) throw stopping()
     const key = `${name}@${address}`
     let connection = this.#connections.get(key)
     if (connection === undefined) {
       this.#sweep()
-      connection = new Connection(address, this.#channelOptions, this.#connectWithinMs)
+      connection = new Connection(
+        address,
+        this.#channelOptions,
+        this.#connectWithinMs,
+        this.#options.tls?.channel(hosts),
+      )
       this.#connections.set(key, connection)
     }
     connection.usedAtMs = Date.now()

@@ -6,7 +6,6 @@ import { serve, WireNetwork, type SigningKey } from '@automation/rpc/wire'
 import { silentLogger } from '@automation/testing'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { call, handlers, renamed, user } from './shapes.ts'
-import { ProbeService } from './probe/probe_pb.ts'
 
 const opened: { close(): unknown }[] = []
 afterAll(() => Promise.all(opened.splice(0).map((one) => one.close())))
@@ -119,13 +118,12 @@ test('a key that can not be read is named by its number, and never shown', () =>
     [`gateway:public:${rsa.toString('base64')}`, 'key 1 is of another kind'],
     [`${old},${gateway.publicRing.replace('gateway', 'scheduler')}`, 'key 2 is of another'],
   ] as [string, string][]) {
-    const fault = (() => {
-      try {
-        return String(readKeyRing(text, keyMinChars))
-      } catch (error) {
-        return String(error)
-      }
-    })()
+    let fault = 'none'
+    try {
+      readKeyRing(text, keyMinChars)
+    } catch (error) {
+      fault = String(error)
+    }
     expect(fault).toContain(why)
     expect(fault).not.toContain('short')
   }

@@ -1,4 +1,5 @@
-import type { ServedPort, WireNetwork } from '@automation/rpc/wire'
+import { Failure } from '@automation/errors'
+import type { ServedPort, TlsFolder, WireNetwork } from '@automation/rpc/wire'
 import type { Logger } from 'pino'
 import { readArguments, type Usage } from './arguments.ts'
 import type { Environment } from './environment.ts'
@@ -74,9 +75,11 @@ async function startPart<Config>(
   { logger, metrics, health, tracer, stopping }: ProgramContext,
 ): Promise<Running> {
   // Only here, so that a system in one process never loads gRPC.
-  const { serve, WireNetwork } = await import('@automation/rpc/wire')
+  const { serve, TlsFolder, WireNetwork } = await import('@automation/rpc/wire')
   const order = new StopOrder(logger)
-  const network: WireNetwork = new WireNetwork({ ...wire, tracer })
+  const tls = wire.tlsFolder === undefined ? undefined : openTls(TlsFolder, wire.tlsFolder, logger)
+  order.add('certificates', () => tls?.close())
+  const network: WireNetwork = new WireNetwork({ ...wire, tls, tracer })
   order.add('connections', () => network.close())
   const part = program.create(config, {
     neighbours: network,
@@ -96,7 +99,17 @@ async function startPart<Config>(
   stopping.addEventListener('abort', () => served?.drain(), { once: true })
   await part.start()
   if (wire.grpc !== undefined && part.serves.length > 0 && !stopping.aborted)
-    served = await serve(part.serves, { ...wire.grpc, logger, tracer, openCalls: openCalls(metrics) })
+    served = await serve(part.serves, { ...wire.grpc, tls, logger, tracer, openCalls: openCalls(metrics) })
   logger.info('ready')
   return order
+}
+
+/** Failure `internal_tls` where the folder is not as it must be. */
+function openTls(Folder: typeof TlsFolder, folder: string, logger: Logger): TlsFolder {
+  try {
+    return new Folder(folder, { logger })
+  } catch (error) {
+    const text = `INTERNAL_TLS_DIR must be a folder with ca.crt, tls.crt and tls.key in PEM: ${(error as Error).message}`
+    throw new Failure('failed_precondition', 'internal_tls', text, { cause: error })
+  }
 }

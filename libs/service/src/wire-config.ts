@@ -4,8 +4,10 @@ import type { Environment } from './environment.ts'
 import { readServiceAddresses, readServicePorts, type CalledService } from './service-addresses.ts'
 
 /** How a part reaches the others and is reached by them, as WireNetwork, `serve` and `serveOperations` want it. */
-export interface WireConfig extends WireOptions {
-  grpc: Omit<ServeOptions, 'logger'> | undefined
+export interface WireConfig extends Omit<WireOptions, 'tls'> {
+  grpc: Omit<ServeOptions, 'logger' | 'tls'> | undefined
+  /** The folder with what services show each other; undefined: they speak without TLS. */
+  tlsFolder: string | undefined
   health: { host: string; port: number }
 }
 
@@ -36,15 +38,16 @@ export function readWireConfig(env: Environment, { service, key = 'internal' }: 
   const host = env.text('INTERNAL_HOST', '127.0.0.1')
   const health = { host, port: env.integer('HEALTH_PORT', { default: ports[`${service}Health`], max: 65_535 }) }
   const maxMessageBytes = readMaxMessageBytes(env)
+  const tlsFolder = env.text('INTERNAL_TLS_DIR')
   if (key === 'runner')
-    return { addresses, maxMessageBytes, health, grpc: undefined, key: { runnerKey: readKeysOfRunner(env) } }
+    return { addresses, maxMessageBytes, health, tlsFolder, grpc: undefined, key: { runnerKey: readKeysOfRunner(env) } }
   const internalKey = readInternalKey(env, service)
   const runnerKey = readRunnerKey(env)
   const grpc =
     service === 'gateway' || service === 'runner'
       ? undefined
       : { host, port: ports[service], internalKey, runnerKey, maxMessageBytes }
-  return { addresses, maxMessageBytes, health, grpc, key: { internalKey } }
+  return { addresses, maxMessageBytes, health, tlsFolder, grpc, key: { internalKey } }
 }
 
 function readInternalKey(env: Environment, service: ProgramName): string {

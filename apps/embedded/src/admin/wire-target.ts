@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import { WireNetwork } from '@automation/rpc/wire'
+import { TlsFolder, WireNetwork } from '@automation/rpc/wire'
 import { ConfigurationError, Environment } from '@automation/service'
 import { readSecret } from '../secret-file.ts'
 import type { EnvironmentValues } from '../keys.ts'
@@ -11,6 +11,9 @@ export interface OperatorAddresses {
   sandbox?: string
 }
 
+// Commands end before a certificate is replaced.
+const silent = { info: () => undefined, warn: () => undefined }
+
 /** Services that are called with INTERNAL_KEY: from the environment, else the one that the data folder keeps. */
 export function openWireTarget(
   { catalog, sandbox }: OperatorAddresses,
@@ -19,10 +22,13 @@ export function openWireTarget(
 ): Target {
   const env = new Environment(values)
   const internalKey = env.secret('INTERNAL_KEY') ?? readSecret(join(dataDir, 'internal-key'))
+  const tlsFolder = env.text('INTERNAL_TLS_DIR')
   env.check()
   if (internalKey === undefined)
     throw new ConfigurationError([`INTERNAL_KEY is missing: the one that the process-catalog at ${catalog} has`])
+  const tls = tlsFolder === undefined ? undefined : new TlsFolder(tlsFolder, { logger: silent })
   const network = new WireNetwork({
+    tls,
     addresses: { catalog: [catalog], ...(sandbox !== undefined && { sandbox: [sandbox] }) },
     key: { internalKey },
     maxMessageBytes: 4 * 1024 * 1024,
@@ -31,6 +37,7 @@ export function openWireTarget(
     client: (service) => network.client(service),
     close: () => {
       network.close()
+      tls?.close()
       return Promise.resolve()
     },
   }

@@ -43,6 +43,7 @@ export function readRunnerPodsConfig(env: Environment, { cluster, runners }: Pod
       imagePullPolicy: given.choice('pullPolicy', ['IfNotPresent', 'Always', 'Never'], 'IfNotPresent'),
       imagePullSecrets: pullSecrets as string[],
       secret: required(given, 'secret', 'must name the Secret with the entry RUNNER_KEY'),
+      tlsSecret: given.text('tlsSecret'),
       cpu: quantityOf(given, 'cpu', '250m', cpusOf),
       memoryMb,
       memoryRequestMb: Math.min(memoryMb, memoryMbOf(memoryRequest) ?? 0),

@@ -11,6 +11,8 @@ export interface RunnerPodSettings {
   imagePullSecrets: string[]
   /** Of the Secret whose entry RUNNER_KEY the runner signs with. */
   secret: string
+  /** Of the Secret with ca.crt, tls.crt and tls.key, where services ask each other for certificates. */
+  tlsSecret: string | undefined
   /** What is asked of a node, in CPUs; beyond it, what the node has left. */
   cpu: string
   /** What it may take; of a node `memoryRequestMb` is asked. */
@@ -45,6 +47,7 @@ const healthPort = 9203
 const ownMb = 384
 const packagesDirectory = '/packages'
 const keyDirectory = '/var/run/process-automation'
+const tlsDirectory = '/var/run/process-automation-tls'
 // Beyond the grace: for what a stop takes by itself.
 const marginS = 15
 
@@ -61,7 +64,8 @@ export function runnerNameOf({ name, uid }: { name: string; uid: string }): stri
 
 /** The pod of this name. It fits the restricted Pod Security level, and may do nothing in the cluster. */
 export function runnerPod(name: string, settings: RunnerPodSettings, labels: Record<string, string> = {}): V1Pod {
-  const { graceMs, imagePullSecrets, runtimeClassName, placement, serviceAccount, tmpMb, packagesMb } = settings
+  const { graceMs, imagePullSecrets, runtimeClassName, placement, serviceAccount, tmpMb, packagesMb, tlsSecret } =
+    settings
   return {
     apiVersion: 'v1',
     kind: 'Pod',
@@ -78,6 +82,7 @@ export function runnerPod(name: string, settings: RunnerPodSettings, labels: Rec
         { name: 'tmp', emptyDir: { sizeLimit: `${tmpMb}Mi` } },
         { name: 'packages', emptyDir: { sizeLimit: `${packagesMb}Mi` } },
         { name: 'key', secret: { secretName: settings.secret, defaultMode: 0o440, items: [keyItem] } },
+        ...(tlsSecret === undefined ? [] : [{ name: 'tls', secret: { secretName: tlsSecret, defaultMode: 0o440 } }]),
       ],
     },
   }
@@ -111,12 +116,16 @@ function containerOf(runner: RunnerPodSettings): V1Container {
       { name: 'tmp', mountPath: '/tmp' },
       { name: 'packages', mountPath: packagesDirectory },
       { name: 'key', mountPath: keyDirectory, readOnly: true },
+      ...(settings.tlsSecret === undefined ? [] : [{ name: 'tls', mountPath: tlsDirectory, readOnly: true }]),
     ],
   }
 }
 
 function environmentOf(
-  settings: Pick<RunnerPodSettings, 'pool' | 'addresses' | 'mostPerTeam' | 'idleMs' | 'graceMs' | 'environment'>,
+  settings: Pick<
+    RunnerPodSettings,
+    'tlsSecret' | 'pool' | 'addresses' | 'mostPerTeam' | 'idleMs' | 'graceMs' | 'environment'
+  >,
   memoryMb: number,
 ): Record<string, string> {
   return {
@@ -124,6 +133,7 @@ function environmentOf(
     ...settings.environment,
     RUNNER_POD: `name=$(POD_NAME).$(POD_UID),maxPerTeam=${settings.mostPerTeam},idleMs=${settings.idleMs}`,
     RUNNER_POOL: settings.pool,
+    ...(settings.tlsSecret !== undefined && { INTERNAL_TLS_DIR: tlsDirectory }),
     RUNNER_KEY_FILE: `${keyDirectory}/${keyItem.path}`,
     TMPDIR: '/tmp',
     RUNNER_DEPENDENCIES_DIR: packagesDirectory,
