@@ -194,6 +194,7 @@ describe.runIf(isThere('helm'))('who reaches what', () => {
     const folders = manifests.flatMap(podOf).flatMap(foldersOf)
     pairs.push(...folders.map(({ name, path }) => `${name}: all of it in ${path}`))
     expect([...new Set(pairs)].toSorted()).toEqual([
+      'automation-gateway-key: INTERNAL_KEY is INTERNAL_KEY',
       'automation-grpc: all of it in /run/secrets/grpc-tls',
       'automation-keys: ENCRYPTION_KEY is ENCRYPTION_KEY',
       'automation-keys: INTERNAL_KEY is INTERNAL_KEY',

@@ -63,8 +63,16 @@ const changes: Record<string, Change> = {
   'objectStore.existingSecret': { given: server, set: 'my-objects' },
   'tracing.endpoint': { set: 'http://collector:4318', shows: /collector:4318/ },
   'keys.existingSecret': { set: 'my-keys' },
+  'keys.existingGatewaySecret': { set: 'my-gateway-key', shows: /name: my-gateway-key/ },
   'keys.existingRunnerSecret': { set: 'my-runner-key' },
   'keys.keep': { given: generated, set: 'true', shows: /helm.sh\/resource-policy: keep/ },
+  'internalTls.secrets': {
+    given: ['gateway', 'process-catalog', 'execution', 'scheduler', 'storage', 'sandbox', 'runner'].map(
+      (name) => `internalTls.secrets.${name}=tls`,
+    ),
+    set: '.gateway=gateway-tls',
+    shows: /secretName: gateway-tls/,
+  },
   'certificateAuthorities.existingConfigMap': { set: 'my-authorities' },
   'certificateAuthorities.key': {
     given: ['certificateAuthorities.existingConfigMap=my-authorities'],

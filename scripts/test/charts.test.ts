@@ -1,5 +1,17 @@
+import { createPrivateKey, createPublicKey, X509Certificate } from 'node:crypto'
 import { describe, expect, test } from 'vitest'
-import { component, podOf, podSettings, full, isThere, minimal, render, valuesFiles } from '../charts/render.ts'
+import {
+  component,
+  foldersOf,
+  podOf,
+  podSettings,
+  full,
+  isThere,
+  minimal,
+  render,
+  secretsOf,
+  valuesFiles,
+} from '../charts/render.ts'
 
 // Without helm there is nothing to try; `npm run check` says so.
 describe.runIf(isThere('helm'))('the chart', () => {
@@ -38,6 +50,46 @@ describe.runIf(isThere('helm'))('the chart', () => {
     expect(JSON.stringify(pods)).not.toContain('the-password')
     for (const { env } of pods.flatMap(podOf).flatMap(({ containers }) => containers))
       expect(env.filter(({ name }) => /^(DATABASE_URL|\w+_KEY|\w+_TOKEN|\w+_PASSWORD)$/.test(name))).toEqual([])
+  })
+
+  test('gives the gateway a key of its own, and the services what verifies it beside the key that they share', async () => {
+    const manifests = await render(minimal)
+    const keyIn = (end: string) => {
+      const secret = manifests.find(({ kind, metadata }) => kind === 'Secret' && metadata.name.endsWith(end))!
+      return Buffer.from((secret['data'] as Record<string, string>)['INTERNAL_KEY']!, 'base64').toString()
+    }
+    const [, privateHalf = ''] = /^gateway:private:(\S+)$/.exec(keyIn('-gateway')) ?? []
+    const [, publicHalf = ''] = /^\w{48},gateway:certificate:(\S+)$/.exec(keyIn('-keys')) ?? []
+    const own = createPrivateKey({ key: Buffer.from(privateHalf, 'base64'), format: 'der', type: 'pkcs8' })
+    expect(new X509Certificate(Buffer.from(publicHalf, 'base64')).publicKey.equals(createPublicKey(own))).toBe(true)
+    const holders = manifests.filter((manifest) =>
+      podOf(manifest).some((pod) => secretsOf(pod).some(({ name }) => name.endsWith('-gateway'))),
+    )
+    expect(holders.map(component)).toEqual(['gateway'])
+    const others = podOf(manifests.find((each) => component(each) === 'gateway' && podOf(each).length > 0)!)
+    expect(others.flatMap(secretsOf).map(({ name }) => name)).not.toContain('release-process-automation-keys')
+  })
+
+  test('has services show certificates to each other where all have one, and refuses to leave one out', async () => {
+    const names = ['gateway', 'process-catalog', 'execution', 'scheduler', 'storage', 'sandbox', 'runner']
+    const sets = names.map((name) => `internalTls.secrets.${name}=tls-of-${name}`)
+    const manifests = await render(full, sets)
+    for (const manifest of manifests.filter(({ kind }) => kind === 'Deployment' || kind === 'StatefulSet')) {
+      const [pod] = podOf(manifest)
+      expect(foldersOf(pod!)).toContainEqual({
+        name: `tls-of-${component(manifest)}`,
+        path: '/run/secrets/internal-tls',
+      })
+      expect(pod!.containers[0]!.env).toContainEqual({ name: 'INTERNAL_TLS_DIR', value: '/run/secrets/internal-tls' })
+    }
+    expect(podSettings(manifests)).toHaveProperty('runners.tlsSecret', 'tls-of-runner')
+    for (const name of names)
+      await expect(
+        render(
+          full,
+          sets.filter((set) => !set.includes(`.${name}=`)),
+        ),
+      ).rejects.toThrow(`internalTls.secrets.${name} must be set beside the others`)
   })
 
   test('makes no secret where existing ones are named', async () => {

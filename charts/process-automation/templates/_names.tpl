@@ -44,15 +44,17 @@ app.kubernetes.io/component: {{ index . 1 }}
 {{ include "automation.address" (list . "storage" "storage") }},{{ include "automation.address" (list . "execution" "execution") }}
 {{- end }}
 
-{{/* Which Secret has a setting, and under which key: YAML of {name, key}. Takes (list root setting). */}}
+{{/* Which Secret has a setting of a component, and under which key: YAML of {name, key}. Takes (list root setting component). */}}
 {{- define "automation.secretOf" -}}
-{{- $root := index . 0 -}}{{- $setting := index . 1 -}}{{- $values := $root.Values -}}{{- $full := include "automation.fullname" $root -}}
+{{- $root := index . 0 -}}{{- $setting := index . 1 -}}{{- $component := index . 2 -}}{{- $values := $root.Values -}}{{- $full := include "automation.fullname" $root -}}
 {{- if and $values.trial.enabled (or (eq $setting "DATABASE_URL") (hasPrefix "S3_" $setting)) -}}
 {name: {{ $full }}-trial, key: {{ eq $setting "DATABASE_URL" | ternary "url" $setting }}}
 {{- else if eq $setting "DATABASE_URL" -}}
 {name: {{ $values.database.existingSecret | default (printf "%s-database" $full) }}, key: {{ $values.database.key }}}
 {{- else if eq $setting "RUNNER_KEY" -}}
 {name: {{ $values.keys.existingRunnerSecret | default (printf "%s-runner" $full) }}, key: RUNNER_KEY}
+{{- else if and (eq $setting "INTERNAL_KEY") (eq $component "gateway") -}}
+{name: {{ $values.keys.existingGatewaySecret | default $values.keys.existingSecret | default (printf "%s-gateway" $full) }}, key: INTERNAL_KEY}
 {{- else if eq $setting "BOOTSTRAP_API_TOKEN" -}}
 {name: {{ $values.bootstrap.existingSecret | default (printf "%s-bootstrap" $full) }}, key: token}
 {{- else if eq $setting "OIDC_CLIENT_SECRET" -}}

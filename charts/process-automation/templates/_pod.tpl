@@ -29,14 +29,15 @@ securityContext:
 {{- end }}
 {{- end }}
 
+{{/* Takes (list root settings component). */}}
 {{- define "automation.secretVolume" -}}
-{{- $root := index . 0 -}}
+{{- $root := index . 0 -}}{{- $component := index . 2 -}}
 - name: secrets
   projected:
     defaultMode: 0440
     sources:
     {{- range index . 1 }}
-    {{- $from := include "automation.secretOf" (list $root .) | fromYaml }}
+    {{- $from := include "automation.secretOf" (list $root . $component) | fromYaml }}
       - secret: { name: {{ $from.name }}, items: [{ key: {{ $from.key | quote }}, path: {{ . }} }] }
     {{- end }}
 {{- end }}

@@ -49,7 +49,7 @@ KUBERNETES_PODS: /etc/automation/pods.json
 {{- $pods := dict
   "image" (include "automation.image" (list . "runner"))
   "pullPolicy" .Values.image.pullPolicy
-  "secret" (include "automation.secretOf" (list . "RUNNER_KEY") | fromYaml).name
+  "secret" (include "automation.secretOf" (list . "RUNNER_KEY" "runner") | fromYaml).name
   "spare" (int $runners.pool.spare)
   "max" (int $runners.pool.max)
   "maxPerTeam" (int $runners.pool.maxPerTeam)
@@ -62,6 +62,7 @@ KUBERNETES_PODS: /etc/automation/pods.json
 {{- range .Values.image.pullSecrets }}{{ $secrets = append $secrets .name }}{{ end }}
 {{- $_ := set $pods "pullSecrets" $secrets }}
 {{- with .Values.podSecurity.runtimeClassName }}{{ $_ := set $pods "runtimeClassName" . }}{{ end }}
+{{- if .Values.internalTls.secrets }}{{ $_ := set $pods "tlsSecret" (required "internalTls.secrets.runner must be set beside the others" .Values.internalTls.secrets.runner) }}{{ end }}
 {{- toJson $pods }}
 {{- end }}
 
