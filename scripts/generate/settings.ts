@@ -50,8 +50,16 @@ export const groups: SettingGroup[] = [
         default: 'generated into `DATA_DIR`',
         text: 'encrypts stored secrets; several, separated by commas, for [rotation](../guides/operating/key-rotation.md): the first encrypts, all decrypt',
       },
-      INTERNAL_KEY: { default: 'generated into `DATA_DIR`', text: 'signs calls between services' },
-      RUNNER_KEY: { default: 'made from `INTERNAL_KEY`', text: 'all that a runner may sign with' },
+      INTERNAL_KEY: {
+        default: 'generated into `DATA_DIR`',
+        text: 'signs calls between services; several, separated by commas or lines, for [rotation](../guides/operating/key-rotation.md#changing-internal_key-or-runner_key): the first signs, all verify. At least 32 characters each. The gateway may have a [key of its own](../guides/operating/key-rotation.md#the-gateways-own-key)',
+      },
+      RUNNER_KEY: {
+        default: 'made from `INTERNAL_KEY`',
+        text: 'all that a runner may sign with; several as with `INTERNAL_KEY`',
+      },
+      INTERNAL_TLS_DIR:
+        'a folder with `ca.crt`, `tls.crt` and `tls.key`, for [mutual TLS between services](../guides/operating/internal-tls.md); absent: they speak without TLS',
       ACCESS_TOKEN_TTL_S: 'how long an access token is valid',
       OIDC_ISSUER: 'an issuer whose tokens are accepted too; their `groups` name the teams',
       OIDC_AUDIENCE: 'the audience that these tokens must have',
