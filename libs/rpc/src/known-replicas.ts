@@ -76,6 +76,9 @@ async function addressesBehind({ host, port }: Name): Promise<string[]> {
   return all.filter(({ family }) => family === all[0]!.family).map(({ address }) => addressOf(address, port))
 }
 
+/** Of host:port; without the brackets of an IPv6 address. */
+export const hostOf = (text: string) => nameOf(text).host
+
 function nameOf(text: string): Name {
   const at = text.lastIndexOf(':')
   return { host: text.slice(0, at).replace(/^\[|\]$/g, ''), port: text.slice(at + 1) }

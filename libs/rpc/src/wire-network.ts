@@ -15,7 +15,7 @@ import type { CallContext } from './context.ts'
 import { signer, type SigningKey } from './credentials.ts'
 import { metadataOf } from './metadata.ts'
 import type { Neighbours } from './in-process.ts'
-import { KnownReplicas } from './known-replicas.ts'
+import { hostOf, KnownReplicas } from './known-replicas.ts'
 import type { Client } from './service-types.ts'
 import type { TlsFolder } from './tls-folder.ts'
 import { unreachable } from './status.ts'
@@ -100,8 +100,8 @@ export class WireNetwork implements Neighbours {
   }
 
   at<S extends DescService>(service: S, address: string, connection = ''): Client<S> {
-    const { known } = this.#serviceOf(service)
-    const channel = () => this.#connection(address, connection, known).channel
+    const hosts = this.#namesOf(service)?.map(hostOf) ?? [hostOf(address)]
+    const channel = () => this.#connection(address, connection, hosts).channel
     return this.#traced(service, {
       channel,
       connected: (context) => this.#connected(channel, context),
@@ -126,12 +126,17 @@ export class WireNetwork implements Neighbours {
     this.#connections.clear()
   }
 
-  #serviceOf({ typeName }: DescService): Service {
+  #namesOf({ typeName }: DescService): string[] | undefined {
     const { addresses } = this.#options
     const names = addresses[typeName] ?? addresses[typeName.split('.')[1] ?? '']
-    if (names === undefined || names.length === 0)
+    return names?.length === 0 ? undefined : names
+  }
+
+  #serviceOf(description: DescService): Service {
+    const names = this.#namesOf(description)
+    if (names === undefined)
       throw new Failure('unimplemented', 'service_absent', 'This service is not part of the system', {
-        cause: typeName,
+        cause: description.typeName,
       })
     let service = this.#services.get(names)
     if (service === undefined) {
@@ -144,7 +149,7 @@ export class WireNetwork implements Neighbours {
   #next(service: Service, name: string): Channel | Promise<Channel> {
     const { addresses } = service.known
     if (addresses.length === 0) return this.#firstKnown(service, name)
-    const connections = addresses.map((address) => this.#connection(address, name, service.known))
+    const connections = addresses.map((address) => this.#connection(address, name, service.known.hosts))
     if (connections.some(({ state }) => state === connectivityState.TRANSIENT_FAILURE)) service.known.doubt()
     if (connections.length === 1) return connections[0]!.channel
     const turn = service.turn++
@@ -201,7 +206,8 @@ export class WireNetwork implements Neighbours {
     return (this.#avoidedUntilMs.get(channel) ?? 0) > Date.now()
   }
 
-  #connection(address: string, name: string, { hosts }: KnownReplicas): Connection {
+  /** `hosts`: what its certificate may name. */
+  #connection(address: string, name: string, hosts: readonly string[]): Connection {
     // Nobody would close a connection that a call made now, as one that is made again.
     if (this.#closed) throw stopping()
     const key = `${name}@${address}`
