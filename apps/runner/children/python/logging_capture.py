@@ -1,6 +1,5 @@
 """`logging`, warnings and exceptions that end no run: each becomes one log entry, with its level."""
 
-import logging
 import sys
 import threading
 import warnings
@@ -8,60 +7,69 @@ import warnings
 import failure
 import output
 
-plain_emit = logging.StreamHandler.emit
-plain_basic_config = logging.basicConfig
 WRITTEN = "_written_by_stream"
+# Levels of `logging`.
+INFO, WARNING, ERROR = 20, 30, 40
 
 
 def kind_of(level):
-    if level >= logging.ERROR:
+    if level >= ERROR:
         return output.ERROR
-    if level >= logging.WARNING:
+    if level >= WARNING:
         return output.WARNING
-    return output.INFO if level >= logging.INFO else output.DEBUG
+    return output.INFO if level >= INFO else output.DEBUG
 
 
-class Handler(logging.Handler):
-    """The root's, for whatever no handler of the user's has written to the log already."""
+def change_logging(logging):
+    """What it logs goes to the log of the run."""
+    plain_emit = logging.StreamHandler.emit
+    plain_basic_config = logging.basicConfig
 
-    def emit(self, record):
-        if getattr(record, WRITTEN, False) or any(writes_to_log(each) for each in logging.root.handlers):
-            return
+    class Handler(logging.Handler):
+        """The root's, for whatever no handler of the user's has written to the log already."""
+
+        def emit(self, record):
+            if getattr(record, WRITTEN, False) or any(writes_to_log(each) for each in logging.root.handlers):
+                return
+            try:
+                output.emit(kind_of(record.levelno), self.format(record))
+            except Exception:
+                self.handleError(record)
+
+    ours = Handler()
+
+    def emit_to_stream(handler, record):
+        """What a user's handler writes to one of the two streams keeps the record's level, and its own format."""
+        if not writes_to_log(handler):
+            return plain_emit(handler, record)
+        setattr(record, WRITTEN, True)
         try:
-            output.emit(kind_of(record.levelno), self.format(record))
+            return output.emit(kind_of(record.levelno), handler.format(record))
+        except RecursionError:
+            raise
         except Exception:
-            self.handleError(record)
+            return handler.handleError(record)
+
+    def basic_config(**settings):
+        """With settings of the user's it does what it does where nothing is set up; without any there is nothing to do."""
+        if settings and logging.root.handlers == [ours]:
+            logging.root.removeHandler(ours)
+            try:
+                return plain_basic_config(**settings)
+            finally:
+                logging.root.addHandler(ours)
+        return plain_basic_config(**settings)
+
+    logging.StreamHandler.emit = emit_to_stream
+    logging.basicConfig = basic_config
+    logging.root.addHandler(ours)
+    logging.root.setLevel(logging.DEBUG)
+    # Says of each event loop that it is there.
+    logging.getLogger("asyncio").setLevel(logging.INFO)
 
 
 def writes_to_log(handler):
     return output.kind_of(getattr(handler, "stream", None)) is not None
-
-
-def emit_to_stream(handler, record):
-    """What a user's handler writes to one of the two streams keeps the record's level, and its own format."""
-    if not writes_to_log(handler):
-        return plain_emit(handler, record)
-    setattr(record, WRITTEN, True)
-    try:
-        return output.emit(kind_of(record.levelno), handler.format(record))
-    except RecursionError:
-        raise
-    except Exception:
-        return handler.handleError(record)
-
-
-ours = Handler()
-
-
-def basic_config(**settings):
-    """With settings of the user's it does what it does where nothing is set up; without any there is nothing to do."""
-    if settings and logging.root.handlers == [ours]:
-        logging.root.removeHandler(ours)
-        try:
-            return plain_basic_config(**settings)
-        finally:
-            logging.root.addHandler(ours)
-    return plain_basic_config(**settings)
 
 
 def show_warning(message, category, filename, lineno, file=None, line=None):
@@ -87,12 +95,6 @@ def lost_exception(lost):
 
 
 def install():
-    logging.StreamHandler.emit = emit_to_stream
-    logging.basicConfig = basic_config
-    logging.root.addHandler(ours)
-    logging.root.setLevel(logging.DEBUG)
-    # Says of each event loop that it is there.
-    logging.getLogger("asyncio").setLevel(logging.INFO)
     warnings.showwarning = show_warning
     threading.excepthook = threading.__excepthook__ = thread_failed
     sys.unraisablehook = lost_exception

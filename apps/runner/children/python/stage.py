@@ -5,6 +5,7 @@ import sys
 import threading
 from _sitebuiltins import Quitter
 
+import imports
 import logging_capture
 import output
 import subprocesses
@@ -21,6 +22,7 @@ def install():
     output.install()
     logging_capture.install()
     subprocesses.install()
+    imports.change(logging=logging_capture.change_logging, subprocess=subprocesses.change_subprocess)
     warm.note_forks()
     for name in ("exit", "quit"):
         setattr(builtins, name, Quitter(name, "Ctrl-D (i.e. EOF)"))

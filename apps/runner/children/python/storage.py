@@ -1,6 +1,6 @@
 """`svc.storage` and `svc.datastore` of one run. Contents go to the runner and come from it in pieces."""
 
-import base64
+import binascii
 import json
 
 from records import Record
@@ -58,7 +58,7 @@ class Client:
         transfer = self.send("storage.upload", name=text(name), contentType=text(content_type, "The content type", True))
         try:
             for piece in pieces:
-                self.send("storage.write", transfer=transfer, data=base64.b64encode(piece).decode())
+                self.send("storage.write", transfer=transfer, data=binascii.b2a_base64(piece, newline=False).decode())
         except StorageError:
             raise
         except BaseException:

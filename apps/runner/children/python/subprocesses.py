@@ -5,14 +5,13 @@ Where one starts and where it has ended, both pipes get a fence, and the runner 
 
 import functools
 import os
-import subprocess
 
 from output import fence
 from warm import prepare_forks
 
 
-def install():
-    """Makes `subprocess` and `os.system` put up fences."""
+def change_subprocess(subprocess):
+    """Makes it put up fences."""
     spawn = subprocess.Popen._execute_child
     ended = subprocess.Popen._handle_exitstatus
 
@@ -29,6 +28,10 @@ def install():
 
     subprocess.Popen._execute_child = fenced_spawn
     subprocess.Popen._handle_exitstatus = fenced_end
+
+
+def install():
+    """Makes `os.system` put up fences."""
     os.system = fenced(os.system)
 
 
