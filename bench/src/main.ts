@@ -14,6 +14,7 @@ import { w10 } from './workloads/w10-fair-share.ts'
 import { w11 } from './workloads/w11-kept-executions.ts'
 import { w12 } from './workloads/w12-schedules.ts'
 import { w13 } from './workloads/w13-everyday-packages.ts'
+import { w14 } from './workloads/w14-replicas.ts'
 import { w15 } from './workloads/w15-services.ts'
 import { w16 } from './workloads/w16-long-tail.ts'
 import { w17 } from './workloads/w17-team-streams.ts'
@@ -27,7 +28,7 @@ import { w8Pods } from './workloads/w08-pod-sandboxes.ts'
 import { w8 } from './workloads/w08-local-sandboxes.ts'
 import { w9 } from './workloads/w09-log-lines.ts'
 
-const onMachine: Workload[] = [w1, w2, w3, w4, w5, w6, w7, w8, w9, w10, w11, w12, w13, w15, w16, w17, start]
+const onMachine: Workload[] = [w1, w2, w3, w4, w5, w6, w7, w8, w9, w10, w11, w12, w13, w14, w15, w16, w17, start]
 const onCluster: Workload[] = [w8Pods]
 const workloads = [...onMachine, ...onCluster]
 const long = workloads.flatMap(({ id, isLong }) => (isLong ? [id] : []))

@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Client } from '../client/client.ts'
 import { withRows } from '../system/database.ts'
-import { startElasticSystem, type ElasticSystem } from '../system/elastic-system.ts'
+import { startElasticSystem, type ElasticSystem, type ExtraReplica } from '../system/elastic-system.ts'
 import { shapeFromEnvironment } from '../system/system.ts'
 import { waitUntil } from '../system/wait-until.ts'
 import { clientOf } from './client-of.ts'
@@ -40,7 +40,7 @@ class ConstantLoad {
         body: JSON.stringify({ number }),
       })
       const text = await answer.text()
-      if (answer.status >= 300) this.failures.push(`${answer.status} ${text}`)
+      if (answer.status >= 300) this.failures.push(`${new Date().toISOString()} ${answer.status} ${text}`)
       else this.ids.push(answer.headers.get('svc-execution-id') ?? `none for ${number}`)
       if (query === '' && answer.status < 300 && text !== `${number}`) this.failures.push(`${number}: ${text}`)
     } catch (error) {
@@ -81,7 +81,8 @@ describe.runIf(shared.owned && shapeFromEnvironment() === 'services')('replicas 
     await elastic.add()
     const load = new ConstantLoad(client)
     await waitUntil('the first runs', () => load.ids.length > 10, { timeoutMs: 60_000 })
-    const more = await Promise.all([1, 2, 3, 4].map(() => elastic.add()))
+    const more: ExtraReplica[] = []
+    for (let count = 0; count < 4; count += 1) more.push(await elastic.add())
     await delay(namesKnownMs)
     const since = load.ids.at(-1)!
     await delay(measuredMs)

@@ -88,6 +88,7 @@ export async function startElasticSystem(team: string, env: Record<string, strin
     stop: async () => {
       await Promise.all([...extras].map(end))
       await system.stop()
+      if (process.env['E2E_KEEP']) return
       await removeTraces(dataDir)
       await rm(names, { force: true })
     },

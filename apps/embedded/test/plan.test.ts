@@ -68,6 +68,13 @@ test('only storage holds the keys of the object store', () => {
     expect(JSON.stringify(env)).not.toContain('s3-secret')
 })
 
+test('further replicas of execution are told to all that call it, and where other services are to none', () => {
+  const SERVICE_ADDRESSES = 'catalog=elsewhere:9101,execution=127.0.0.1:9102,execution=127.0.0.2:9102'
+  const own = planServices(readServicesSettings(new Environment(operator)), { ...operator, SERVICE_ADDRESSES }, secrets)
+  for (const { env } of [own.gateway, own.runner, own.scheduler, own.catalog, own.execution])
+    expect(env['SERVICE_ADDRESSES']).toBe('execution=127.0.0.1:9102,execution=127.0.0.2:9102')
+})
+
 test('process code reaches no port of the system here, and the web all the same', () => {
   expect(closedPorts({}, [8080], 'postgres://u:p@localhost/x')).toBe('8080,5432')
   expect(closedPorts({ SERVICE_ADDRESSES: 'execution=127.0.0.1:9102,execution=other:9103' }, [], '')).toBe('9102')

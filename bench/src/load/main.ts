@@ -7,7 +7,8 @@ import { percentile } from '../statistics.ts'
 /** The load generator: a process of its own, so that it can be pinned. Reads a spec from stdin, writes the result. */
 const { request, pattern } = JSON.parse(await text(process.stdin)) as { request: RequestSpec; pattern: Pattern }
 const target = new URL(request.url)
-const bytes = requestBytes(request)
+const requests = (request.urls ?? [request.url]).map((url) => requestBytes({ ...request, url }))
+let turn = 0
 const connections = await Promise.all(
   Array.from({ length: 'connections' in pattern ? pattern.connections : 1 }, () =>
     Connection.open(target.hostname, Number(target.port)),
@@ -38,7 +39,7 @@ async function measured(more: () => boolean, gapMs: number): Promise<LoadResult>
       while (more()) {
         if (request.idHeader !== undefined) sentAtNs.push(String(process.hrtime.bigint()))
         const sentAt = performance.now()
-        const answer = await connection.send(bytes)
+        const answer = await connection.send(requests[turn++ % requests.length]!)
         latencies.push(performance.now() - sentAt)
         verify(answer)
         if (request.idHeader !== undefined) ids.push(headerOf(answer, request.idHeader) ?? '')

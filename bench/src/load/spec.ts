@@ -1,6 +1,8 @@
 /** One request, sent again and again, and what its answer must be. */
 export interface RequestSpec {
   url: string
+  /** Asked in turn in place of it; all of the same server. */
+  urls?: string[]
   headers?: Record<string, string>
   /** JSON text. */
   body: string

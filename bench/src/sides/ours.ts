@@ -3,9 +3,9 @@ import { readFile } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import { promisify } from 'node:util'
 import type { Lab } from '../lab.ts'
-import { answers, startProgram, surroundings } from './program.ts'
+import { answers, startProgram, surroundings, type Program } from './program.ts'
 import type { About } from './side.ts'
-import { usageOf, type Parts } from './usage.ts'
+import { summed, usageOf, type Parts } from './usage.ts'
 
 const root = resolve(import.meta.dirname, '../../..')
 
@@ -66,12 +66,50 @@ export async function openOurs(lab: Lab, settings: Record<string, string> = {}, 
 const inner = ['catalog', 'execution', 'storage', 'sandbox', 'scheduler']
 const servicePorts = [...inner, ...[...inner, 'gateway', 'runner'].map((name) => `${name}Health`)]
 
-/** Starts it on an empty folder, each service as a process of its own; what it tells of its health is the runner's. */
-export async function openServices(lab: Lab): Promise<Ours> {
+/**
+ * Starts it on an empty folder, each service as a process of its own, execution as so many; what it tells of its health is
+ * the runner's.
+ */
+export async function openServices(lab: Lab, replicas = 1, settings: Record<string, string> = {}): Promise<Ours> {
   const ports = new Map<string, number>()
   for (const name of servicePorts) ports.set(name, await lab.port())
   const SERVICE_PORTS = [...ports].map(([name, port]) => `${name}=${port}`).join()
-  return await open(lab, 'services/main.ts', { SERVICE_PORTS }, ports.get('runnerHealth')!)
+  const hosts = Array.from({ length: replicas }, (_, index) => `127.0.0.${index + 1}`)
+  const SERVICE_ADDRESSES = hosts.map((host) => `execution=${host}:${ports.get('execution')}`).join()
+  const services = { SERVICE_PORTS, SERVICE_ADDRESSES, ...settings }
+  const ours = await open(lab, 'services/main.ts', services, ports.get('runnerHealth')!)
+  const further: Program[] = []
+  const close = async () => {
+    await Promise.all(further.map((program) => program.stop()))
+    await ours.close()
+  }
+  try {
+    for (const host of hosts.slice(1))
+      further.push(await startReplica(ours.dataDir, host, ports.get('executionHealth')!))
+  } catch (error) {
+    await close()
+    throw error
+  }
+  const usage = async () => {
+    const all = await Promise.all([ours.usage(), ...further.map(({ pid }) => usageOf(pid, '/nowhere'))])
+    return summed(all)
+  }
+  return { ...ours, usage, close }
+}
+
+/** One more replica of execution, in the environment of the first one. */
+async function startReplica(dataDir: string, host: string, healthPort: number): Promise<Program> {
+  const told = await readFile(join(dataDir, 'services.json'), 'utf8')
+  const { services } = JSON.parse(told) as { services: Record<string, { pid: number }> }
+  const environ = (await readFile(`/proc/${services['execution']!.pid}/environ`, 'utf8')).split('\0').filter(Boolean)
+  const env = Object.fromEntries(environ.map((pair) => pair.split(/=(.*)/s).slice(0, 2) as [string, string]))
+  return await startProgram({
+    file: process.execPath,
+    args: ['apps/execution/src/main.ts'],
+    cwd: root,
+    env: { ...env, INTERNAL_HOST: host },
+    ready: () => answers(`http://${host}:${healthPort}/readyz`),
+  })
 }
 
 async function open(

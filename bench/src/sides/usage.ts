@@ -34,6 +34,20 @@ export async function usageOf(pid: number, folder: string): Promise<Parts> {
   return parts
 }
 
+/** What several systems use together. */
+export function summed(all: Parts[]): Parts {
+  const sums: Parts = new Map()
+  for (const [part, { cpuMs, memoryMb, processes }] of all.flatMap((parts) => [...parts])) {
+    const sum = sums.get(part) ?? { cpuMs: 0, memoryMb: 0, processes: 0 }
+    sums.set(part, {
+      cpuMs: sum.cpuMs + cpuMs,
+      memoryMb: sum.memoryMb + memoryMb,
+      processes: sum.processes + processes,
+    })
+  }
+  return sums
+}
+
 /** The sum of a figure over all parts. */
 export function total(parts: Parts, figure: keyof Usage): number {
   return [...parts.values()].reduce((sum, usage) => sum + usage[figure], 0)

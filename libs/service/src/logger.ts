@@ -23,7 +23,7 @@ export function createLogger({ service, level, destination }: LoggerOptions): Lo
       base: { service },
       timestamp: pino.stdTimeFunctions.isoTime,
       formatters: { level: (label) => ({ level: label }) },
-      serializers: { err: errorFields, error: errorFields },
+      serializers: { err: errorFields, error: errorFields, cause: errorFields },
       redact: { paths: redacted(), censor: '******' },
     },
     // Written at once: the last words before a crash are those that matter.

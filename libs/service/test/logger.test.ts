@@ -34,6 +34,12 @@ test('an error is told with its causes, without the rows and statements that it 
   expect(JSON.stringify(line)).not.toContain('hidden')
 })
 
+test('a call that took too long is told as any error, also beside one', () => {
+  const cause = new DOMException('The operation timed out', 'TimeoutError')
+  const [line] = logged((logger) => logger.warn({ err: new Error('no answer', { cause }), cause }, 'late'))
+  expect(line).toMatchObject({ err: { cause: { type: 'TimeoutError' } }, cause: { type: 'TimeoutError' } })
+})
+
 test('line breaks in what is logged make no second line', () => {
   expect(logged((logger) => logger.info('one\n{"level":"fatal"}'))).toHaveLength(1)
 })

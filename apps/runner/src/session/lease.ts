@@ -72,7 +72,7 @@ export class Lease {
       const failure = asFailure(thrown)
       if (wasAnswered(failure)) this.#reached(sentAt)
       if (failure.code === 'session_lost') return lost(id)
-      this.#options.logger.warn({ err: failure, cause: failure.cause }, 'the lease was not renewed')
+      this.#options.logger.warn({ err: failure }, 'the lease was not renewed')
     }
   }
 

@@ -163,7 +163,7 @@ export class ReplicaLink {
     } catch (thrown) {
       failure = asFailure(thrown)
       if (!connection.signal.aborted)
-        logger.warn({ err: failure, cause: failure.cause }, 'the stream to a replica broke')
+        logger.warn({ err: failure }, 'the stream to a replica broke')
     }
     clearTimeout(impatience)
     outbox.close()
