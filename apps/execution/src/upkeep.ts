@@ -72,6 +72,8 @@ export class Upkeep {
   readonly #retention: Periodic
   readonly #dayIndexes: Periodic
   readonly #countedDays: Periodic
+  #look: Promise<void> | undefined
+  #nextLook: Promise<void> | undefined
 
   constructor(context: UpkeepContext) {
     this.#context = context
@@ -139,7 +141,21 @@ export class Upkeep {
     if (wrong > 0) logger.warn({ teams: wrong }, 'slot counts were wrong and are right again')
   }
 
-  async lookAtQueue(): Promise<void> {
+  /** However many ask for it, one look is under way and one more follows: else hints of many replicas take all connections. */
+  lookAtQueue(): Promise<void> {
+    if (this.#look === undefined)
+      return (this.#look = this.#lookOnce().finally(() => {
+        this.#look = undefined
+      }))
+    return (this.#nextLook ??= this.#look
+      .catch(() => undefined)
+      .then(() => {
+        this.#nextLook = undefined
+        return this.lookAtQueue()
+      }))
+  }
+
+  async #lookOnce(): Promise<void> {
     const { hot, pools, backlog, claims, nested, runners } = this.#context
     const wanted = pools.filter((pool) => runners.slots.credit(pool) > 0)
     if (wanted.length > 0) {
