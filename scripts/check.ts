@@ -6,6 +6,7 @@ import { parseArgs } from 'node:util'
 import { chartSteps } from './check/charts.ts'
 import { conflictFaults } from './check/conflicts.ts'
 import { declaredIn, importFaults, readSources } from './check/imports.ts'
+import { licenceFaults } from './check/licences.ts'
 import { linkFaults } from './check/links.ts'
 import { migrationFaults } from './check/migrations.ts'
 import { program, runSteps, type Step } from './check/steps.ts'
@@ -13,8 +14,8 @@ import { program, runSteps, type Step } from './check/steps.ts'
 const help = `npm run check [-- --only STEP,STEP]
 
 Format, lint with types and import boundaries, types, proto lint, a contract and migrations that leave the last release
-working, generated-code drift, declared imports, links of documents, what merges left, and the chart where helm is there.
-Changes nothing.
+working, generated-code drift, declared imports, licences of what production needs, links of documents, what merges left,
+and the chart where helm is there. Changes nothing.
 `
 
 const steps: Step[] = [
@@ -37,6 +38,11 @@ const steps: Step[] = [
     'imports',
     async (root, tracked) => importFaults(await readSources(root, tracked), declaredIn(root)),
     'declare the package in the workspace, or import what scripts/boundaries.ts allows there',
+  ),
+  ofFiles(
+    'licences',
+    (root) => licenceFaults(root),
+    'take another package, or allow its licence in scripts/check/licences.ts where it may be given on',
   ),
   ofFiles('links', linkFaults, 'mend the documents: links, anchors and paths must lead somewhere'),
   ofFiles('conflicts', conflictFaults, 'resolve the merge: keep one side of each conflict'),

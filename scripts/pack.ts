@@ -6,6 +6,7 @@ import { fileURLToPath } from 'node:url'
 import { parseArgs, promisify } from 'node:util'
 import { build } from 'rolldown'
 import { emitTypes } from './pack/emit-types.ts'
+import { licencesOf } from './pack/licences.ts'
 import { packages, type Package } from './pack/packages.ts'
 
 const help = `npm run pack:clients [-- --out FOLDER]
@@ -65,7 +66,7 @@ async function packOne(one: Package, out: string): Promise<string> {
   return join(out, filename)
 }
 
-/** Writes its entries, with our own packages in them; gives the packages of others that they import. */
+/** Writes its entries, with our own packages in them and the licences of those of others that are; gives the packages of others that they import. */
 async function bundle({ folder, entries, bundles = 'ours' }: Package, target: string): Promise<Set<string>> {
   if (Object.keys(entries).length === 0) return new Set()
   const isOthers = (id: string) => !/^([./]|@automation\/)/.test(id)
@@ -76,6 +77,9 @@ async function bundle({ folder, entries, bundles = 'ours' }: Package, target: st
     external: (id) => id.startsWith('node:') || (bundles === 'ours' && isOthers(id)),
     output: { dir: target, format: 'esm', entryFileNames: '[name].js', chunkFileNames: '[name]-[hash].js' },
   })
+  const modules = output.flatMap((file) => (file.type === 'chunk' ? file.moduleIds : []))
+  const licences = await licencesOf(modules)
+  if (licences !== undefined) await writeFile(join(target, 'THIRD_PARTY_LICENSES'), licences)
   const imports = output.flatMap((file) => (file.type === 'chunk' ? [...file.imports, ...file.dynamicImports] : []))
   const isPackage = (id: string) => !id.startsWith('node:') && !id.endsWith('.js')
   return new Set(imports.filter(isPackage).map((id) => id.split('/', id.startsWith('@') ? 2 : 1).join('/')))

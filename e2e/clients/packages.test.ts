@@ -26,6 +26,18 @@ describe.skipIf(installedIn === undefined)('the packages', () => {
     expect(stdout).toMatch(/All good/)
   })
 
+  test('the command line has the licences of all packages that are in it, and of no other', async () => {
+    const at = join(folder, 'node_modules/@process-automation/cli')
+    const { dependencies } = JSON.parse(await readFile(join(repositoryRoot, 'apps/cli/package.json'), 'utf8')) as {
+      dependencies: Record<string, string>
+    }
+    const licences = await readFile(join(at, 'THIRD_PARTY_LICENSES'), 'utf8')
+    const named = [...licences.matchAll(/^(\S+) \d+\.\d+\.\d+\nLicence: \S+$/gm)].map(([, name = '']) => name)
+    const others = Object.keys(dependencies).filter((name) => !/^@(process-)?automation\//.test(name))
+    expect(named).toEqual(expect.arrayContaining(others))
+    expect(licences).toContain('Permission is hereby granted')
+  })
+
   test('the examples of the guides have the types that they show', async () => {
     const at = join(folder, 'examples')
     await compile(at, 'nodenext', await writeExamples(at))
