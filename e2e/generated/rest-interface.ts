@@ -834,7 +834,7 @@ export interface components {
             waiting: boolean;
             reason?: string;
             /**
-             * @description Nothing holds runs back as `paused` at present: a paused schedule starts none
+             * @description `paused`: the operator has suspended the team
              * @enum {string}
              */
             code?: "team_limit" | "no_runner" | "no_free_slot" | "behind_older" | "packages" | "paused";

@@ -99,6 +99,20 @@ export async function removeTraces(dataDir: string): Promise<void> {
   await rm(logPath(dataDir), { force: true })
 }
 
+/** Runs the admin command line and kills it once it has written this to stderr. Throws where it ends without. */
+export async function killedAdmin(args: string[], env: Record<string, string>, at: string): Promise<void> {
+  const options = { cwd: repositoryRoot, env: { NODE_COMPILE_CACHE: compileCache, ...env } }
+  const program = ['apps/embedded/src/admin/main.ts', ...args]
+  const child = spawn(process.execPath, program, { ...options, stdio: ['ignore', 'ignore', 'pipe'] })
+  let said = ''
+  child.stderr.setEncoding('utf8').on('data', (text: string) => {
+    said += text
+    if (said.includes(at)) child.kill('SIGKILL')
+  })
+  await once(child, 'close')
+  if (!said.includes(at)) throw new Error(`It ended without having said "${at}": ${said}`)
+}
+
 /** Runs the admin command line to its end, with the system's own settings. */
 export async function runAdmin(
   args: string[],

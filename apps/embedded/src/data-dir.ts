@@ -2,6 +2,7 @@ import { mkdirSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { Failure } from '@automation/errors'
+import type { CalledService } from '@automation/service'
 import { claim, holderOf, type ClaimHolder } from '@automation/service/claim'
 
 /** What a holder of the data folder tells those who come later. */
@@ -11,7 +12,7 @@ export interface Holding {
   /** Where its REST interface is; empty while it starts. */
   address: string
   /** For `services`: host:port of those that an operator calls; absent while they start. */
-  addresses?: { catalog: string; sandbox: string }
+  addresses?: Record<CalledService, string>
   /** When it took the folder, RFC 3339. */
   since: string
 }

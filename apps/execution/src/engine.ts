@@ -27,6 +27,7 @@ import { ParametersCheck } from './accept/parameters-check.ts'
 import { Peers } from './dispatch/peers.ts'
 import { ProcessDeletion } from './end/process-deletion.ts'
 import { ProcessSummaries } from './read/process-summaries.ts'
+import { TeamRemoval } from './end/team-removal.ts'
 import { Reaper } from './end/reaper.ts'
 import { Records } from './read/records.ts'
 import { RunTraces } from './run-traces.ts'
@@ -102,6 +103,7 @@ export function compose(
   const ends = new Ends({ ...ending, pool: batches, replicaId, outcomes, logger, signal })
   const forced = new ForcedEnds({ ...ending, pool: hot })
   const deletion = new ProcessDeletion(reads, forced, events, signals)
+  const teamRemoval = new TeamRemoval(reads, forced, events)
   const reaper = new Reaper(hot, forced, leaseMs, logger)
 
   // How it is accepted.
@@ -112,7 +114,7 @@ export function compose(
   const parametersCheck = new ParametersCheck()
   const egress = new Egress(config.egressAllow)
   const checking = { egress, specs, gate, refusals, parametersCheck }
-  const admission = new Admission({ pool: hot, config, ...checking, starts, waiters })
+  const admission = new Admission({ pool: hot, config, ...checking, limits, starts, waiters })
 
   // How it comes to a runner.
   const nested = new NestedRuns({ pool: hot, admission, outcomes, runners, limits, logger, signals })
@@ -174,6 +176,7 @@ export function compose(
       nested,
       records,
       deletion,
+      teamRemoval,
       streams,
       upkeep,
     },

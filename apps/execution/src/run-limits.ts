@@ -1,4 +1,5 @@
-import type { TeamLimitRows } from '@automation/service'
+import { unavailable } from '@automation/errors'
+import type { TeamLimitRows, TeamSuspension } from '@automation/service'
 import type { ExecutionConfig } from './config.ts'
 import type { TeamLimits } from './store/start-rows.ts'
 
@@ -15,16 +16,36 @@ export class RunLimits {
   of(team: string): TeamLimits {
     const { teamMaxQueued, pools } = this.#config
     const maxQueued = this.#rows.of(team, 'queued', teamMaxQueued)
-    return { maxRunning: this.running(team), maxQueued, onePool: pools.length === 1 }
+    return { maxRunning: this.beginning(team), maxQueued, onePool: pools.length === 1 }
   }
 
   running(team: string): number {
     return this.#rows.of(team, 'running', this.#config.teamMaxRunning)
   }
 
+  /** Runs of the team beyond which none begins: none begins while it is suspended, nor while nobody knows whether it is. */
+  beginning(team: string): number {
+    return this.#rows.isKnown && this.suspensionOf(team) === undefined ? this.running(team) : 0
+  }
+
+  suspensionOf(team: string): TeamSuspension | undefined {
+    return this.#rows.suspensionOf(team)
+  }
+
+  /** Failures: team_suspended; unavailable while nobody knows whether it is. */
+  requireActive(team: string): void {
+    if (!this.#rows.isKnown) throw unavailable('The service is starting, try again')
+    this.#rows.requireActive(team)
+  }
+
   /** What teams run that have no limit of their own, and those that have one. */
   get runningOfAll(): { usual: number; others: { team: string; value: number }[] } {
-    return { usual: this.#config.teamMaxRunning, others: this.#rows.all('running') }
+    const suspended = new Set(this.#rows.suspended)
+    const own = this.#rows.all('running').filter(({ team }) => !suspended.has(team))
+    return {
+      usual: this.#config.teamMaxRunning,
+      others: [...own, ...[...suspended].map((team) => ({ team, value: 0 }))],
+    }
   }
 
   /** Runs of teams with the same key have the same limits. */

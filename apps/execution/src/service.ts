@@ -2,6 +2,7 @@ import { ExecutionService, ReplicaService } from '@automation/contract/execution
 import { StatisticsService } from '@automation/contract/execution/v1/statistics'
 import { FiringService } from '@automation/contract/execution/v1/firing'
 import { TeamEventService } from '@automation/contract/execution/v1/team_event'
+import { TeamRemovalService } from '@automation/contract/execution/v1/team_removal'
 import { InstallService } from '@automation/contract/execution/v1/install'
 import type { ExecutionEvent } from '@automation/contract/events/v1/execution_event'
 import { RunService } from '@automation/contract/run/v1/run'
@@ -22,6 +23,7 @@ import { replicaService } from './rpc/replica-service.ts'
 import { runService } from './rpc/run-service.ts'
 import { statisticsService } from './rpc/statistics-service.ts'
 import { teamEventService } from './rpc/team-event-service.ts'
+import { teamRemovalService } from './rpc/team-removal-service.ts'
 import { runCountsReader } from './store/run-counts.ts'
 import { runnerService } from './rpc/runner-service.ts'
 import { errorHandlersReader, startRecordsReader } from './store/outbox.ts'
@@ -31,6 +33,8 @@ import type { DescService } from '@bufbuild/protobuf'
 
 export { readExecutionConfig, type ExecutionConfig } from './config.ts'
 export { executionSchema } from './store/pools.ts'
+
+const catalogPatienceMs = 1000
 
 export interface ExecutionPart extends Part {
   /** Lifecycle events, for other parts of the same process; may be subscribed to before the start. */
@@ -82,6 +86,7 @@ export function createExecution(config: ExecutionConfig, context: PartContext): 
       demand: demandService(demanding),
       statistics: statisticsService(engine.statistics, engine.processSummaries),
       teamEvents: teamEventService(engine.teamEvents),
+      teamRemoval: teamRemovalService(engine.teamRemoval, runners),
       runs: runService(admission, nested, tokens),
     }
   }
@@ -98,6 +103,7 @@ export function createExecution(config: ExecutionConfig, context: PartContext): 
       late(FiringService, () => running?.firings),
       late(StatisticsService, () => running?.statistics),
       late(TeamEventService, () => running?.teamEvents),
+      late(TeamRemovalService, () => running?.teamRemoval),
       late(RunService, () => running?.runs),
     ],
     async start() {
@@ -106,11 +112,12 @@ export function createExecution(config: ExecutionConfig, context: PartContext): 
       const { readers } = fed
       const { signal } = stopping
       await takeFirstSteps({ engine, exclusive: config.exclusive, readers, logger: context.logger, signal })
+      // Else the queue of a suspended team would begin; while the catalog is away, nothing begins anyhow.
+      await engine.limitRows.start(catalogPatienceMs)
       engine.upkeep.start()
       running = open(engine)
       engine.callbacks.start()
       engine.audit.start()
-      engine.limitRows.start()
       begun.resolve(engine)
       events.wake()
     },

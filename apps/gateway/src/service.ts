@@ -147,7 +147,7 @@ export function createGateway(config: GatewayConfig, context: PartContext): Gate
     serves: [],
     async start() {
       keys.start()
-      limitRows.start()
+      void limitRows.start()
       teamChanges.start()
       // Where all are taken, as by a second start, the first is told.
       ;[port] = await Promise.all([

@@ -175,6 +175,8 @@ export class ContractServers {
       grantParent: refuse,
       revokeParent: refuse,
       clearAllowedAddresses: refuse,
+      suspendTeam: refuse,
+      resumeTeam: refuse,
     })
     this.#add(TeamLimitService, { setTeamLimit: refuse, listTeamLimits: () => ({ gateways: 1 }) })
     this.#add(AuditService, {

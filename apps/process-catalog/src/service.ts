@@ -10,6 +10,7 @@ import { SessionService } from '@automation/contract/catalog/v1/session'
 import { TeamChangeService } from '@automation/contract/catalog/v1/team_change'
 import { SourceService } from '@automation/contract/catalog/v1/source'
 import { TeamService } from '@automation/contract/catalog/v1/team'
+import { TeamRemovalService } from '@automation/contract/catalog/v1/team_removal'
 import { TeamLimitService } from '@automation/contract/catalog/v1/team_limit'
 import { TokenService } from '@automation/contract/catalog/v1/token'
 import { VariableService } from '@automation/contract/catalog/v1/variable'
@@ -42,6 +43,7 @@ import { referenceHandlers, resolveHandlers } from './rpc/resolve.ts'
 import { sessionHandlers } from './rpc/sessions.ts'
 import { sourceHandlers } from './rpc/sources.ts'
 import { teamLimitHandlers } from './rpc/team-limits.ts'
+import { teamRemovalHandlers } from './rpc/team-removal.ts'
 import { teamHandlers } from './rpc/teams.ts'
 import { tokenHandlers } from './rpc/tokens.ts'
 import { variableHandlers } from './rpc/variables.ts'
@@ -129,6 +131,7 @@ export function createCatalog(config: CatalogConfig, { neighbours, logger, metri
       served(SourceService, sourceHandlers(catalog)),
       served(TeamService, teamHandlers(catalog)),
       served(TeamLimitService, teamLimitHandlers(catalog)),
+      served(TeamRemovalService, teamRemovalHandlers({ store })),
       served(TokenService, tokenHandlers(catalog)),
       served(SessionService, sessionHandlers(catalog)),
       served(ResolveService, resolveHandlers(catalog)),

@@ -36,6 +36,8 @@ export interface RunnerOptions {
   isolation: Pick<Isolation, 'oneTeam' | 'remedy' | 'network'>
   /** It is a team's, and had nothing to do for long: it is to be stopped. */
   retire?(): void
+  /** Nobody has a use for these sets of packages any more. */
+  removeSets(keys: readonly string[]): void
 }
 
 const tickMs = 250
@@ -196,6 +198,7 @@ export class Runner {
         this.#changes.happened()
       },
       returned: () => this.#returned(),
+      removeSets: (keys) => this.#options.removeSets(keys),
       down: (link, failure) => this.#down(link, failure?.code),
       logger,
     })

@@ -61,7 +61,15 @@ export function createRunner(config: RunnerConfig, context: PartContext, retire?
     const { withoutPython } = launcher
     const { isolation } = launcher
     const dependencies = runnerDependencies(config, launcher, context)
-    const working = { starter: new RunStarter(pool, dependencies), metrics, withoutPython, isolation, retire }
+    const removeSets = (keys: readonly string[]) => dependencies.removeSets(keys)
+    const working = {
+      removeSets,
+      starter: new RunStarter(pool, dependencies),
+      metrics,
+      withoutPython,
+      isolation,
+      retire,
+    }
     const runner: Runner = new Runner({ config, neighbours, logger, ...working })
     const watch = new MemoryWatch({
       limitMb: config.memoryMb + nodeMb,

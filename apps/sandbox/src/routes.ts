@@ -16,19 +16,23 @@ export class Routes {
   readonly #store: Store
   readonly #box: SecretBox
 
-  constructor(store: Store, box: SecretBox) {
+  readonly #requireActive: (team: string) => void
+
+  /** `requireActive` fails with team_suspended where nothing new may run for a team. */
+  constructor(store: Store, box: SecretBox, requireActive: (team: string) => void) {
+    this.#requireActive = requireActive
     this.#store = store
     this.#box = box
   }
 
-  /** Failures: sandbox_not_found for what is unknown, has ended, or has no such public port; sandbox_starting. */
+  /** Failures: sandbox_not_found for what is unknown, has ended, or has no such public port; sandbox_starting; team_suspended. */
   async byPort(id: string, port: number): Promise<Route> {
     const row = isUuid(id) ? await readReachable(this.#store, id) : undefined
     if (row === undefined || !row.publicHttpPorts.includes(port)) throw notFound('sandbox')
     return this.#routeTo(row)
   }
 
-  /** Failures: sandbox_key for a key of none that is there; sandbox_starting. */
+  /** Failures: sandbox_key for a key of none that is there; sandbox_starting; team_suspended. */
   async byKey(apiKey: string): Promise<Route> {
     const id = sandboxOf(apiKey)
     const row = id === undefined ? undefined : await readReachable(this.#store, id)
@@ -38,6 +42,7 @@ export class Routes {
   }
 
   #routeTo(row: SandboxRow): Route {
+    this.#requireActive(row.team)
     if (row.daemonAddress === null)
       throw new Failure('unavailable', 'sandbox_starting', 'The sandbox is starting, try again', { retryAfterS: 1 })
     return {

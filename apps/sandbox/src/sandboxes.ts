@@ -23,6 +23,8 @@ export interface SandboxesOptions {
   reconciler: Reconciler
   /** Sandboxes of a team at a time. */
   maxOf: (team: string) => number
+  /** Failure team_suspended where nothing new may run for a team. */
+  requireActive: (team: string) => void
 }
 
 // Of the thread's processor time.
@@ -41,6 +43,7 @@ export class Sandboxes {
   async create(asker: Member, request: CreateSandboxRequest): Promise<SandboxRow> {
     const { config, store, reconciler, maxOf } = this.#options
     const wanted = checkedRequest(request, config.catalogue)
+    this.#options.requireActive(asker.team)
     const refusal = reconciler.driver.refusal?.()
     if (refusal !== undefined) throw refusal
     // The insert decides; this is before the work of a password.

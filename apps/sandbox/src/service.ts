@@ -3,6 +3,7 @@ import { TeamLimitService } from '@automation/contract/catalog/v1/team_limit'
 import { SandboxRouteService, SandboxService } from '@automation/contract/sandbox/v1/sandbox'
 import { SealingService } from '@automation/contract/sandbox/v1/sealing'
 import { TeamChangeService } from '@automation/contract/sandbox/v1/team_change'
+import { TeamRemovalService } from '@automation/contract/sandbox/v1/team_removal'
 import { SecretBox, teamChangeHandlers } from '@automation/database'
 import { asService, ownContext, served } from '@automation/rpc'
 import { Periodic, TeamLimitRows, type Part, type PartContext } from '@automation/service'
@@ -15,6 +16,7 @@ import { Reconciler } from './reconciler.ts'
 import { sandboxMetrics } from './metrics.ts'
 import { Routes } from './routes.ts'
 import { routeService, sandboxService } from './rpc/sandbox-service.ts'
+import { teamRemovalService } from './rpc/team-removal-service.ts'
 import { openRunnerPods, type RunnerPool } from './runner-pods/pool.ts'
 import { Sandboxes } from './sandboxes.ts'
 import { removeOld } from './store/changes.ts'
@@ -53,7 +55,8 @@ export function createSandboxesOn(driver: Driver, config: SandboxConfig, context
     teams.listTeamLimits({ knownRevision }, ownContext(asService('sandbox'), 5000)),
   )
   const maxOf = (team: string) => limitRows.of(team, 'sandboxes', config.teamMaxSandboxes)
-  const sandboxes = new Sandboxes({ config, store, box, reconciler, maxOf })
+  const requireActive = (team: string) => limitRows.requireActive(team)
+  const sandboxes = new Sandboxes({ config, store, box, reconciler, maxOf, requireActive })
   const measures = sandboxMetrics(metrics, store, driver)
   const reconciling = new Periodic('comparing sandboxes', config.reconcileEveryMs, logger, async () => {
     measures.held(await reconciler.reconcile())
@@ -73,8 +76,9 @@ export function createSandboxesOn(driver: Driver, config: SandboxConfig, context
     name: 'sandbox',
     serves: [
       served(SandboxService, sandboxService({ sandboxes, store, box, config, maxOf })),
-      served(SandboxRouteService, routeService(new Routes(routed, box))),
+      served(SandboxRouteService, routeService(new Routes(routed, box, requireActive))),
       served(TeamChangeService, teamChangeHandlers(query)),
+      served(TeamRemovalService, teamRemovalService(store, reconciler)),
       served(SealingService, resealing.handlers),
     ],
     async start() {
@@ -85,7 +89,7 @@ export function createSandboxesOn(driver: Driver, config: SandboxConfig, context
       await reconciler.takeOver()
       for (const periodic of [...upkeep, resealing]) periodic.start()
       audit.start()
-      limitRows.start()
+      void limitRows.start()
       reconciling.soon()
       if (config.runnerPods === undefined) return
       runnerPods = await openRunnerPods(config.runnerPods, store, context, {

@@ -3,6 +3,7 @@ import { ReferenceService } from '@automation/contract/catalog/v1/resolve'
 import { FiringService } from '@automation/contract/execution/v1/firing'
 import { ScheduleEffectService, ScheduleService, ScheduleUseService } from '@automation/contract/schedule/v1/schedule'
 import { TeamChangeService } from '@automation/contract/schedule/v1/team_change'
+import { TeamRemovalService } from '@automation/contract/schedule/v1/team_removal'
 import { teamChangeHandlers } from '@automation/database'
 import { served } from '@automation/rpc'
 import { Periodic, type Part, type PartContext } from '@automation/service'
@@ -14,6 +15,7 @@ import { schedulerMetrics } from './metrics.ts'
 import { References } from './references.ts'
 import { RunByHand } from './run-by-hand.ts'
 import { effectService, scheduleService, useService } from './rpc/schedule-service.ts'
+import { teamRemovalService } from './rpc/team-removal-service.ts'
 import { Schedules } from './schedules.ts'
 import { countOpenFirings, removeOldFirings } from './store/firings.ts'
 import { Store } from './store/store.ts'
@@ -62,6 +64,7 @@ export function createScheduler(config: SchedulerConfig, context: PartContext): 
       served(ScheduleEffectService, effectService(store)),
       served(ScheduleUseService, useService(store)),
       served(TeamChangeService, teamChangeHandlers(query)),
+      served(TeamRemovalService, teamRemovalService(store)),
     ],
     async start() {
       await store.open(stopping.signal)

@@ -94,6 +94,7 @@ export function countedStore(store: ObjectStore, metrics: Metrics): ObjectStore 
     read: (key, range, signal) => passing(store.read(key, range, signal), 'out'),
     size: (key) => store.size(key),
     remove: (key) => store.remove(key),
+    removeAll: (prefix) => store.removeAll(prefix),
     link: (key, terms) => store.link(key, terms),
     check: () => store.check(),
     close: () => store.close(),

@@ -1,9 +1,10 @@
 import { AuditRelay } from '@automation/audit'
 import { TeamLimitService } from '@automation/contract/catalog/v1/team_limit'
-import { asService, ownContext } from '@automation/rpc'
+import { asService, ownContext, served } from '@automation/rpc'
 import { DatastoreService } from '@automation/contract/storage/v1/datastore'
 import { PackageSetService } from '@automation/contract/storage/v1/package_set'
 import { StorageService } from '@automation/contract/storage/v1/storage'
+import { TeamRemovalService } from '@automation/contract/storage/v1/team_removal'
 import { UploadService } from '@automation/contract/storage/v1/upload'
 import { createObjectStore } from '@automation/objects'
 import { RunTokens } from '@automation/rpc/run-token'
@@ -15,6 +16,7 @@ import { Datastore } from './datastore.ts'
 import { Objects } from './objects.ts'
 import { datastoreService, packageSetService, storageService } from './rpc/storage-service.ts'
 import { measured } from './rpc/measured.ts'
+import { teamRemovalService } from './rpc/team-removal-service.ts'
 import { uploadService } from './rpc/upload-service.ts'
 import { PackageSets } from './package-sets.ts'
 import { PartedUploads } from './parted-uploads.ts'
@@ -90,6 +92,7 @@ export function createStorage(config: StorageConfig, { neighbours, logger, metri
       ),
       measured(UploadService, uploadService(parted, config.publicUrl), metrics),
       measured(DatastoreService, datastoreService(datastore, askerOf), metrics),
+      served(TeamRemovalService, teamRemovalService(store, sweeper, objects)),
       measured(PackageSetService, packageSetService(packageSets, rightsReader(tokens)), metrics),
     ],
     async start() {
@@ -97,7 +100,7 @@ export function createStorage(config: StorageConfig, { neighbours, logger, metri
       await store.open(stopping.signal)
       sweeping.start()
       audit.start()
-      limitRows.start()
+      void limitRows.start()
       measuring.start()
       measuring.soon()
     },

@@ -71,6 +71,10 @@ export class DiskStore implements ObjectStore {
     await Promise.all(left.map((name) => rm(join(this.#aside, name), { force: true })))
   }
 
+  async removeAll(prefix: string): Promise<void> {
+    await rm(this.#path(prefix), { recursive: true, force: true })
+  }
+
   link(): Promise<undefined> {
     return Promise.resolve(undefined)
   }

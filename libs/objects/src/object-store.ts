@@ -41,6 +41,8 @@ export interface ObjectStore {
   size(key: string): Promise<number | undefined>
   /** Removes it with all that a put which was cut off has left; one that is not there is no error. */
   remove(key: string): Promise<void>
+  /** Removes all whose keys begin with these segments, and a slash. */
+  removeAll(prefix: string): Promise<void>
   /** A link by which anybody may download it from the store itself; undefined where the store has no address. */
   link(key: string, terms: LinkTerms): Promise<string | undefined>
   check(): Promise<Check>

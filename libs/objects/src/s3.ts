@@ -124,6 +124,17 @@ export class S3Store implements ObjectStore {
     await this.#gone(key, this.#client.removeIncompleteUpload(this.#bucket, key))
   }
 
+  async removeAll(prefix: string): Promise<void> {
+    const found = this.#client.listObjectsV2(this.#bucket, `${checkKey(prefix)}/`, true)
+    const keys: string[] = []
+    try {
+      for await (const { name } of found as AsyncIterable<{ name?: string }>) if (name !== undefined) keys.push(name)
+    } catch (error) {
+      throw failureOf(prefix, error)
+    }
+    for (const key of keys) await this.remove(key)
+  }
+
   link(key: string, { expiresInS, contentType, contentDisposition }: LinkTerms): Promise<string> {
     return this.#outside.presignedGetObject(this.#bucket, checkKey(key), expiresInS, {
       'response-content-type': contentType,

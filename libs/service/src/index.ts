@@ -1,4 +1,4 @@
-export { TeamLimitRows, type TeamLimitAnswer } from './team-limit-rows.ts'
+export { TeamLimitRows, type TeamLimitAnswer, type TeamSuspension } from './team-limit-rows.ts'
 export { abortable, atMost, pause } from './abortable.ts'
 export { AddressList, isAddressRange } from './address-list.ts'
 export { readArguments, type Usage } from './arguments.ts'
@@ -20,6 +20,7 @@ export {
   readServicePorts,
   type ServiceAddresses,
   type ServicePorts,
+  type CalledService,
 } from './service-addresses.ts'
 export { StopOrder } from './stop-order.ts'
 export { readTeamLimits, type TeamLimits } from './team-limits.ts'

@@ -1,3 +1,6 @@
+import { hash } from 'node:crypto'
+import { setTimeout as pause } from 'node:timers/promises'
+import { Failure } from '@automation/errors'
 import type { Logger } from 'pino'
 import { AddressList } from './address-list.ts'
 import { Periodic } from './periodic.ts'
@@ -7,6 +10,18 @@ export interface TeamLimitAnswer {
   revision: bigint
   limits: readonly { team: string; name: string; value: bigint }[]
   addresses?: readonly { team: string; ranges: readonly string[] }[]
+  suspensions?: readonly TeamSuspension[]
+  /** SHA-256 of the slugs of removed teams whose access tokens have not ended. */
+  removed?: readonly Uint8Array[]
+}
+
+/** A team for which nothing new may run. */
+export interface TeamSuspension {
+  team: string
+  /** The operator's words for the team's members; may be empty. */
+  reason: string
+  /** All of the team is being removed. */
+  purging: boolean
 }
 
 const everyMs = 2000
@@ -17,23 +32,31 @@ export class TeamLimitRows {
   #revision = 0n
   #values = new Map<string, number>()
   #addresses = new Map<string, AddressList>()
+  #suspensions = new Map<string, TeamSuspension>()
+  #removed = new Set<string>()
+  readonly #first = Promise.withResolvers<void>()
   #known = false
 
   /** `read` asks the catalog. While that is away, what is known stays. */
   constructor(logger: Logger, read: (knownRevision: bigint) => Promise<TeamLimitAnswer>) {
     this.#reading = new Periodic('reading limits of teams', everyMs, logger, async () => {
-      const { revision, limits, addresses = [] } = await read(this.#revision)
+      const { revision, limits, addresses = [], suspensions = [], removed = [] } = await read(this.#revision)
       this.#known = true
+      this.#first.resolve()
       if (revision === this.#revision) return
       this.#values = new Map(limits.map(({ team, name, value }) => [`${name} ${team}`, Number(value)]))
       this.#addresses = new Map(addresses.map(({ team, ranges }) => [team, new AddressList(ranges)]))
+      this.#suspensions = new Map(suspensions.map((suspension) => [suspension.team, suspension]))
+      this.#removed = new Set(removed.map((digest) => Buffer.from(digest).toString('hex')))
       this.#revision = revision
     })
   }
 
-  start(): void {
+  /** Waits for the first answer at most `patienceMs`. */
+  async start(patienceMs = 0): Promise<void> {
     this.#reading.start()
     this.#reading.soon()
+    if (patienceMs > 0) await Promise.race([this.#first.promise, pause(patienceMs, undefined, { ref: false })])
   }
 
   stop(): Promise<void> {
@@ -48,6 +71,31 @@ export class TeamLimitRows {
   /** Where the tokens of this team may be used from; undefined: from anywhere. */
   addressesOf(team: string): AddressList | undefined {
     return this.#addresses.get(team)
+  }
+
+  /** Why nothing new may run for this team; undefined where it may. */
+  suspensionOf(team: string): TeamSuspension | undefined {
+    return this.#suspensions.get(team)
+  }
+
+  /** Whether this team is being removed, or was while access tokens of it are out. */
+  isGone(team: string): boolean {
+    if (this.#suspensions.get(team)?.purging === true) return true
+    return this.#removed.size > 0 && this.#removed.has(hash('sha256', team))
+  }
+
+  /** The teams for which nothing new may run. */
+  get suspended(): string[] {
+    return [...this.#suspensions.keys()]
+  }
+
+  /** Failure team_suspended where nothing new may run for this team. */
+  requireActive(team: string): void {
+    const suspension = this.#suspensions.get(team)
+    if (suspension === undefined) return
+    const why = suspension.reason === '' ? '' : `: ${suspension.reason}`
+    const text = `The operator has suspended the team${why}. Nothing new runs until the operator resumes it; reading goes on.`
+    throw new Failure('permission_denied', 'team_suspended', text)
   }
 
   /** That of this team; undefined where it has what all have. */

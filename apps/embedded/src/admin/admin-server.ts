@@ -9,6 +9,11 @@ import { TeamService } from '@automation/contract/catalog/v1/team'
 import { TeamLimitService } from '@automation/contract/catalog/v1/team_limit'
 import { TokenService } from '@automation/contract/catalog/v1/token'
 import { SealingService as SandboxSealing } from '@automation/contract/sandbox/v1/sealing'
+import { TeamRemovalService as CatalogRemoval } from '@automation/contract/catalog/v1/team_removal'
+import { TeamRemovalService as ScheduleRemoval } from '@automation/contract/schedule/v1/team_removal'
+import { TeamRemovalService as StorageRemoval } from '@automation/contract/storage/v1/team_removal'
+import { TeamRemovalService as ExecutionRemoval } from '@automation/contract/execution/v1/team_removal'
+import { TeamRemovalService as SandboxRemoval } from '@automation/contract/sandbox/v1/team_removal'
 import { asFailure, Failure } from '@automation/errors'
 import type { Neighbours } from '@automation/rpc'
 import type { Logger } from '@automation/service'
@@ -22,6 +27,11 @@ export const operatorServices = [
   SessionService,
   CatalogSealing,
   SandboxSealing,
+  CatalogRemoval,
+  ExecutionRemoval,
+  ScheduleRemoval,
+  StorageRemoval,
+  SandboxRemoval,
 ] as const
 
 export const socketName = 'admin.sock'

@@ -1,7 +1,7 @@
 import { Command } from 'commander'
 import { timestampDate, type Timestamp } from '@bufbuild/protobuf/wkt'
 import { SessionService } from '@automation/contract/catalog/v1/session'
-import { TeamService } from '@automation/contract/catalog/v1/team'
+import { TeamService, type Suspension } from '@automation/contract/catalog/v1/team'
 import { TeamLimitService } from '@automation/contract/catalog/v1/team_limit'
 import { invalid } from '@automation/errors'
 import { TokenService } from '@automation/contract/catalog/v1/token'
@@ -10,6 +10,8 @@ import { consoleLink } from '../console/console-link.ts'
 import { readSystemSettings } from '../settings.ts'
 import { operatorContext } from './operator-context.ts'
 import type { Answer } from './answer.ts'
+import { purgeTeam } from './team-removal.ts'
+import { resumeTeam, suspendTeam } from './team-suspension.ts'
 import { encryptionStatus, leftIn, rotateEncryptionKey } from './rotate-encryption-key.ts'
 import type { Target } from './target.ts'
 
@@ -52,16 +54,34 @@ function addTeams(program: Command, perform: Perform): void {
   leaf(teams, 'list', 'all teams').action(function (this: Command) {
     return perform(this, async (target) => {
       const records = (await target.client(TeamService).listTeams({}, operatorContext())).teams.map(teamRecord)
-      const rows = records.map(({ slug, name, parentTeamSlugs, createdAt }) => [
+      const rows = records.map(({ slug, name, parentTeamSlugs, createdAt, suspension }) => [
         slug,
         name,
         parentTeamSlugs.join(' ') || '-',
         createdAt,
+        stateOf(suspension),
       ])
-      return { json: records, table: { head: ['TEAM', 'NAME', 'PARENTS', 'CREATED'], rows } }
+      return { json: records, table: { head: ['TEAM', 'NAME', 'PARENTS', 'CREATED', 'STATE'], rows } }
     })
   })
   addTeamLimit(teams, perform)
+  leaf(teams, 'suspend <team>', 'let nothing new run for a team; its members read on')
+    .option('--reason <words>', 'what its members are told', '')
+    .option('--kill', 'also kill what runs')
+    .action(function (this: Command, team: string, { reason, kill = false }: { reason: string; kill?: boolean }) {
+      return perform(this, (target) => suspendTeam(target, team, { reason, kill }))
+    })
+  leaf(teams, 'resume <team>', 'let a suspended team run again; what waits begins').action(function (
+    this: Command,
+    team: string,
+  ) {
+    return perform(this, (target) => resumeTeam(target, team))
+  })
+  leaf(teams, 'purge <team>', 'remove a team with all that it has, but for audit records; cut off, do it again')
+    .requiredOption('--confirm <team>', 'its slug once more')
+    .action(function (this: Command, team: string, { confirm }: { confirm: string }) {
+      return perform(this, (target) => purgeTeam(target, team, { confirm, tell }))
+    })
   leaf(teams, 'allow-all-addresses <team>', 'let the tokens of a team be used from anywhere again').action(function (
     this: Command,
     team: string,
@@ -253,9 +273,21 @@ function teamRecord(team: {
   zoneId: string
   parentTeamSlugs: string[]
   createdAt?: Timestamp
+  suspension?: Suspension
 }) {
-  const { slug, name, zoneId, parentTeamSlugs, createdAt } = team
-  return { slug, name, zoneId, parentTeamSlugs, createdAt: time(createdAt) }
+  const { slug, name, zoneId, parentTeamSlugs, createdAt, suspension } = team
+  const suspended = suspension && {
+    reason: suspension.reason,
+    at: time(suspension.at),
+    purging: suspension.purging,
+  }
+  return { slug, name, zoneId, parentTeamSlugs, createdAt: time(createdAt), suspension: suspended }
+}
+
+function stateOf(suspension: { reason: string; purging: boolean } | undefined): string {
+  if (suspension === undefined) return 'active'
+  if (suspension.purging) return 'being removed'
+  return suspension.reason === '' ? 'suspended' : `suspended: ${suspension.reason}`
 }
 
 function time(timestamp: Timestamp | undefined): string | undefined {

@@ -19,16 +19,17 @@ export interface Target extends Pick<Neighbours, 'client'> {
 const startTimeMs = 60_000
 
 /**
- * The system that the environment names: the process-catalog (and the sandbox service) of SERVICE_ADDRESSES; else the one that runs on DATA_DIR;
+ * The system that the environment names: the services of SERVICE_ADDRESSES, the process-catalog at least; else the one that runs on DATA_DIR;
  * else, when none does, its database, opened for the moment.
  */
 export async function openTarget(values: EnvironmentValues): Promise<Target> {
   const env = new Environment(values)
-  const { catalog: [catalog] = [], sandbox: [sandbox] = [] } = readGivenAddresses(env)
+  const given = Object.entries(readGivenAddresses(env)).map(([name, [address]]) => [name, address] as const)
+  const { catalog, ...others } = Object.fromEntries(given) as Partial<OperatorAddresses>
   const settings = readSystemSettings(env)
   env.check()
   if (catalog !== undefined && gives(values, 'INTERNAL_KEY'))
-    return overTheWire({ catalog, sandbox }, values, settings.dataDir)
+    return overTheWire({ catalog, ...others }, values, settings.dataDir)
   const holder = await startedHolder(settings.dataDir)
   if (holder?.kind === 'embedded') return overTheSocket(settings.dataDir)
   if (holder?.kind === 'services') return overTheWire(holder.addresses ?? { catalog: '' }, values, settings.dataDir)

@@ -9,6 +9,7 @@ import {
   type Logger,
   type ProgramContext,
   type Running,
+  type CalledService,
   type Check,
 } from '@automation/service'
 import { Failure } from '@automation/errors'
@@ -76,8 +77,13 @@ class Services implements Running {
     const values = withKeys(given, dataDir.path)
     const plans = planServices(settings, values, await this.#secrets(given, values))
     const launch = (plan: ServicePlan) => this.#launch(plan, dataDir.path)
-    const { catalog, sandbox } = settings.ports
-    const addresses = { catalog: `127.0.0.1:${catalog}`, sandbox: `127.0.0.1:${sandbox}` }
+    const { catalog, execution, storage, sandbox, scheduler } = settings.ports
+    const addresses = Object.fromEntries(
+      Object.entries({ catalog, execution, storage, sandbox, scheduler }).map(([name, port]) => [
+        name,
+        `127.0.0.1:${port}`,
+      ]),
+    ) as Record<CalledService, string>
     const target = openWireTarget(addresses, values, dataDir.path)
     try {
       const { bootstrapTeam: team, bootstrapApiToken: apiToken } = settings

@@ -14,6 +14,7 @@ import {
 } from './run-input.ts'
 import { sourceMarkOf } from './source-mark.ts'
 import { checkSpecSize, type Specs } from './specs.ts'
+import type { RunLimits } from '../run-limits.ts'
 import type { Starts } from './starts.ts'
 import { readStatus } from '../store/executions.ts'
 import type { NewRun } from '../store/new-run-columns.ts'
@@ -51,6 +52,7 @@ export interface AdmissionContext {
   gate: WebhookGate
   refusals: WebhookRefusals
   parametersCheck: ParametersCheck
+  limits: RunLimits
   starts: Starts
   waiters: Waiters
 }
@@ -90,6 +92,7 @@ export class Admission {
    */
   async check(request: StartRequest): Promise<RunSpec> {
     const spec = await this.#permitted(request)
+    this.#context.limits.requireActive(request.team)
     this.#checkInput(request)
     return spec
   }
@@ -98,6 +101,7 @@ export class Admission {
   async checkWebhook(request: StartRequest): Promise<void> {
     if (request.webhook === undefined) throw notFound('webhook')
     await this.#permitted(request)
+    this.#context.limits.requireActive(request.team)
   }
 
   /** What has been refused before a start was asked for. It is forgotten where the team has no such process. */
@@ -139,6 +143,8 @@ export class Admission {
       this.#context.specs.keep(request, spec)
       return known
     }
+    const begun = await this.#begunBefore(request, spec, waiting)
+    if (begun !== undefined) return begun
     const { run, refusal } = await this.#checkedOrRefused(request, spec)
     await waiting?.beforeStart?.()
     const waiter = waiting && this.#context.waiters.open(run.id)
@@ -156,6 +162,25 @@ export class Admission {
     } catch (error) {
       waiter?.close()
       throw error
+    }
+  }
+
+  /**
+   * Where nothing new may run for the team: what was started before under the key, as those that run go on. Failures: those
+   * of requireActive.
+   */
+  async #begunBefore(
+    request: StartRequest,
+    spec: RunSpec,
+    waiting: Waiting | undefined,
+  ): Promise<Accepted | undefined> {
+    try {
+      this.#context.limits.requireActive(request.team)
+      return undefined
+    } catch (error) {
+      const begun = request.key && (await this.#replay(request, scopeOf(request, spec), waiting))
+      if (begun === undefined) throw error
+      return begun
     }
   }
 

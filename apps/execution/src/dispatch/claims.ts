@@ -131,7 +131,7 @@ export class Claims {
       only,
       sessions,
       quota,
-      maxRunning: teams.map((team) => limits.running(team)),
+      maxRunning: teams.map((team) => limits.beginning(team)),
       fence: newFence(),
     }
     const began = performance.now()

@@ -80,7 +80,7 @@ export class ErrorHandlers {
       if (handler !== undefined) await this.#handle(team, id, handler)
     } catch (error) {
       const failure = asFailure(error)
-      const isLasting = failure.kind === 'not_found'
+      const isLasting = failure.kind === 'not_found' || failure.code === 'team_suspended'
       if (!isLasting && (isPassing(error) || this.#isNew(id))) return error
       return this.#giveUp(team, id, handler, failure).catch((fault: unknown) => {
         if (isPassing(fault)) return fault

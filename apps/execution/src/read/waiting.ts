@@ -3,6 +3,7 @@ import type { WaitingSchema } from '@automation/contract/execution/v1/execution'
 import { notFound } from '@automation/errors'
 import type { MessageInitShape } from '@bufbuild/protobuf'
 import { timestampFromDate } from '@bufbuild/protobuf/wkt'
+import type { TeamSuspension } from '@automation/service'
 import type { RunnerCapacity } from '../dispatch/runner-capacity.ts'
 import type { Connections } from '../store/connections.ts'
 import type { RunLimits } from '../run-limits.ts'
@@ -11,7 +12,7 @@ import type { AgentPools } from './agent-pools.ts'
 
 /** What keeps a run from its slot, and what to do about it. */
 interface Obstacle {
-  code: 'team_limit' | 'no_runner' | 'no_free_slot' | 'behind_older' | 'packages'
+  code: 'team_limit' | 'no_runner' | 'no_free_slot' | 'behind_older' | 'packages' | 'paused'
   reason: string
   remedy: string
   inUse?: number
@@ -48,6 +49,8 @@ export class WaitingRuns {
     const { limits, capacity, agentPools } = this.#context
     const { pool, language, ahead } = row
     if (row.held) return heldBack(row)
+    const suspension = limits.suspensionOf(team)
+    if (suspension !== undefined) return paused(suspension)
     const inUse = row.running + row.wanted
     const allowed = limits.running(team)
     if (inUse >= allowed) return atLimit(row, allowed)
@@ -65,6 +68,7 @@ export class WaitingRuns {
 
 const remedies = {
   packages: 'Wait for the end of the installation; GET /dependencies/{language} tells how it stands',
+  paused: 'Ask the operator to resume the team; the run begins then',
   limit: 'Wait until runs of the team end, kill some, or have the operator raise the limit',
   runner: 'Name another pool in settings.agentPoolSlug, or have the operator start a runner for this one',
   older: 'Wait until the older runs have begun, or kill some of them',
@@ -74,6 +78,11 @@ const remedies = {
 function heldBack({ explanation }: WaitingRow): Obstacle {
   const reason = explanation ?? 'Waits for packages that are being installed'
   return { code: 'packages', reason, remedy: remedies.packages }
+}
+
+function paused({ reason }: TeamSuspension): Obstacle {
+  const why = reason === '' ? '' : `: ${reason}`
+  return { code: 'paused', reason: `The operator has suspended the team${why}`, remedy: remedies.paused }
 }
 
 function atLimit({ running, wanted, parentHolds }: WaitingRow, allowed: number): Obstacle {

@@ -1,17 +1,18 @@
-import { unavailable } from '@automation/errors'
+import { notFound, unavailable } from '@automation/errors'
 import type { TeamLimitRows } from '@automation/service'
 import { notOfTheTeam } from './token-verifier.ts'
 
 /** Where the tokens of a team may be used from. */
 export class TeamAddresses {
-  readonly #rows: Pick<TeamLimitRows, 'isKnown' | 'addressesOf'>
+  readonly #rows: Pick<TeamLimitRows, 'isKnown' | 'addressesOf' | 'isGone'>
 
-  constructor(rows: Pick<TeamLimitRows, 'isKnown' | 'addressesOf'>) {
+  constructor(rows: Pick<TeamLimitRows, 'isKnown' | 'addressesOf' | 'isGone'>) {
     this.#rows = rows
   }
 
-  /** Failure forbidden, as for a token of another team; unavailable while the lists were never read. */
+  /** Failures: forbidden, as for a token of another team; team_not_found for one that is being removed, or was lately; unavailable while the lists were never read. */
   check(team: string, ip: string): void {
+    if (this.#rows.isGone(team)) throw notFound('team')
     if (!this.allow(team, ip)) throw notOfTheTeam()
   }
 

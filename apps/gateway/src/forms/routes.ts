@@ -84,6 +84,7 @@ export function formRoutes(api: RestApi, { config, neighbours, budget, forms, ga
       refusals: {
         ...refusals,
         400: ['invalid_parameters', 'limit_reached', 'too_many_files', 'too_many_parts'],
+        403: ['team_suspended'],
         408: ['execution_timeout'],
         409: ['idempotency_key_reused', 'result_not_kept'],
         413: ['object_too_large', 'parameters_too_large', 'run_too_large', 'storage_full'],

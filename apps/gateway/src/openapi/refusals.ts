@@ -52,7 +52,7 @@ const ALWAYS: RefusalCodes = {
 
 const OF_TOKENS: RefusalCodes = {
   401: ['token_missing', 'token_invalid', 'token_expired'],
-  403: ['forbidden', 'scope_missing'],
+  403: ['forbidden', 'scope_missing', 'team_suspended'],
   404: ['team_not_found'],
   429: ['too_many_calls'],
 }

@@ -68,6 +68,7 @@ const OWN: RefusalCodes = {
   413: ['parameters_too_large', 'run_too_large'],
   429: ['execution_rejected', 'too_many_attempts', 'too_many_calls'],
   500: ['execution_failed', 'execution_killed', 'webhook_answer_invalid'],
+  503: ['team_suspended'],
 }
 
 /** Of bodies that are forms. */

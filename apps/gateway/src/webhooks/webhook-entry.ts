@@ -25,6 +25,8 @@ import {
 } from './webhook-call.ts'
 import { webhookAnswer } from './webhook-answer.ts'
 
+/** How soon the calls of a suspended team may come again. */
+const suspendedRetryS = 60
 const ALLOW = 'GET, POST, OPTIONS'
 
 export interface WebhookDependencies {
@@ -84,7 +86,7 @@ export class WebhookEntry {
       const failure = asFailure(thrown)
       if (target !== 'nothing' && failure.executionId === undefined && !this.#known.has(failure))
         this.#notes.note(target, exchange, failure)
-      answer = this.#refusal(failure, exchange, target)
+      answer = this.#refusal(forCaller(failure), exchange, target)
     }
     const { headers } = answer
     headers['X-Request-Id'] = exchange.requestId
@@ -208,4 +210,11 @@ export class WebhookEntry {
     }
     return callContext(exchange, principal, timeoutMs)
   }
+}
+
+/** Who calls a webhook is no member of the team: the call may come again, and the operator's words stay inside. */
+function forCaller(failure: Failure): Failure {
+  if (failure.code !== 'team_suspended') return failure
+  const text = 'The team takes no calls at present, try again later'
+  return new Failure('unavailable', 'team_suspended', text, { cause: failure, retryAfterS: suspendedRetryS })
 }

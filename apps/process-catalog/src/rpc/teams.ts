@@ -12,11 +12,15 @@ import {
   getTeam,
   grantParent,
   listTeams,
+  resumeTeam,
   revokeParent,
+  suspendTeam,
   updateTeam,
 } from '../store/teams.ts'
 import { quotasInUse } from '../store/quota.ts'
 import { newTeamSlug } from '../names.ts'
+
+const reasonMaxLength = 500
 
 /** Teams and their parents. */
 export function teamHandlers({ store, effects }: Catalog): Handlers<typeof TeamService> {
@@ -72,6 +76,19 @@ export function teamHandlers({ store, effects }: Catalog): Handlers<typeof TeamS
       if (!isTeamSlug(team)) throw notFound('team')
       await clearAllowedAddresses(store, { ...operator, team })
       return {}
+    },
+
+    async suspendTeam({ team, reason }, context) {
+      const operator = principalIn(context, 'operator')
+      if (!isTeamSlug(team)) throw notFound('team')
+      if (reason.length > reasonMaxLength) throw invalid('/reason', `must have at most ${reasonMaxLength} characters`)
+      return suspendTeam(store, { ...operator, team }, reason)
+    },
+
+    async resumeTeam({ team }, context) {
+      const operator = principalIn(context, 'operator')
+      if (!isTeamSlug(team)) throw notFound('team')
+      return resumeTeam(store, { ...operator, team })
     },
   }
 }

@@ -8,7 +8,7 @@ export interface KeptKey extends Sealed {
 }
 
 // Between reading which key signs and the signature, and for clocks that differ.
-const slackS = 60
+export const slackS = 60
 
 /** Keeps the first key; where there is one already, notes how long the tokens that it signs from now on live. */
 export async function keepFirstKey(store: Store, key: KeptKey, tokenTtlS: number): Promise<void> {

@@ -21,6 +21,11 @@ export function noteAddresses(rows: Rows, team: string): Promise<void> {
   return noteLimit(rows, team, 'allowedAddresses', null)
 }
 
+/** Whether anything new may run for a team has changed. */
+export function noteSuspension(rows: Rows, team: string): Promise<void> {
+  return noteLimit(rows, team, 'suspended', null)
+}
+
 async function noteLimit(rows: Rows, team: string, name: string, value: bigint | null): Promise<void> {
   // One after the other, so that numbers are committed in their order; by the clock, as revisions of teams are.
   await rows.$executeRaw`LOCK TABLE team_limits IN SHARE ROW EXCLUSIVE MODE`
@@ -31,7 +36,10 @@ async function noteLimit(rows: Rows, team: string, name: string, value: bigint |
     ON CONFLICT (team, name) DO UPDATE SET value = excluded.value, changed = excluded.changed`
 }
 
-/** All limits of single teams, and where their tokens may be used from, where they are others than those of this revision. */
+/**
+ * All limits of single teams, where their tokens may be used from, and which are suspended, where they are others than those
+ * of this revision.
+ */
 export function listTeamLimits(
   store: Store,
   knownRevision: bigint,
@@ -45,7 +53,12 @@ export function listTeamLimits(
       SELECT team, name, value FROM team_limits WHERE value IS NOT NULL ORDER BY team, name`
     const addresses = await rows.$queryRaw<{ team: string; ranges: string[] }[]>`
       SELECT slug AS team, allowed_addresses AS ranges FROM teams WHERE cardinality(allowed_addresses) > 0 ORDER BY slug`
-    return { revision, limits, addresses }
+    const suspensions = await rows.$queryRaw<{ team: string; reason: string; purging: boolean }[]>`
+      SELECT slug AS team, coalesce(suspended_reason, '') AS reason, purging FROM teams
+       WHERE suspended_at IS NOT NULL ORDER BY slug`
+    const removed = await rows.$queryRaw<{ digest: Uint8Array }[]>`
+      SELECT digest FROM removed_teams WHERE tokens_until > now()`
+    return { revision, limits, addresses, suspensions, removed: removed.map(({ digest }) => new Uint8Array(digest)) }
   })
 }
 

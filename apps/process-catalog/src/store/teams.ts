@@ -12,9 +12,10 @@ import type { TeamChange } from '../team-change.ts'
 import { audit, systemOf } from './audit.ts'
 import { noteEffect } from './effects.ts'
 import type { Author } from './processes.ts'
+import { requireFreeSlug } from './removed-teams.ts'
 import { changeParents, changeTeam } from './revisions.ts'
 import type { Rows, Store } from './store.ts'
-import { noteAddresses } from './team-limits.ts'
+import { noteAddresses, noteSuspension } from './team-limits.ts'
 
 type TeamMessage = MessageInitShape<typeof TeamSchema>
 
@@ -40,10 +41,11 @@ export function countTeams(store: Store): Promise<number> {
   return store.read((rows) => rows.team.count())
 }
 
-/** The author's team, in UTC. Failure: team_exists. */
+/** The author's team, in UTC. Failures: team_exists, team_removed_lately. */
 export function createTeam(store: Store, author: Author): Promise<TeamMessage> {
   const slug = author.team
   return store.write(async (rows) => {
+    await requireFreeSlug(rows, slug)
     const added = await rows.team.createMany({ data: [{ slug, name: slug, zoneId: 'UTC' }], skipDuplicates: true })
     if (added.count === 0) throw new Failure('already_exists', 'team_exists', `The team ${slug} exists already`)
     await rows.revision.create({ data: { team: slug } })
@@ -116,6 +118,40 @@ export function clearAllowedAddresses(store: Store, author: Author): Promise<voi
   })
 }
 
+/** Nothing new runs for the author's team. Failure team_not_found. */
+export function suspendTeam(store: Store, author: Author, reason: string): Promise<TeamMessage> {
+  return changeSuspension(store, author, 'suspended', { suspendedAt: new Date(), suspendedReason: reason })
+}
+
+/** What waits in the author's team begins again. Failures: team_not_found, team_purging. */
+export function resumeTeam(store: Store, author: Author): Promise<TeamMessage> {
+  return changeSuspension(store, author, 'resumed', { suspendedAt: null, suspendedReason: null })
+}
+
+function changeSuspension(
+  store: Store,
+  author: Author,
+  event: 'suspended' | 'resumed',
+  columns: Pick<Team, 'suspendedAt' | 'suspendedReason'>,
+): Promise<TeamMessage> {
+  const slug = author.team
+  return changeTeam(store, slug, async (rows) => {
+    const team = await rows.team.findUniqueOrThrow({ where: { slug } })
+    if (team.purging)
+      throw new Failure(
+        'failed_precondition',
+        'team_purging',
+        `The team ${slug} is being removed: finish it with purge`,
+      )
+    if (event === 'suspended' || team.suspendedAt !== null) {
+      await rows.team.update({ where: { slug }, data: columns })
+      await noteSuspension(rows, slug)
+      await audit(rows, author, { type: AuditType.TEAM, event, entityId: slug })
+    }
+    return (await withParents(rows, { slug }))[0]!
+  })
+}
+
 /** Nobody locks themselves out. Failure invalid `/allowedAddresses`. */
 function requireOwnAddress({ ip = '' }: Author, allowed: string[]): void {
   if (allowed.length === 0 || new AddressList(allowed).has(ip)) return
@@ -145,7 +181,8 @@ async function withParents(rows: Rows, where: { slug?: string }): Promise<TeamMe
 }
 
 function teamMessage(row: Team, parentTeamSlugs: string[]): TeamMessage {
-  const { createdAt, updatedBy, updatedAt, errorHandlerSlug, errorHandlerTag, ...team } = row
+  const { createdAt, updatedBy, updatedAt, errorHandlerSlug, errorHandlerTag, ...others } = row
+  const { suspendedAt, suspendedReason, purging, ...team } = others
   const errorHandlerConfig =
     errorHandlerSlug === null ? undefined : { processSlug: errorHandlerSlug, tag: errorHandlerTag ?? '' }
   return {
@@ -155,7 +192,15 @@ function teamMessage(row: Team, parentTeamSlugs: string[]): TeamMessage {
     errorHandlerConfig,
     updatedBy: updatedBy ?? undefined,
     updatedAt: updatedAt === null ? undefined : timestampFromDate(updatedAt),
-    etag: tagOf(JSON.stringify([row, parentTeamSlugs])),
+    etag: tagOf(
+      JSON.stringify([
+        { ...team, createdAt, updatedBy, updatedAt, errorHandlerSlug, errorHandlerTag },
+        parentTeamSlugs,
+      ]),
+    ),
+    ...(suspendedAt !== null && {
+      suspension: { reason: suspendedReason ?? '', at: timestampFromDate(suspendedAt), purging },
+    }),
   }
 }
 

@@ -32,6 +32,9 @@ export function runnerDependencies(
 
   return {
     sets,
+    removeSets(keys: readonly string[]) {
+      sets.remove(keys).catch((error: unknown) => logger.warn({ err: error }, 'sets of packages are not removed'))
+    },
     packagesOf({ language, dependencies: set, isInstall }: RunSpec) {
       if (set === undefined || isInstall) return undefined
       const path = sets.pathOf(language, set)

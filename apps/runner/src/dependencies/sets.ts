@@ -43,6 +43,7 @@ export interface Made {
   resolved?: Record<string, string>
 }
 
+const keyLength = 36
 const complete = 'complete.json'
 // Longer than any install may take.
 const halfKeptMs = 3 * 3_600_000
@@ -96,6 +97,14 @@ export class DependencySets {
       logger.info({ set: name }, 'a set of packages is removed')
       await rm(path, { recursive: true, force: true })
     }
+  }
+
+  /** Removes sets that nobody has a use for any more. */
+  async remove(keys: readonly string[]): Promise<void> {
+    const { directory } = this.#options
+    const unused = new Set(keys)
+    for (const name of await readdir(directory).catch(() => []))
+      if (unused.has(name.slice(0, keyLength))) await rm(join(directory, name), { recursive: true, force: true })
   }
 
   async #make(request: SetRequest, folder: string): Promise<Made> {

@@ -31,6 +31,8 @@ export interface LinkOptions {
   stored(executionId: string): void
   /** Of what was granted, some slots come back unused; or the replica wants none any more. */
   returned(): void
+  /** Nobody has a use for these sets of packages any more. */
+  removeSets(keys: readonly string[]): void
   /** The stream has ended; `failure` where it broke. */
   down(link: ReplicaLink, failure: Failure | undefined): void
   logger: Logger
@@ -197,6 +199,8 @@ export class ReplicaLink {
       case 'draining':
         this.#isDraining = true
         return options.returned()
+      case 'removeSets':
+        return options.removeSets(message.value.keys)
       case undefined:
       // A newer replica says something that this runner does not know.
     }

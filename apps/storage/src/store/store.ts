@@ -15,9 +15,14 @@ export class Store extends SchemaStore {
   }
 }
 
+/** What the keys of a team's contents begin with. */
+export function teamPrefix(team: string): string {
+  return `teams/${team}`
+}
+
 /** Where the content of a blob is in the object store; the end of an id varies most, and parts folders evenly. */
 export function blobKey(team: string, blobId: string): string {
-  return `teams/${team}/${blobId.slice(-2)}/${blobId}`
+  return `${teamPrefix(team)}/${blobId.slice(-2)}/${blobId}`
 }
 
 /** Only such texts may go into statements. */

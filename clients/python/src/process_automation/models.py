@@ -428,7 +428,7 @@ class ExecutionWaiting(Record, kw_only=True):
     waiting: bool
     reason: str | None = None
     code: ExecutionWaitingCode | None = None
-    """Nothing holds runs back as `paused` at present: a paused schedule starts none"""
+    """`paused`: the operator has suspended the team"""
     since: datetime | None = None
     position: int | None = None
     """Among the runs of the team in the pool; 1,001 stands for more"""

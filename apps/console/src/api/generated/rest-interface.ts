@@ -2196,7 +2196,7 @@ export interface components {
             waiting: boolean;
             reason?: string;
             /**
-             * @description Nothing holds runs back as `paused` at present: a paused schedule starts none
+             * @description `paused`: the operator has suspended the team
              * @enum {string}
              */
             code?: "team_limit" | "no_runner" | "no_free_slot" | "behind_older" | "packages" | "paused";
@@ -3323,8 +3323,8 @@ export interface components {
                 };
             };
         };
-        /** @description The credentials do not allow this: the access token is for another team or lacks the scope, or the link is not valid: `forbidden`, `scope_missing` */
-        "403.forbidden.scope_missing": {
+        /** @description The credentials do not allow this: the access token is for another team or lacks the scope, or the link is not valid: `forbidden`, `scope_missing`, `team_suspended` */
+        "403.forbidden.scope_missing.team_suspended": {
             headers: {
                 "X-Request-Id": components["headers"]["RequestId"];
                 "X-Content-Type-Options": components["headers"]["NoSniff"];
@@ -3341,7 +3341,7 @@ export interface components {
                      */
                     status?: 403;
                     /** @enum {string} */
-                    code?: "forbidden" | "scope_missing";
+                    code?: "forbidden" | "scope_missing" | "team_suspended";
                 };
             };
         };
@@ -5040,8 +5040,8 @@ export interface components {
                 };
             };
         };
-        /** @description The credentials do not allow this: the access token is for another team or lacks the scope, or the link is not valid: `forbidden`, `path_denied`, `scope_missing` */
-        "403.forbidden.path_denied.scope_missing": {
+        /** @description The credentials do not allow this: the access token is for another team or lacks the scope, or the link is not valid: `forbidden`, `path_denied`, `scope_missing`, `team_suspended` */
+        "403.forbidden.path_denied.scope_missing.team_suspended": {
             headers: {
                 "X-Request-Id": components["headers"]["RequestId"];
                 "X-Content-Type-Options": components["headers"]["NoSniff"];
@@ -5058,7 +5058,7 @@ export interface components {
                      */
                     status?: 403;
                     /** @enum {string} */
-                    code?: "forbidden" | "path_denied" | "scope_missing";
+                    code?: "forbidden" | "path_denied" | "scope_missing" | "team_suspended";
                 };
             };
         };

@@ -27,7 +27,10 @@ export function codeRoutes(api: RestApi, { neighbours, config, report }: CodeRou
   const idHeader = `${config.headerPrefix}Execution-ID`
   const shared = { atRoot: true, tag: 'Code' }
   const apiToken = z.string().openapi({ description: 'An API token, which also says for which team' })
-  const credentials = { 401: ['api_token_missing', 'api_token_invalid'], 403: ['forbidden', 'scope_missing'] }
+  const credentials = {
+    401: ['api_token_missing', 'api_token_invalid'],
+    403: ['forbidden', 'scope_missing', 'team_suspended'],
+  }
 
   api.add(
     {

@@ -44,7 +44,7 @@ const waitingRecord = z
     code: z
       .enum(['team_limit', 'no_runner', 'no_free_slot', 'behind_older', 'packages', 'paused'])
       .optional()
-      .openapi({ description: 'Nothing holds runs back as `paused` at present: a paused schedule starts none' }),
+      .openapi({ description: '`paused`: the operator has suspended the team' }),
     since: moment().optional(),
     position: int32()
       .optional()

@@ -97,7 +97,10 @@ export const TeamScalarFieldEnum = {
   allowedAddresses: 'allowedAddresses',
   createdAt: 'createdAt',
   updatedBy: 'updatedBy',
-  updatedAt: 'updatedAt'
+  updatedAt: 'updatedAt',
+  suspendedAt: 'suspendedAt',
+  suspendedReason: 'suspendedReason',
+  purging: 'purging'
 } as const
 
 export type TeamScalarFieldEnum = (typeof TeamScalarFieldEnum)[keyof typeof TeamScalarFieldEnum]

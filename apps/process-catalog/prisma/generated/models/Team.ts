@@ -34,6 +34,9 @@ export type TeamMinAggregateOutputType = {
   createdAt: Date | null
   updatedBy: string | null
   updatedAt: Date | null
+  suspendedAt: Date | null
+  suspendedReason: string | null
+  purging: boolean | null
 }
 
 export type TeamMaxAggregateOutputType = {
@@ -46,6 +49,9 @@ export type TeamMaxAggregateOutputType = {
   createdAt: Date | null
   updatedBy: string | null
   updatedAt: Date | null
+  suspendedAt: Date | null
+  suspendedReason: string | null
+  purging: boolean | null
 }
 
 export type TeamCountAggregateOutputType = {
@@ -59,6 +65,9 @@ export type TeamCountAggregateOutputType = {
   createdAt: number
   updatedBy: number
   updatedAt: number
+  suspendedAt: number
+  suspendedReason: number
+  purging: number
   _all: number
 }
 
@@ -73,6 +82,9 @@ export type TeamMinAggregateInputType = {
   createdAt?: true
   updatedBy?: true
   updatedAt?: true
+  suspendedAt?: true
+  suspendedReason?: true
+  purging?: true
 }
 
 export type TeamMaxAggregateInputType = {
@@ -85,6 +97,9 @@ export type TeamMaxAggregateInputType = {
   createdAt?: true
   updatedBy?: true
   updatedAt?: true
+  suspendedAt?: true
+  suspendedReason?: true
+  purging?: true
 }
 
 export type TeamCountAggregateInputType = {
@@ -98,6 +113,9 @@ export type TeamCountAggregateInputType = {
   createdAt?: true
   updatedBy?: true
   updatedAt?: true
+  suspendedAt?: true
+  suspendedReason?: true
+  purging?: true
   _all?: true
 }
 
@@ -184,6 +202,9 @@ export type TeamGroupByOutputType = {
   createdAt: Date
   updatedBy: string | null
   updatedAt: Date | null
+  suspendedAt: Date | null
+  suspendedReason: string | null
+  purging: boolean
   _count: TeamCountAggregateOutputType | null
   _min: TeamMinAggregateOutputType | null
   _max: TeamMaxAggregateOutputType | null
@@ -218,6 +239,9 @@ export type TeamWhereInput = {
   createdAt?: Prisma.DateTimeFilter<"Team"> | Date | string
   updatedBy?: Prisma.StringNullableFilter<"Team"> | string | null
   updatedAt?: Prisma.DateTimeNullableFilter<"Team"> | Date | string | null
+  suspendedAt?: Prisma.DateTimeNullableFilter<"Team"> | Date | string | null
+  suspendedReason?: Prisma.StringNullableFilter<"Team"> | string | null
+  purging?: Prisma.BoolFilter<"Team"> | boolean
 }
 
 export type TeamOrderByWithRelationInput = {
@@ -231,6 +255,9 @@ export type TeamOrderByWithRelationInput = {
   createdAt?: Prisma.SortOrder
   updatedBy?: Prisma.SortOrderInput | Prisma.SortOrder
   updatedAt?: Prisma.SortOrderInput | Prisma.SortOrder
+  suspendedAt?: Prisma.SortOrderInput | Prisma.SortOrder
+  suspendedReason?: Prisma.SortOrderInput | Prisma.SortOrder
+  purging?: Prisma.SortOrder
 }
 
 export type TeamWhereUniqueInput = Prisma.AtLeast<{
@@ -247,6 +274,9 @@ export type TeamWhereUniqueInput = Prisma.AtLeast<{
   createdAt?: Prisma.DateTimeFilter<"Team"> | Date | string
   updatedBy?: Prisma.StringNullableFilter<"Team"> | string | null
   updatedAt?: Prisma.DateTimeNullableFilter<"Team"> | Date | string | null
+  suspendedAt?: Prisma.DateTimeNullableFilter<"Team"> | Date | string | null
+  suspendedReason?: Prisma.StringNullableFilter<"Team"> | string | null
+  purging?: Prisma.BoolFilter<"Team"> | boolean
 }, "slug">
 
 export type TeamOrderByWithAggregationInput = {
@@ -260,6 +290,9 @@ export type TeamOrderByWithAggregationInput = {
   createdAt?: Prisma.SortOrder
   updatedBy?: Prisma.SortOrderInput | Prisma.SortOrder
   updatedAt?: Prisma.SortOrderInput | Prisma.SortOrder
+  suspendedAt?: Prisma.SortOrderInput | Prisma.SortOrder
+  suspendedReason?: Prisma.SortOrderInput | Prisma.SortOrder
+  purging?: Prisma.SortOrder
   _count?: Prisma.TeamCountOrderByAggregateInput
   _max?: Prisma.TeamMaxOrderByAggregateInput
   _min?: Prisma.TeamMinOrderByAggregateInput
@@ -279,6 +312,9 @@ export type TeamScalarWhereWithAggregatesInput = {
   createdAt?: Prisma.DateTimeWithAggregatesFilter<"Team"> | Date | string
   updatedBy?: Prisma.StringNullableWithAggregatesFilter<"Team"> | string | null
   updatedAt?: Prisma.DateTimeNullableWithAggregatesFilter<"Team"> | Date | string | null
+  suspendedAt?: Prisma.DateTimeNullableWithAggregatesFilter<"Team"> | Date | string | null
+  suspendedReason?: Prisma.StringNullableWithAggregatesFilter<"Team"> | string | null
+  purging?: Prisma.BoolWithAggregatesFilter<"Team"> | boolean
 }
 
 export type TeamCreateInput = {
@@ -292,6 +328,9 @@ export type TeamCreateInput = {
   createdAt?: Date | string
   updatedBy?: string | null
   updatedAt?: Date | string | null
+  suspendedAt?: Date | string | null
+  suspendedReason?: string | null
+  purging?: boolean
 }
 
 export type TeamUncheckedCreateInput = {
@@ -305,6 +344,9 @@ export type TeamUncheckedCreateInput = {
   createdAt?: Date | string
   updatedBy?: string | null
   updatedAt?: Date | string | null
+  suspendedAt?: Date | string | null
+  suspendedReason?: string | null
+  purging?: boolean
 }
 
 export type TeamUpdateInput = {
@@ -318,6 +360,9 @@ export type TeamUpdateInput = {
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedBy?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   updatedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  suspendedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  suspendedReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  purging?: Prisma.BoolFieldUpdateOperationsInput | boolean
 }
 
 export type TeamUncheckedUpdateInput = {
@@ -331,6 +376,9 @@ export type TeamUncheckedUpdateInput = {
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedBy?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   updatedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  suspendedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  suspendedReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  purging?: Prisma.BoolFieldUpdateOperationsInput | boolean
 }
 
 export type TeamCreateManyInput = {
@@ -344,6 +392,9 @@ export type TeamCreateManyInput = {
   createdAt?: Date | string
   updatedBy?: string | null
   updatedAt?: Date | string | null
+  suspendedAt?: Date | string | null
+  suspendedReason?: string | null
+  purging?: boolean
 }
 
 export type TeamUpdateManyMutationInput = {
@@ -357,6 +408,9 @@ export type TeamUpdateManyMutationInput = {
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedBy?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   updatedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  suspendedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  suspendedReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  purging?: Prisma.BoolFieldUpdateOperationsInput | boolean
 }
 
 export type TeamUncheckedUpdateManyInput = {
@@ -370,6 +424,9 @@ export type TeamUncheckedUpdateManyInput = {
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedBy?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   updatedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  suspendedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  suspendedReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  purging?: Prisma.BoolFieldUpdateOperationsInput | boolean
 }
 
 export type StringNullableListFilter<$PrismaModel = never> = {
@@ -391,6 +448,9 @@ export type TeamCountOrderByAggregateInput = {
   createdAt?: Prisma.SortOrder
   updatedBy?: Prisma.SortOrder
   updatedAt?: Prisma.SortOrder
+  suspendedAt?: Prisma.SortOrder
+  suspendedReason?: Prisma.SortOrder
+  purging?: Prisma.SortOrder
 }
 
 export type TeamMaxOrderByAggregateInput = {
@@ -403,6 +463,9 @@ export type TeamMaxOrderByAggregateInput = {
   createdAt?: Prisma.SortOrder
   updatedBy?: Prisma.SortOrder
   updatedAt?: Prisma.SortOrder
+  suspendedAt?: Prisma.SortOrder
+  suspendedReason?: Prisma.SortOrder
+  purging?: Prisma.SortOrder
 }
 
 export type TeamMinOrderByAggregateInput = {
@@ -415,6 +478,9 @@ export type TeamMinOrderByAggregateInput = {
   createdAt?: Prisma.SortOrder
   updatedBy?: Prisma.SortOrder
   updatedAt?: Prisma.SortOrder
+  suspendedAt?: Prisma.SortOrder
+  suspendedReason?: Prisma.SortOrder
+  purging?: Prisma.SortOrder
 }
 
 export type TeamCreateallowedAddressesInput = {
@@ -459,6 +525,9 @@ export type TeamSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs = r
   createdAt?: boolean
   updatedBy?: boolean
   updatedAt?: boolean
+  suspendedAt?: boolean
+  suspendedReason?: boolean
+  purging?: boolean
 }, ExtArgs["result"]["team"]>
 
 export type TeamSelectCreateManyAndReturn<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetSelect<{
@@ -472,6 +541,9 @@ export type TeamSelectCreateManyAndReturn<ExtArgs extends runtime.Types.Extensio
   createdAt?: boolean
   updatedBy?: boolean
   updatedAt?: boolean
+  suspendedAt?: boolean
+  suspendedReason?: boolean
+  purging?: boolean
 }, ExtArgs["result"]["team"]>
 
 export type TeamSelectUpdateManyAndReturn<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetSelect<{
@@ -485,6 +557,9 @@ export type TeamSelectUpdateManyAndReturn<ExtArgs extends runtime.Types.Extensio
   createdAt?: boolean
   updatedBy?: boolean
   updatedAt?: boolean
+  suspendedAt?: boolean
+  suspendedReason?: boolean
+  purging?: boolean
 }, ExtArgs["result"]["team"]>
 
 export type TeamSelectScalar = {
@@ -498,9 +573,12 @@ export type TeamSelectScalar = {
   createdAt?: boolean
   updatedBy?: boolean
   updatedAt?: boolean
+  suspendedAt?: boolean
+  suspendedReason?: boolean
+  purging?: boolean
 }
 
-export type TeamOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"slug" | "name" | "zoneId" | "paramsSchemaValidationEnabled" | "errorHandlerSlug" | "errorHandlerTag" | "allowedAddresses" | "createdAt" | "updatedBy" | "updatedAt", ExtArgs["result"]["team"]>
+export type TeamOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"slug" | "name" | "zoneId" | "paramsSchemaValidationEnabled" | "errorHandlerSlug" | "errorHandlerTag" | "allowedAddresses" | "createdAt" | "updatedBy" | "updatedAt" | "suspendedAt" | "suspendedReason" | "purging", ExtArgs["result"]["team"]>
 
 export type $TeamPayload<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   name: "Team"
@@ -519,6 +597,12 @@ export type $TeamPayload<ExtArgs extends runtime.Types.Extensions.InternalArgs =
     createdAt: Date
     updatedBy: string | null
     updatedAt: Date | null
+    suspendedAt: Date | null
+    suspendedReason: string | null
+    /**
+     * All of it is being removed.
+     */
+    purging: boolean
   }, ExtArgs["result"]["team"]>
   composites: {}
 }
@@ -952,6 +1036,9 @@ export interface TeamFieldRefs {
   readonly createdAt: Prisma.FieldRef<"Team", 'DateTime'>
   readonly updatedBy: Prisma.FieldRef<"Team", 'String'>
   readonly updatedAt: Prisma.FieldRef<"Team", 'DateTime'>
+  readonly suspendedAt: Prisma.FieldRef<"Team", 'DateTime'>
+  readonly suspendedReason: Prisma.FieldRef<"Team", 'String'>
+  readonly purging: Prisma.FieldRef<"Team", 'Boolean'>
 }
     
 

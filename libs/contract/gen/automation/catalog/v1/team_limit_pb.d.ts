@@ -93,6 +93,20 @@ export declare type ListTeamLimitsResponse = Message<"automation.catalog.v1.List
    * @generated from field: repeated automation.catalog.v1.TeamAddresses addresses = 4;
    */
   addresses: TeamAddresses[];
+
+  /**
+   * Teams for which nothing new may run, all of them; none where the revision is the known one.
+   *
+   * @generated from field: repeated automation.catalog.v1.TeamSuspension suspensions = 5;
+   */
+  suspensions: TeamSuspension[];
+
+  /**
+   * SHA-256 of the slugs of removed teams whose access tokens have not ended, all of them; none where the revision is the known one.
+   *
+   * @generated from field: repeated bytes removed = 6;
+   */
+  removed: Uint8Array[];
 };
 
 /**
@@ -100,6 +114,36 @@ export declare type ListTeamLimitsResponse = Message<"automation.catalog.v1.List
  * Use `create(ListTeamLimitsResponseSchema)` to create a new message.
  */
 export declare const ListTeamLimitsResponseSchema: GenMessage<ListTeamLimitsResponse>;
+
+/**
+ * @generated from message automation.catalog.v1.TeamSuspension
+ */
+export declare type TeamSuspension = Message<"automation.catalog.v1.TeamSuspension"> & {
+  /**
+   * @generated from field: string team = 1;
+   */
+  team: string;
+
+  /**
+   * For the team's members; may be empty.
+   *
+   * @generated from field: string reason = 2;
+   */
+  reason: string;
+
+  /**
+   * All of the team is being removed: none of its calls is answered any more.
+   *
+   * @generated from field: bool purging = 3;
+   */
+  purging: boolean;
+};
+
+/**
+ * Describes the message automation.catalog.v1.TeamSuspension.
+ * Use `create(TeamSuspensionSchema)` to create a new message.
+ */
+export declare const TeamSuspensionSchema: GenMessage<TeamSuspension>;
 
 /**
  * @generated from message automation.catalog.v1.TeamAddresses

@@ -10,7 +10,7 @@ import { file_google_protobuf_empty, file_google_protobuf_field_mask, file_googl
  * Describes the file automation/catalog/v1/team.proto.
  */
 export const file_automation_catalog_v1_team = /*@__PURE__*/
-  fileDesc("CiBhdXRvbWF0aW9uL2NhdGFsb2cvdjEvdGVhbS5wcm90bxIVYXV0b21hdGlvbi5jYXRhbG9nLnYxIooDCgRUZWFtEgwKBHNsdWcYASABKAkSDAoEbmFtZRgCIAEoCRIPCgd6b25lX2lkGAMgASgJEhkKEXBhcmVudF90ZWFtX3NsdWdzGAQgAygJEigKIHBhcmFtc19zY2hlbWFfdmFsaWRhdGlvbl9lbmFibGVkGAUgASgIEi4KCmNyZWF0ZWRfYXQYBiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEkYKFGVycm9yX2hhbmRsZXJfY29uZmlnGAcgASgLMiMuYXV0b21hdGlvbi5jYXRhbG9nLnYxLkVycm9ySGFuZGxlckgAiAEBEgwKBGV0YWcYCCABKAkSFwoKdXBkYXRlZF9ieRgJIAEoCUgBiAEBEi4KCnVwZGF0ZWRfYXQYCiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEhkKEWFsbG93ZWRfYWRkcmVzc2VzGAsgAygJQhcKFV9lcnJvcl9oYW5kbGVyX2NvbmZpZ0INCgtfdXBkYXRlZF9ieSIxCgxFcnJvckhhbmRsZXISFAoMcHJvY2Vzc19zbHVnGAEgASgJEgsKA3RhZxgCIAEoCSIQCg5HZXRUZWFtUmVxdWVzdCKRAQoRVXBkYXRlVGVhbVJlcXVlc3QSKwoGdmFsdWVzGAEgASgLMhsuYXV0b21hdGlvbi5jYXRhbG9nLnYxLlRlYW0SKAoEbWFzaxgCIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5GaWVsZE1hc2sSEwoLdG9rZW5fdGVhbXMYAyADKAkSEAoIaWZfbWF0Y2gYBCADKAkiIQoRQ3JlYXRlVGVhbVJlcXVlc3QSDAoEc2x1ZxgBIAEoCSISChBMaXN0VGVhbXNSZXF1ZXN0Ij8KEUxpc3RUZWFtc1Jlc3BvbnNlEioKBXRlYW1zGAEgAygLMhsuYXV0b21hdGlvbi5jYXRhbG9nLnYxLlRlYW0iEwoRQ291bnRUZWFtc1JlcXVlc3QiIwoSQ291bnRUZWFtc1Jlc3BvbnNlEg0KBWNvdW50GAEgASgNIjMKEkdyYW50UGFyZW50UmVxdWVzdBINCgVjaGlsZBgBIAEoCRIOCgZwYXJlbnQYAiABKAkiNAoTUmV2b2tlUGFyZW50UmVxdWVzdBINCgVjaGlsZBgBIAEoCRIOCgZwYXJlbnQYAiABKAkiLAocQ2xlYXJBbGxvd2VkQWRkcmVzc2VzUmVxdWVzdBIMCgR0ZWFtGAEgASgJMqwGCgtUZWFtU2VydmljZRJSCgdHZXRUZWFtEiUuYXV0b21hdGlvbi5jYXRhbG9nLnYxLkdldFRlYW1SZXF1ZXN0GhsuYXV0b21hdGlvbi5jYXRhbG9nLnYxLlRlYW0iA5ACARJTCgpVcGRhdGVUZWFtEiguYXV0b21hdGlvbi5jYXRhbG9nLnYxLlVwZGF0ZVRlYW1SZXF1ZXN0GhsuYXV0b21hdGlvbi5jYXRhbG9nLnYxLlRlYW0SRgoJR2V0TGltaXRzEhYuZ29vZ2xlLnByb3RvYnVmLkVtcHR5GhwuYXV0b21hdGlvbi5jb21tb24udjEuTGltaXRzIgOQAgESUwoKQ3JlYXRlVGVhbRIoLmF1dG9tYXRpb24uY2F0YWxvZy52MS5DcmVhdGVUZWFtUmVxdWVzdBobLmF1dG9tYXRpb24uY2F0YWxvZy52MS5UZWFtEmMKCUxpc3RUZWFtcxInLmF1dG9tYXRpb24uY2F0YWxvZy52MS5MaXN0VGVhbXNSZXF1ZXN0GiguYXV0b21hdGlvbi5jYXRhbG9nLnYxLkxpc3RUZWFtc1Jlc3BvbnNlIgOQAgESZgoKQ291bnRUZWFtcxIoLmF1dG9tYXRpb24uY2F0YWxvZy52MS5Db3VudFRlYW1zUmVxdWVzdBopLmF1dG9tYXRpb24uY2F0YWxvZy52MS5Db3VudFRlYW1zUmVzcG9uc2UiA5ACARJQCgtHcmFudFBhcmVudBIpLmF1dG9tYXRpb24uY2F0YWxvZy52MS5HcmFudFBhcmVudFJlcXVlc3QaFi5nb29nbGUucHJvdG9idWYuRW1wdHkSUgoMUmV2b2tlUGFyZW50EiouYXV0b21hdGlvbi5jYXRhbG9nLnYxLlJldm9rZVBhcmVudFJlcXVlc3QaFi5nb29nbGUucHJvdG9idWYuRW1wdHkSZAoVQ2xlYXJBbGxvd2VkQWRkcmVzc2VzEjMuYXV0b21hdGlvbi5jYXRhbG9nLnYxLkNsZWFyQWxsb3dlZEFkZHJlc3Nlc1JlcXVlc3QaFi5nb29nbGUucHJvdG9idWYuRW1wdHliBnByb3RvMw", [file_automation_common_v1_limit, file_google_protobuf_empty, file_google_protobuf_field_mask, file_google_protobuf_timestamp]);
+  fileDesc("CiBhdXRvbWF0aW9uL2NhdGFsb2cvdjEvdGVhbS5wcm90bxIVYXV0b21hdGlvbi5jYXRhbG9nLnYxItUDCgRUZWFtEgwKBHNsdWcYASABKAkSDAoEbmFtZRgCIAEoCRIPCgd6b25lX2lkGAMgASgJEhkKEXBhcmVudF90ZWFtX3NsdWdzGAQgAygJEigKIHBhcmFtc19zY2hlbWFfdmFsaWRhdGlvbl9lbmFibGVkGAUgASgIEi4KCmNyZWF0ZWRfYXQYBiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEkYKFGVycm9yX2hhbmRsZXJfY29uZmlnGAcgASgLMiMuYXV0b21hdGlvbi5jYXRhbG9nLnYxLkVycm9ySGFuZGxlckgAiAEBEgwKBGV0YWcYCCABKAkSFwoKdXBkYXRlZF9ieRgJIAEoCUgBiAEBEi4KCnVwZGF0ZWRfYXQYCiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEhkKEWFsbG93ZWRfYWRkcmVzc2VzGAsgAygJEjoKCnN1c3BlbnNpb24YDCABKAsyIS5hdXRvbWF0aW9uLmNhdGFsb2cudjEuU3VzcGVuc2lvbkgCiAEBQhcKFV9lcnJvcl9oYW5kbGVyX2NvbmZpZ0INCgtfdXBkYXRlZF9ieUINCgtfc3VzcGVuc2lvbiJVCgpTdXNwZW5zaW9uEg4KBnJlYXNvbhgBIAEoCRImCgJhdBgCIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASDwoHcHVyZ2luZxgDIAEoCCIxCgxFcnJvckhhbmRsZXISFAoMcHJvY2Vzc19zbHVnGAEgASgJEgsKA3RhZxgCIAEoCSIQCg5HZXRUZWFtUmVxdWVzdCKRAQoRVXBkYXRlVGVhbVJlcXVlc3QSKwoGdmFsdWVzGAEgASgLMhsuYXV0b21hdGlvbi5jYXRhbG9nLnYxLlRlYW0SKAoEbWFzaxgCIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5GaWVsZE1hc2sSEwoLdG9rZW5fdGVhbXMYAyADKAkSEAoIaWZfbWF0Y2gYBCADKAkiIQoRQ3JlYXRlVGVhbVJlcXVlc3QSDAoEc2x1ZxgBIAEoCSISChBMaXN0VGVhbXNSZXF1ZXN0Ij8KEUxpc3RUZWFtc1Jlc3BvbnNlEioKBXRlYW1zGAEgAygLMhsuYXV0b21hdGlvbi5jYXRhbG9nLnYxLlRlYW0iEwoRQ291bnRUZWFtc1JlcXVlc3QiIwoSQ291bnRUZWFtc1Jlc3BvbnNlEg0KBWNvdW50GAEgASgNIjMKEkdyYW50UGFyZW50UmVxdWVzdBINCgVjaGlsZBgBIAEoCRIOCgZwYXJlbnQYAiABKAkiNAoTUmV2b2tlUGFyZW50UmVxdWVzdBINCgVjaGlsZBgBIAEoCRIOCgZwYXJlbnQYAiABKAkiLAocQ2xlYXJBbGxvd2VkQWRkcmVzc2VzUmVxdWVzdBIMCgR0ZWFtGAEgASgJIjIKElN1c3BlbmRUZWFtUmVxdWVzdBIMCgR0ZWFtGAEgASgJEg4KBnJlYXNvbhgCIAEoCSIhChFSZXN1bWVUZWFtUmVxdWVzdBIMCgR0ZWFtGAEgASgJMtgHCgtUZWFtU2VydmljZRJSCgdHZXRUZWFtEiUuYXV0b21hdGlvbi5jYXRhbG9nLnYxLkdldFRlYW1SZXF1ZXN0GhsuYXV0b21hdGlvbi5jYXRhbG9nLnYxLlRlYW0iA5ACARJTCgpVcGRhdGVUZWFtEiguYXV0b21hdGlvbi5jYXRhbG9nLnYxLlVwZGF0ZVRlYW1SZXF1ZXN0GhsuYXV0b21hdGlvbi5jYXRhbG9nLnYxLlRlYW0SRgoJR2V0TGltaXRzEhYuZ29vZ2xlLnByb3RvYnVmLkVtcHR5GhwuYXV0b21hdGlvbi5jb21tb24udjEuTGltaXRzIgOQAgESUwoKQ3JlYXRlVGVhbRIoLmF1dG9tYXRpb24uY2F0YWxvZy52MS5DcmVhdGVUZWFtUmVxdWVzdBobLmF1dG9tYXRpb24uY2F0YWxvZy52MS5UZWFtEmMKCUxpc3RUZWFtcxInLmF1dG9tYXRpb24uY2F0YWxvZy52MS5MaXN0VGVhbXNSZXF1ZXN0GiguYXV0b21hdGlvbi5jYXRhbG9nLnYxLkxpc3RUZWFtc1Jlc3BvbnNlIgOQAgESZgoKQ291bnRUZWFtcxIoLmF1dG9tYXRpb24uY2F0YWxvZy52MS5Db3VudFRlYW1zUmVxdWVzdBopLmF1dG9tYXRpb24uY2F0YWxvZy52MS5Db3VudFRlYW1zUmVzcG9uc2UiA5ACARJQCgtHcmFudFBhcmVudBIpLmF1dG9tYXRpb24uY2F0YWxvZy52MS5HcmFudFBhcmVudFJlcXVlc3QaFi5nb29nbGUucHJvdG9idWYuRW1wdHkSUgoMUmV2b2tlUGFyZW50EiouYXV0b21hdGlvbi5jYXRhbG9nLnYxLlJldm9rZVBhcmVudFJlcXVlc3QaFi5nb29nbGUucHJvdG9idWYuRW1wdHkSZAoVQ2xlYXJBbGxvd2VkQWRkcmVzc2VzEjMuYXV0b21hdGlvbi5jYXRhbG9nLnYxLkNsZWFyQWxsb3dlZEFkZHJlc3Nlc1JlcXVlc3QaFi5nb29nbGUucHJvdG9idWYuRW1wdHkSVQoLU3VzcGVuZFRlYW0SKS5hdXRvbWF0aW9uLmNhdGFsb2cudjEuU3VzcGVuZFRlYW1SZXF1ZXN0GhsuYXV0b21hdGlvbi5jYXRhbG9nLnYxLlRlYW0SUwoKUmVzdW1lVGVhbRIoLmF1dG9tYXRpb24uY2F0YWxvZy52MS5SZXN1bWVUZWFtUmVxdWVzdBobLmF1dG9tYXRpb24uY2F0YWxvZy52MS5UZWFtYgZwcm90bzM", [file_automation_common_v1_limit, file_google_protobuf_empty, file_google_protobuf_field_mask, file_google_protobuf_timestamp]);
 
 /**
  * Describes the message automation.catalog.v1.Team.
@@ -20,81 +20,102 @@ export const TeamSchema = /*@__PURE__*/
   messageDesc(file_automation_catalog_v1_team, 0);
 
 /**
+ * Describes the message automation.catalog.v1.Suspension.
+ * Use `create(SuspensionSchema)` to create a new message.
+ */
+export const SuspensionSchema = /*@__PURE__*/
+  messageDesc(file_automation_catalog_v1_team, 1);
+
+/**
  * Describes the message automation.catalog.v1.ErrorHandler.
  * Use `create(ErrorHandlerSchema)` to create a new message.
  */
 export const ErrorHandlerSchema = /*@__PURE__*/
-  messageDesc(file_automation_catalog_v1_team, 1);
+  messageDesc(file_automation_catalog_v1_team, 2);
 
 /**
  * Describes the message automation.catalog.v1.GetTeamRequest.
  * Use `create(GetTeamRequestSchema)` to create a new message.
  */
 export const GetTeamRequestSchema = /*@__PURE__*/
-  messageDesc(file_automation_catalog_v1_team, 2);
+  messageDesc(file_automation_catalog_v1_team, 3);
 
 /**
  * Describes the message automation.catalog.v1.UpdateTeamRequest.
  * Use `create(UpdateTeamRequestSchema)` to create a new message.
  */
 export const UpdateTeamRequestSchema = /*@__PURE__*/
-  messageDesc(file_automation_catalog_v1_team, 3);
+  messageDesc(file_automation_catalog_v1_team, 4);
 
 /**
  * Describes the message automation.catalog.v1.CreateTeamRequest.
  * Use `create(CreateTeamRequestSchema)` to create a new message.
  */
 export const CreateTeamRequestSchema = /*@__PURE__*/
-  messageDesc(file_automation_catalog_v1_team, 4);
+  messageDesc(file_automation_catalog_v1_team, 5);
 
 /**
  * Describes the message automation.catalog.v1.ListTeamsRequest.
  * Use `create(ListTeamsRequestSchema)` to create a new message.
  */
 export const ListTeamsRequestSchema = /*@__PURE__*/
-  messageDesc(file_automation_catalog_v1_team, 5);
+  messageDesc(file_automation_catalog_v1_team, 6);
 
 /**
  * Describes the message automation.catalog.v1.ListTeamsResponse.
  * Use `create(ListTeamsResponseSchema)` to create a new message.
  */
 export const ListTeamsResponseSchema = /*@__PURE__*/
-  messageDesc(file_automation_catalog_v1_team, 6);
+  messageDesc(file_automation_catalog_v1_team, 7);
 
 /**
  * Describes the message automation.catalog.v1.CountTeamsRequest.
  * Use `create(CountTeamsRequestSchema)` to create a new message.
  */
 export const CountTeamsRequestSchema = /*@__PURE__*/
-  messageDesc(file_automation_catalog_v1_team, 7);
+  messageDesc(file_automation_catalog_v1_team, 8);
 
 /**
  * Describes the message automation.catalog.v1.CountTeamsResponse.
  * Use `create(CountTeamsResponseSchema)` to create a new message.
  */
 export const CountTeamsResponseSchema = /*@__PURE__*/
-  messageDesc(file_automation_catalog_v1_team, 8);
+  messageDesc(file_automation_catalog_v1_team, 9);
 
 /**
  * Describes the message automation.catalog.v1.GrantParentRequest.
  * Use `create(GrantParentRequestSchema)` to create a new message.
  */
 export const GrantParentRequestSchema = /*@__PURE__*/
-  messageDesc(file_automation_catalog_v1_team, 9);
+  messageDesc(file_automation_catalog_v1_team, 10);
 
 /**
  * Describes the message automation.catalog.v1.RevokeParentRequest.
  * Use `create(RevokeParentRequestSchema)` to create a new message.
  */
 export const RevokeParentRequestSchema = /*@__PURE__*/
-  messageDesc(file_automation_catalog_v1_team, 10);
+  messageDesc(file_automation_catalog_v1_team, 11);
 
 /**
  * Describes the message automation.catalog.v1.ClearAllowedAddressesRequest.
  * Use `create(ClearAllowedAddressesRequestSchema)` to create a new message.
  */
 export const ClearAllowedAddressesRequestSchema = /*@__PURE__*/
-  messageDesc(file_automation_catalog_v1_team, 11);
+  messageDesc(file_automation_catalog_v1_team, 12);
+
+/**
+ * Describes the message automation.catalog.v1.SuspendTeamRequest.
+ * Use `create(SuspendTeamRequestSchema)` to create a new message.
+ */
+export const SuspendTeamRequestSchema = /*@__PURE__*/
+  messageDesc(file_automation_catalog_v1_team, 13);
+
+/**
+ * Describes the message automation.catalog.v1.ResumeTeamRequest.
+ * Use `create(ResumeTeamRequestSchema)` to create a new message.
+ */
+export const ResumeTeamRequestSchema = /*@__PURE__*/
+  messageDesc(file_automation_catalog_v1_team, 14);
 
 /**
  * The caller's team, and the operator's calls on all teams (principals with the role ROLE_OPERATOR only).

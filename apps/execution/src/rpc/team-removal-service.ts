@@ -1,0 +1,35 @@
+import type { TeamRemovalService } from '@automation/contract/execution/v1/team_removal'
+import { isTeamSlug, isUuid } from '@automation/contract/forms'
+import { invalid, notFound } from '@automation/errors'
+import { principalIn, type Handlers } from '@automation/rpc'
+import type { Runners } from '../dispatch/runners.ts'
+import type { TeamRemoval } from '../end/team-removal.ts'
+
+const mostKeys = 10_000
+
+/** What the operator ends and removes of one team. */
+export function teamRemovalService(
+  removal: TeamRemoval,
+  runners: Pick<Runners, 'streams'>,
+): Handlers<typeof TeamRemovalService> {
+  return {
+    async stopTeam({ team, waiting }, context) {
+      const { name } = principalIn(context, 'operator')
+      if (!isTeamSlug(team)) throw notFound('team')
+      return removal.stop({ team, name }, waiting)
+    },
+
+    async removeTeam({ team }, context) {
+      principalIn(context, 'operator')
+      if (!isTeamSlug(team)) throw notFound('team')
+      return removal.remove(team)
+    },
+
+    async removeSets({ keys }, context) {
+      principalIn(context, 'operator')
+      if (keys.length > mostKeys || !keys.every(isUuid)) throw invalid('/keys', `must be at most ${mostKeys} UUIDs`)
+      for (const { messages } of runners.streams) messages.push({ message: { case: 'removeSets', value: { keys } } })
+      return {}
+    },
+  }
+}

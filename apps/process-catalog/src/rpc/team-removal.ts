@@ -1,0 +1,42 @@
+import type { TeamRemovalService } from '@automation/contract/catalog/v1/team_removal'
+import { isTeamSlug } from '@automation/contract/forms'
+import { notFound } from '@automation/errors'
+import { principalIn, type CallContext, type Handlers } from '@automation/rpc'
+import type { Catalog } from '../catalog.ts'
+import type { Author } from '../store/processes.ts'
+import { beginRemoval, finishRemoval, removeBelongings, setKeysOf } from '../store/removed-teams.ts'
+import { endSessions } from '../store/sessions.ts'
+
+/** The removal of a team with all that it has. */
+export function teamRemovalHandlers({ store }: Pick<Catalog, 'store'>): Handlers<typeof TeamRemovalService> {
+  return {
+    async beginRemoval({ team }, context) {
+      await beginRemoval(store, operatorFor(team, context))
+      await endSessions(store, team)
+      return {}
+    },
+
+    async listSetKeys({ team }, context) {
+      operatorFor(team, context)
+      return { keys: await setKeysOf(store, team) }
+    },
+
+    async removeTeam({ team }, context) {
+      operatorFor(team, context)
+      return { removed: await removeBelongings(store, team), done: true }
+    },
+
+    async finishRemoval({ team }, context) {
+      const author = operatorFor(team, context)
+      await endSessions(store, team)
+      await finishRemoval(store, author)
+      return {}
+    },
+  }
+}
+
+function operatorFor(team: string, context: CallContext): Author {
+  const operator = principalIn(context, 'operator')
+  if (!isTeamSlug(team)) throw notFound('team')
+  return { ...operator, team }
+}
