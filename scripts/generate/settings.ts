@@ -63,7 +63,7 @@ export const groups: SettingGroup[] = [
       ACCESS_TOKEN_TTL_S: 'how long an access token is valid',
       OIDC_ISSUER: 'an issuer whose tokens are accepted too; their `groups` name the teams',
       OIDC_AUDIENCE: 'the audience that these tokens must have',
-      OIDC_JWKS_URL: 'where the keys of the issuer are',
+      OIDC_JWKS_URL: 'where the keys of the issuer are: https, or on this machine',
       OIDC_CLIENT_ID: 'as what the [console](../guides/console.md) signs people in at the issuer; absent: it does not',
       OIDC_CLIENT_SECRET: 'the secret of that client',
       OIDC_SCOPES:

@@ -227,6 +227,8 @@ function readExternalIssuer(env: Environment): ExternalIssuer | undefined {
   const scopes = readClaimRules(env)
   const clientId = env.text('OIDC_CLIENT_ID')
   const clientSecret = env.secret('OIDC_CLIENT_SECRET')
+  if (jwksUrl !== undefined && URL.canParse(jwksUrl) && !isSafeForKeys(new URL(jwksUrl)))
+    env.fault('OIDC_JWKS_URL', 'must be https://, as whoever sits on the way could put in keys of their own')
   const all = [issuer, audience, jwksUrl, scopes, clientId, clientSecret]
   if (all.every((one) => one === undefined)) return undefined
   if (clientId !== undefined && clientSecret === undefined)
@@ -241,6 +243,10 @@ function readExternalIssuer(env: Environment): ExternalIssuer | undefined {
   const client =
     clientId !== undefined && clientSecret !== undefined ? { id: clientId, secret: clientSecret } : undefined
   return { issuer: issuer ?? '', audience: audience ?? '', jwksUrl: jwksUrl ?? '', scopes, ...(client && { client }) }
+}
+
+function isSafeForKeys({ protocol, hostname }: URL): boolean {
+  return protocol === 'https:' || /^(?:localhost|127\.[\d.]+|\[::1\])$/.test(hostname)
 }
 
 /** Such as `scope:reports=read,groups:operators=executor admin@demo`. */

@@ -120,6 +120,18 @@ describe('configuration', () => {
     )
   })
 
+  test.each([
+    ['http://id.test/keys', false],
+    ['http://127.0.0.1.id.test/keys', false],
+    ['https://id.test/keys', true],
+    ['http://127.0.0.1:9000/keys', true],
+  ])('keys of an issuer come over TLS or from this machine: %s', (address, isTaken) => {
+    const issuer = { OIDC_ISSUER: 'https://id.test', OIDC_AUDIENCE: 'svc', OIDC_JWKS_URL: address }
+    const env = new Environment(issuer)
+    readGatewayConfig(env)
+    expect(env.faults()).toEqual(isTaken ? [] : [expect.stringContaining('OIDC_JWKS_URL must be https://')])
+  })
+
   test.each(['10.0.0.0/', '10.0.0.0/8/', '10.0.0.0/ 8', '10.0.0.0/33', '::/129', 'proxy'])(
     'a trusted proxy is an address or a network: not %j',
     (entry) => {

@@ -133,7 +133,7 @@ describe('keys', () => {
   })
 })
 
-test('tokens of a configured external issuer are accepted by its own keys, issuer and audience: those for MCP by MCP alone', async () => {
+test('tokens of a configured external issuer are accepted by its own keys, issuer, audience and type, and name nobody as the system: those for MCP by MCP alone', async () => {
   const { publicKey, privateKey } = await generateKeyPair('RS256', { extractable: true })
   const jwks = { keys: [{ ...(await exportJWK(publicKey)), kid: 'ext', alg: 'RS256' }] }
   const issuer = createServer((_request, response) => response.end(JSON.stringify(jwks)))
@@ -144,9 +144,9 @@ test('tokens of a configured external issuer are accepted by its own keys, issue
     OIDC_AUDIENCE: 'svc',
     OIDC_JWKS_URL: `${url}/keys`,
   })
-  const token = (audience: string, groups: string[]) =>
-    new SignJWT({ groups, scope: 'openid executor', name: 'Ada' })
-      .setProtectedHeader({ alg: 'RS256', kid: 'ext' })
+  const token = (audience: string, groups: string[], { name = 'Ada', typ }: { name?: string; typ?: string } = {}) =>
+    new SignJWT({ groups, scope: 'openid executor', name })
+      .setProtectedHeader({ alg: 'RS256', kid: 'ext', typ })
       .setIssuer('https://id.test')
       .setAudience(audience)
       .setSubject('ada')
@@ -160,6 +160,16 @@ test('tokens of a configured external issuer are accepted by its own keys, issue
     expect(await status(await token('other', ['demo']))).toBe(401)
     expect(await status(await token('svc', ['else']))).toBe(403)
     expect(await status(await guarded.servers.token())).toBe(200)
+    // The same issuer signs other things with this key.
+    for (const typ of ['JWT', 'at+jwt', 'application/at+jwt'])
+      expect(await status(await token('svc', ['demo'], { typ }))).toBe(200)
+    for (const typ of ['logout+jwt', 'secevent+jwt', 'dpop+jwt'])
+      expect(await status(await token('svc', ['demo'], { typ }))).toBe(401)
+    // Records know the system itself by these.
+    for (const name of ['system', 'Operator']) {
+      expect(await status(await token('svc', ['demo'], { name }))).toBe(200)
+      expect(guarded.servers.lastContext().principal).toMatchObject({ name: `${name} (https://id.test)` })
+    }
     const address = `${ISSUER}/api/demo/mcp`
     const ofMcp = await token(address, ['demo'])
     const headers = { authorization: `Bearer ${ofMcp}`, 'content-type': 'application/json', accept: '*/*' }

@@ -100,11 +100,13 @@ describe.concurrent('a program', () => {
   })
 
   test('every fault of the configuration is printed at once, by name, and the process ends with 2', async () => {
-    const { stderr, stdout, ended } = run({ SIZE: '99', INTERNAL_KEY: 'short', SERVICE_PORTS: 'scheduler=x' })
+    const { stderr, stdout, ended } = run({
+      ...{ SIZE: '99', INTERNAL_KEY: 'short', RUNNER_KEY: `${'k'.repeat(32)},short`, SERVICE_PORTS: 'scheduler=x' },
+    })
     expect(await ended).toMatchObject({ code: 2 })
     const text = stderr.join('\n')
-    expect(text).toMatch(/3 faults/)
-    for (const name of ['SIZE', 'INTERNAL_KEY', 'SERVICE_PORTS: scheduler']) expect(text).toContain(name)
+    expect(text).toMatch(/4 faults/)
+    for (const name of ['SIZE', 'INTERNAL_KEY', 'RUNNER_KEY', 'SERVICE_PORTS: scheduler']) expect(text).toContain(name)
     expect(stdout).toEqual([])
   })
 

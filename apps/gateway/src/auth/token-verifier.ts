@@ -75,7 +75,9 @@ export class TokenVerifier {
         if (decodeJwt(token).iss === issuer) {
           const audience = resource === undefined ? configured : [configured, resource]
           const rules = { issuer, audience, algorithms: EXTERNAL_ALGORITHMS, requiredClaims: ['exp', 'sub'] }
-          return { claims: (await jwtVerify(token, this.#findExternalKey, rules)).payload, isOwn: false }
+          const { payload, protectedHeader } = await jwtVerify(token, this.#findExternalKey, rules)
+          if (!isAccessTokenType(protectedHeader.typ)) throw tokenInvalid()
+          return { claims: payload, isOwn: false }
         }
       }
       const rules = { issuer: this.#issuer, algorithms: OWN_ALGORITHMS, requiredClaims: ['exp', 'sub'] }
@@ -84,6 +86,11 @@ export class TokenVerifier {
       throw refusalOf(error)
     }
   }
+}
+
+/** An issuer signs other things for us with the same key, such as that a session has ended (`logout+jwt`); many name no type. */
+function isAccessTokenType(type: string | undefined): boolean {
+  return type === undefined || /^(?:application\/)?(?:at\+)?jwt$/i.test(type)
 }
 
 /** Keys at an external address: what is wrong with the address, not with the token, is `unavailable`. */
@@ -142,7 +149,9 @@ function identityOf(claims: JWTPayload, isOwn: boolean): Identity {
   return {
     subject,
     sub: textClaim(claims.sub) ?? subject,
-    name: textClaim(claims['name']) ?? subject,
+    name: isOwn
+      ? (textClaim(claims['name']) ?? subject)
+      : outsideName(textClaim(claims['name']) ?? subject, claims.iss),
     groups: Array.isArray(claims['groups']) ? claims['groups'].filter((group) => typeof group === 'string') : [],
     scope: scopesIn(valuesOf(claims, 'scope').join(' ')).join(' '),
     endsMs: Math.min((claims.exp ?? 0) * 1000, LAST_MS),
@@ -150,6 +159,13 @@ function identityOf(claims: JWTPayload, isOwn: boolean): Identity {
     isOwn,
   }
 }
+
+/** Nobody from outside has a name by which records know the system itself. */
+function outsideName(name: string, issuer: string | undefined): string {
+  return ownNames.has(name.trim().toLowerCase()) ? `${name} (${issuer})` : name
+}
+
+const ownNames = new Set(['system', 'operator', 'gateway', 'link'])
 
 /** Whom claims of an external issuer name. Its own words `read` or `admin` mean nothing here, unless a rule says what. */
 export function outsideIdentity(claims: JWTPayload, rules: readonly ClaimRule[] = [EXECUTOR_ALONE]): Identity {
