@@ -58,13 +58,23 @@ interface ApiFailure {
 
 function apiMessage({ status, code, message, requestId, errors }: ApiFailure): string {
   const fields = errors.filter((one) => !message.includes(one.message)).map((one) => `\n  ${one.path}: ${one.message}`)
-  const next =
-    status === 401 || code === 'api_token_malformed'
-      ? '\nSign in by "pas login", or check PAS_TOKEN.'
-      : status >= 500 && requestId !== undefined
-        ? `\nTell your operator this request: ${requestId}`
-        : ''
-  return `${message}${fields.join('')}${next}`
+  return `${message}${fields.join('')}${nextStep({ status, code, requestId })}`
+}
+
+/** The command that shows what there is, by the code of a refusal. */
+const listing: Readonly<Record<string, string>> = {
+  process_not_found: 'pas api GET /processes',
+  execution_not_found: 'pas executions list',
+  schedule_not_found: 'pas schedules list',
+  sandbox_not_found: 'pas sandbox ls',
+  object_not_found: 'pas storage ls',
+  module_not_found: 'pas modules list',
+}
+
+function nextStep({ status, code, requestId }: Pick<ApiFailure, 'status' | 'code' | 'requestId'>): string {
+  if (status === 401 || code === 'api_token_malformed') return '\nSign in by "pas login", or check PAS_TOKEN.'
+  if (status >= 500 && requestId !== undefined) return `\nTell your operator this request: ${requestId}`
+  return listing[code] === undefined ? '' : `\nWhat there is: ${listing[code]}`
 }
 
 function fault(error: unknown, env: Readonly<Record<string, string | undefined>>): Failure {

@@ -1,7 +1,10 @@
+import { NotFoundError, type Problem } from '@automation/client'
 import type { Command } from 'commander'
 import { describe, expect, test } from 'vitest'
 import { commandTable } from '../src/command-table.ts'
 import { createRuntime } from '../src/create-runtime.ts'
+import { readFailure } from '../src/failure.ts'
+import { isTooOld } from '../src/is-too-old.ts'
 import { createProgram, namedCommand } from '../src/program.ts'
 
 const program = await createProgram(createRuntime(process, false))
@@ -42,6 +45,27 @@ describe('the program', () => {
     [['help', 'vars'], 'vars'],
     [['--help'], undefined],
   ])('the command of %j is %s', (args, name) => expect(namedCommand(args)).toBe(name))
+})
+
+test.each([
+  ['20.20.2', true],
+  ['22.11.0', true],
+  ['22.12.0', false],
+  ['26.10.0', false],
+])('whether Node %s is too old: %s', (node, expected) => expect(isTooOld(node)).toBe(expected))
+
+test.each([
+  ['process_not_found', 'pas api GET /processes'],
+  ['execution_not_found', 'pas executions list'],
+])('a refusal %s names the command that shows what there is', async (code, command) => {
+  const error = new NotFoundError({
+    type: 'about:blank',
+    title: 'Not Found',
+    status: 404,
+    detail: 'Not found',
+    code,
+  } as Problem)
+  expect((await readFailure(error, {})).message).toContain(command)
 })
 
 test('a question that is answered by no ends with 1', async () => {

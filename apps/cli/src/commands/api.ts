@@ -13,6 +13,8 @@ interface ApiOptions {
   include?: boolean
 }
 
+const methods: readonly string[] = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE']
+
 /** `pas api`. */
 export function register(program: Command, runtime: Runtime): void {
   examples(
@@ -37,6 +39,8 @@ export function register(program: Command, runtime: Runtime): void {
   )
 
   async function call(method: string, path: string, options: ApiOptions): Promise<void> {
+    if (!methods.includes(method.toUpperCase()))
+      throw usageError(`${method} is no method. There are ${methods.join(', ')}.`)
     if (!path.startsWith('/')) throw usageError(`A path begins with a slash: /${path}`)
     const client = await runtime.client()
     const headers = Object.fromEntries((options.header ?? []).map(readHeader))

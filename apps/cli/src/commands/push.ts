@@ -50,8 +50,11 @@ What others have changed meanwhile is never overwritten: it ends with 3 then. It
 
   /** The plan in a file; undefined where the subject is none. */
   async function writtenPlan(subject: string | undefined, options: PushOptions): Promise<Plan | undefined> {
-    const text = subject?.endsWith('.json') ? await readText(resolve(runtime.cwd, subject)) : undefined
-    const plan = subject === undefined || text === undefined ? undefined : readPlan(subject, text)
+    if (!subject?.endsWith('.json')) return undefined
+    const text = await readText(resolve(runtime.cwd, subject))
+    if (text === undefined)
+      throw usageError(`There is no file ${subject}. Write a plan first: pas plan --out ${subject}`)
+    const plan = readPlan(subject, text)
     if (plan && (options.prune || options.overwrite || options.secrets))
       throw usageError('--prune, --overwrite and --secrets are for "pas plan": a plan is done as it is.')
     return plan

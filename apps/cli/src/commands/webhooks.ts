@@ -146,7 +146,9 @@ export function register(program: Command, runtime: Runtime): void {
     if (status >= 400)
       throw new ExitError(
         exitCodes.refused,
-        `The webhook answered ${status}. Why is in: pas api GET /processes/${slug}/webhook/deliveries`,
+        status === 404 && body.includes('"webhook_not_found"')
+          ? `No webhook answers at ${slug}: there is no such process, or its webhook is not enabled. See: pas webhooks url ${slug}`
+          : `The webhook answered ${status}. Why is in: pas api GET /processes/${slug}/webhook/deliveries`,
       )
   }
 

@@ -11,10 +11,11 @@ import {
 } from '@automation/client'
 import { setTimeout as delay } from 'node:timers/promises'
 import { ExitError, exitCodes } from '../exit.ts'
-import { digestOf } from './canonical-json.ts'
+import { digestOf, isSame } from './canonical-json.ts'
 import { differences, type PlanItem } from './plan.ts'
 import { readItem, type ReadItem } from './read-item.ts'
 import { all } from './read-team.ts'
+import { isOver, scheduleState } from './server-items.ts'
 import { membersOf, type Item, type ProcessState, type ScheduleState, type SecretNames } from './states.ts'
 
 /** What a write says of where it comes from, and with what secrets. */
@@ -177,11 +178,10 @@ async function writeVariable(
   return { path: `/variables/${data.id}` }
 }
 
-async function writeSchedule(
-  client: Client,
-  { process, state }: Item & { kind: 'schedule' },
-  line: PlanItem,
-): Promise<Written> {
+async function writeSchedule(client: Client, item: Item & { kind: 'schedule' }, line: PlanItem): Promise<Written> {
+  const { process, state } = item
+  const made = line.action === 'create' ? await madeSchedule(client, item) : undefined
+  if (made !== undefined) return made
   const body = scheduleBody(state)
   const { data, response } =
     line.action === 'update'
@@ -196,6 +196,25 @@ async function writeSchedule(
       ifMatch: response.headers.get('ETag') ?? '*',
     })
   return { path }
+}
+
+/**
+ * The schedule that a push of the same plan has made before; undefined where there is none. No name of a schedule is taken,
+ * so the server would make a second one. Throws where somebody has changed it since.
+ */
+async function madeSchedule(
+  client: Client,
+  { key, process, state }: Item & { kind: 'schedule' },
+): Promise<Written | undefined> {
+  const { data } = await client.request<Process>('GET', `/processes/${process}`)
+  for await (const { id } of client.schedules.list({ processId: data.id })) {
+    const path = `/schedules/${id}`
+    const { data: record } = await client.request<Schedule>('GET', path)
+    const present = scheduleState(record)
+    if (isSame(present, state)) return { path }
+    if (present.comment !== null && present.comment === state.comment && !isOver(record)) throw changedMeanwhile(key)
+  }
+  return undefined
 }
 
 function scheduleBody({

@@ -1,10 +1,13 @@
 import type { Client, ExecutionLog, ExecutionTimelineEvent } from '@automation/client'
 import { exitCodes, ExitError } from '../exit.ts'
+import { watchSilence } from './watch-silence.ts'
 
 /** Who is told what happens to a run. */
 export interface RunListener {
   onLog?(entry: ExecutionLog): void
   onStatus?(event: ExecutionTimelineEvent): void
+  /** Nothing has come for so many seconds; its last status, once that is known. */
+  onSilence?(seconds: number, status: string | undefined): void
 }
 
 export const finalStatuses = ['FINISHED', 'ERROR', 'KILLED', 'REJECTED']
@@ -16,10 +19,20 @@ export async function followRun(
   listener: RunListener = {},
   options: { signal?: AbortSignal } = {},
 ): Promise<string> {
-  for await (const event of client.executions.run(executionId).events(options)) {
-    if (event.event === 'log') listener.onLog?.(event.data)
-    else if (event.event === 'status') listener.onStatus?.(event.data)
-    else return event.data.status
+  let status: string | undefined
+  const silence = watchSilence((seconds) => listener.onSilence?.(seconds, status))
+  try {
+    for await (const event of client.executions.run(executionId).events(options)) {
+      silence.heard()
+      if (event.event === 'end') return event.data.status
+      if (event.event === 'log') listener.onLog?.(event.data)
+      else {
+        status = event.data.status
+        listener.onStatus?.(event.data)
+      }
+    }
+  } finally {
+    silence.end()
   }
   options.signal?.throwIfAborted()
   throw new ExitError(

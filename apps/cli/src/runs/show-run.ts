@@ -38,6 +38,10 @@ export function listenerFor(runtime: Runtime): RunListener {
       else if (event.status === 'QUEUED')
         out.say(out.style('dim', severalLines(event.explanation ?? 'The run waits.'), 'stderr'))
     },
+    onSilence(seconds, status = 'under way') {
+      if (!out.json)
+        out.say(out.style('dim', `The run is ${status}; nothing was heard of it for ${seconds} s.`, 'stderr'))
+    },
   }
 }
 

@@ -97,19 +97,35 @@ describe('push', () => {
     expect(await onServer(slug)).toMatchObject({ sourceCode: 'return 1\n', description: 'meanwhile' })
   })
 
+  test('refuses a plan that is not there, and says how to write one', async () => {
+    await using workspace = await Workspace.make(system)
+    expect(await workspace.pas('push', 'plan.json', '--yes')).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining('pas plan --out plan.json'),
+    })
+  })
+
   test('does a plan again that was cut: what it has made already is done', async () => {
     const slug = unique('again')
     await using workspace = await Workspace.make(system)
     await workspace.write(path(slug), 'return 1\n')
     await workspace.write(`modules/${slug}.js`, 'export const a = 1\n')
+    await workspace.write(
+      `processes/${slug}/process.yaml`,
+      'schedules:\n  nightly: { cron: "0 3 * * *" }\n  weekly: { cron: "0 4 * * MON", paused: true }\n',
+    )
     await workspace.write('variables.yaml', `${slug.replace('-', '_')}: one\n`)
     await workspace.commit()
     expect(await workspace.pas('plan', '--out', 'plan.json')).toMatchObject({ code: 0 })
     for (let round = 0; round < 2; round += 1)
       expect(await workspace.pas('push', 'plan.json', '--yes')).toMatchObject({
         code: 0,
-        stdout: expect.stringContaining('3 done'),
+        stdout: expect.stringContaining('5 done'),
       })
+    const processId = (await system.client.processes.get(slug)).id
+    expect(
+      (await system.client.schedules.list({ processId }).toArray()).map(({ comment }) => comment).toSorted(),
+    ).toEqual(['nightly', 'weekly'])
     await system.client.processes.update(slug, { sourceCode: 'return "by hand"\n' })
     expect(await workspace.pas('push', 'plan.json', '--yes')).toMatchObject({ code: 3 })
   })
