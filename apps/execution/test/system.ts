@@ -55,7 +55,17 @@ export class System {
   }
 
   static async start(settings: Partial<ExecutionConfig> = {}, replicas = 1, tracer?: Tracer): Promise<System> {
-    const system = new System(await testDatabase(), settings, tracer)
+    return System.on(await testDatabase(), settings, replicas, tracer)
+  }
+
+  /** On a database that the test has; `settings.databaseUrl` may lead there another way. */
+  static async on(
+    database: TestDatabase,
+    settings: Partial<ExecutionConfig> = {},
+    replicas = 1,
+    tracer?: Tracer,
+  ): Promise<System> {
+    const system = new System(database, settings, tracer)
     for (let count = 0; count < replicas; count++) await system.addReplica()
     return system
   }

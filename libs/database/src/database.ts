@@ -3,11 +3,12 @@ import { PrismaPg } from '@prisma/adapter-pg'
 import { Gauge } from 'prom-client'
 import { isConnectionFailure } from './failure.ts'
 import { applyMigrations } from './migrations.ts'
+import { throughPooler, withoutSession } from './pooler.ts'
 
 import pg from 'pg'
 
 export interface DatabaseOptions {
-  /** postgres://user:password@host:port/database, or a socket's folder as ?host=. */
+  /** postgres://user:password@host:port/database, or a socket's folder as ?host=; with ?pgbouncer=true where a pooler is between. */
   url: string
   /** The PostgreSQL schema that belongs to this service alone; made when it is not there. */
   schema: string
@@ -52,6 +53,7 @@ const statementMarginMs = 500
  * Opens a service's schema: makes it, applies what migrations are missing, and gives a pool whose search_path is that
  * schema. While the database can't be reached it waits and tries again, until `signal` is aborted; any other fault is thrown.
  * Callers learn of a database that is away within connectTimeoutMs, of one that is frozen within queryTimeoutMs.
+ * Through a pooler, nothing is left to a session: pooler.ts.
  */
 export async function openDatabase(options: DatabaseOptions): Promise<Database> {
   const { schema, logger, poolSize, connectTimeoutMs = 2000, queryTimeoutMs = 4500 } = options
@@ -62,16 +64,23 @@ export async function openDatabase(options: DatabaseOptions): Promise<Database> 
     statement_timeout: `${queryTimeoutMs + statementMarginMs}ms`,
     ...options.settings,
   }
+  const pooled = throughPooler(options.url)
   const connection: pg.ClientConfig = {
     connectionString: options.url,
-    options: serverOptions(settings),
+    ...(pooled ? { pipeline: true } : { options: serverOptions(settings) }),
     application_name: schema,
     connectionTimeoutMillis: connectTimeoutMs,
     keepAlive: true,
   }
   // Migrations, and the wait for those of another instance, take as long as they take.
-  const migrating = { ...connection, options: serverOptions({ ...settings, statement_timeout: '0' }) }
-  await untilReachable(options, () => applyMigrations(migrating, schema, options.migrationsDir, logger))
+  const patient = { ...settings, statement_timeout: '0' }
+  const migrating = { ...connection, ...(pooled ? {} : { options: serverOptions(patient) }) }
+  const openMigrating = () => {
+    const client = new pg.Client(migrating)
+    if (pooled) withoutSession(client, patient)
+    return client
+  }
+  await untilReachable(options, () => applyMigrations(openMigrating, schema, options.migrationsDir, logger))
   const pool = new pg.Pool({
     ...connection,
     max: poolSize,
@@ -80,6 +89,10 @@ export async function openDatabase(options: DatabaseOptions): Promise<Database> 
   })
   // Who has a connection for a while learns of its loss by the next statement; without a listener the process would end.
   pool.on('connect', (client) => client.on('error', () => undefined))
+  if (pooled) {
+    poolsOfPooler.add(pool)
+    pool.on('connect', (client) => withoutSession(client, settings))
+  }
   const { metrics, poolName: name = 'main' } = options
   const stopMeasuring = metrics && measurePool(metrics, { schema, name, pool })
   let closed: Promise<void> | undefined
@@ -100,6 +113,13 @@ export async function openDatabase(options: DatabaseOptions): Promise<Database> 
       return (closed ??= pool.end())
     },
   }
+}
+
+const poolsOfPooler = new WeakSet<pg.Pool>()
+
+/** Whether what belongs to a session is lost between two transactions on these connections. */
+export function isPooled(pool: pg.Pool): boolean {
+  return poolsOfPooler.has(pool)
 }
 
 async function openSome(pool: pg.Pool, count: number): Promise<void> {

@@ -1,4 +1,5 @@
 import type pg from 'pg'
+import { holdLock } from './held-lock.ts'
 
 export interface IdPartitionsOptions {
   /** Asked for when it is needed: a store may open later. */
@@ -60,7 +61,8 @@ export class IdPartitions {
       if (wanted.every((one) => this.#names.has(span.name(one)))) return this.spansAhead(nowMs)
       await client.query('BEGIN')
       await client.query('SET LOCAL statement_timeout = 0')
-      await client.query({ ...this.#lock('pg_advisory_xact_lock', 'partitions'), ...patient })
+      const lock = 'SELECT pg_advisory_xact_lock(hashtextextended($1, 0))'
+      await client.query({ text: lock, values: [`${this.#options.name} partitions`], ...patient })
       const found = attachedNames(await this.#list(client))
       const missing = [...new Set(wanted)].filter((one) => !found.has(span.name(one)))
       if (missing.length > 0)
@@ -84,30 +86,23 @@ export class IdPartitions {
   async retire(nowMs: number, retentionDays: number): Promise<string[]> {
     const { span } = this.#options
     const oldest = span.name(span.at(nowMs - retentionDays * dayMs))
-    const client = await this.#options.pool().connect()
+    const lock = await holdLock(this.#options.pool(), `${this.#options.name} retention`, { patient: true })
+    if (lock === undefined) return []
+    const { client } = lock
     try {
-      const { rows } = await client.query<{ mine: boolean }>(this.#lock('pg_try_advisory_lock', 'retention'))
-      if (!rows[0]?.mine) return []
-      // To detach a partition waits for all that still reads it.
-      await client.query('SET statement_timeout = 0')
+      const schema = await schemaOf(client)
       const old = (await this.#list(client)).filter((found) => found.span < oldest)
       for (const found of old) this.#names.delete(found.span)
       for (const { table, name, attached, pending } of old) {
         const how = pending ? 'FINALIZE' : 'CONCURRENTLY'
-        if (attached) await client.query({ text: `ALTER TABLE ${table} DETACH PARTITION ${name} ${how}`, ...patient })
-        await client.query({ text: `DROP TABLE ${name}`, ...patient })
+        // To detach a partition waits for all that still reads it.
+        const detach = `ALTER TABLE ${schema}.${table} DETACH PARTITION ${schema}.${name} ${how}`
+        if (attached) await client.query({ text: detach, ...patient })
+        await client.query({ text: `DROP TABLE ${schema}.${name}`, ...patient })
       }
       return old.map(({ name }) => name)
     } finally {
-      // Closed, so that the lock goes with it whatever happened.
-      client.release(true)
-    }
-  }
-
-  #lock(how: 'pg_advisory_xact_lock' | 'pg_try_advisory_lock', what: string): pg.QueryConfig {
-    return {
-      text: `SELECT ${how}(hashtextextended($1, 0)) AS mine`,
-      values: [`${this.#options.name} ${what}`],
+      lock.release()
     }
   }
 
@@ -125,6 +120,11 @@ export class IdPartitions {
     )
     return rows
   }
+}
+
+async function schemaOf(client: pg.ClientBase): Promise<string> {
+  const { rows } = await client.query<{ name: string }>('SELECT quote_ident(current_schema()) AS name')
+  return rows[0]!.name
 }
 
 /** Whether a statement failed because a row belongs to a span that has no partition. */

@@ -1,4 +1,6 @@
 export { openDatabase, untilReachable, type Database, type DatabaseOptions } from './database.ts'
+export { holdLock, type HeldLock } from './held-lock.ts'
+export { throughPooler } from './pooler.ts'
 export { readEncryptionKeys } from './secret-box.ts'
 export { databaseFailure, isConnectionFailure } from './failure.ts'
 export { literally } from './page.ts'

@@ -3,7 +3,7 @@ import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { Failure } from '@automation/errors'
-import pg from 'pg'
+import type pg from 'pg'
 import type { Logger } from '@automation/service'
 
 interface Migration {
@@ -14,29 +14,29 @@ interface Migration {
 
 /**
  * Makes the schema and applies `<folder>/<name>/migration.sql` in the order of their names: each once, in a transaction
- * of its own together with its record in the schema's `migrations` table, one service at a time.
+ * of its own together with its record in the schema's `migrations` table, one service at a time. `open` makes a client.
  * Failure `migration_changed` when the file of an applied one is no longer what was applied.
  */
 export async function applyMigrations(
-  connection: pg.ClientConfig,
+  open: () => pg.Client,
   schema: string,
   folder: string | URL | undefined,
   logger: Logger,
 ): Promise<void> {
   if (folder === undefined) return
   const migrations = await readMigrations(typeof folder === 'string' ? folder : fileURLToPath(folder))
-  const client = new pg.Client(connection)
+  const client = open()
   // A lost connection also fails the query in flight, which is what is handled.
   client.on('error', () => undefined)
   try {
     await client.connect()
-    await client.query('SELECT pg_advisory_lock(hashtextextended($1, 0))', [`migrations of ${schema}`])
-    const applied = await recorded(client, schema)
+    const applied = await alone(client, schema, () => recorded(client, schema))
     const made: string[] = []
     for (const migration of migrations) {
       const checksum = applied.get(migration.name)
-      if (checksum === undefined) made.push(await apply(client, schema, migration))
-      else if (checksum !== migration.checksum) throw changed(schema, migration.name)
+      if (checksum === undefined) {
+        if (await apply(client, schema, migration)) made.push(migration.name)
+      } else if (checksum !== migration.checksum) throw changed(schema, migration.name)
     }
     if (made.length > 0) logger.info({ schema, migrations: made }, 'applied migrations')
     const known = new Set(migrations.map(({ name }) => name))
@@ -76,19 +76,28 @@ async function recorded(client: pg.Client, schema: string): Promise<Map<string, 
   return new Map(rows.map(({ name, checksum }) => [name, checksum]))
 }
 
-async function apply(client: pg.Client, schema: string, migration: Migration): Promise<string> {
+/** Whether it was missing: another service may have applied it meanwhile. */
+async function apply(client: pg.Client, schema: string, { name, sql, checksum }: Migration): Promise<boolean> {
   try {
-    await client.query('BEGIN')
-    await client.query(migration.sql)
-    await client.query(`INSERT INTO "${schema}".migrations (name, checksum) VALUES ($1, $2)`, [
-      migration.name,
-      migration.checksum,
-    ])
-    await client.query('COMMIT')
-    return migration.name
+    return await alone(client, schema, async () => {
+      const known = await client.query(`SELECT FROM "${schema}".migrations WHERE name = $1`, [name])
+      if (known.rowCount !== 0) return false
+      await client.query(sql)
+      await client.query(`INSERT INTO "${schema}".migrations (name, checksum) VALUES ($1, $2)`, [name, checksum])
+      return true
+    })
   } catch (error) {
-    throw new Error(`Migration ${migration.name} failed: ${(error as Error).message}`, { cause: error })
+    throw new Error(`Migration ${name} failed: ${(error as Error).message}`, { cause: error })
   }
+}
+
+/** In a transaction that no other service has at the same time. */
+async function alone<T>(client: pg.Client, schema: string, work: () => Promise<T>): Promise<T> {
+  await client.query('BEGIN')
+  await client.query('SELECT pg_advisory_xact_lock(hashtextextended($1, 0))', [`migrations of ${schema}`])
+  const result = await work()
+  await client.query('COMMIT')
+  return result
 }
 
 function changed(schema: string, name: string): Failure {

@@ -1,7 +1,9 @@
+import { holdLock } from '@automation/database'
 import type { Logger } from '@automation/service'
 import type pg from 'pg'
 import { indexedText } from './word-search.ts'
 import type { Connections } from './connections.ts'
+import { executionSchema } from './pools.ts'
 
 /** An index of one partition that is to be there. */
 interface Missing {
@@ -58,18 +60,11 @@ export async function makeDayIndexes(
   signal: AbortSignal,
   least = leastBytes,
 ): Promise<void> {
-  const client = await pool.connect()
-  let isOver = false
-  // Closed, so that the lock goes with it, and what is under way is given up.
-  const leave = () => {
-    if (!isOver) client.release(true)
-    isOver = true
-  }
-  signal.addEventListener('abort', leave, { once: true })
+  const lock = await holdLock(pool, 'execution day indexes', { patient: true })
+  if (lock === undefined) return
+  const { client } = lock
+  signal.addEventListener('abort', lock.release, { once: true })
   try {
-    const lock = `SELECT pg_try_advisory_lock(hashtextextended('execution day indexes', 0)) AS mine`
-    if (!(await client.query<{ mine: boolean }>(lock)).rows[0]?.mine) return
-    await client.query('SET statement_timeout = 0')
     const left = (await client.query<Missing>(missing)).rows
     const words = (await client.query<Missing>(withoutWords, [least])).rows
     for (const one of [...left, ...words]) {
@@ -79,15 +74,16 @@ export async function makeDayIndexes(
   } catch (error) {
     if (!signal.aborted) throw error
   } finally {
-    signal.removeEventListener('abort', leave)
-    leave()
+    signal.removeEventListener('abort', lock.release)
+    lock.release()
   }
 }
 
 async function make(client: pg.PoolClient, { day, name, whole, definition, isMade, isBroken }: Missing): Promise<void> {
+  const { schema } = executionSchema
   const steps = [
-    ...(isBroken ? [`DROP INDEX CONCURRENTLY ${name}`] : []),
-    ...(isMade ? [] : [`CREATE INDEX CONCURRENTLY ${name} ON ${day} ${definition}`]),
+    ...(isBroken ? [`DROP INDEX CONCURRENTLY ${schema}.${name}`] : []),
+    ...(isMade ? [] : [`CREATE INDEX CONCURRENTLY ${name} ON ${schema}.${day} ${definition}`]),
     // Of the words the planner knows then which are in many rows: those are found in the order of a list, not by the index.
     ...(whole === undefined ? [`ANALYZE ${day}`] : [`ALTER INDEX ${whole} ATTACH PARTITION ${name}`]),
   ]

@@ -1,5 +1,6 @@
 import { ExecutionEventSchema } from '@automation/contract/events/v1/execution_event'
 import { Status } from '@automation/contract/execution/v1/execution'
+import { holdLock, type HeldLock } from '@automation/database'
 import type { Cursor, Leadership, Outbox, OutboxEvent, Waiting } from '@automation/events'
 import { installsProcessId } from '@automation/contract/installs'
 import type { Logger } from '@automation/service'
@@ -38,7 +39,7 @@ const useful: Record<string, string> = {
   [errorHandlersReader]: `AND t.status = ${Status.ERROR}`,
 }
 
-/** The timeline as an outbox. Who leads holds an advisory lock on a connection of its own, and does all else on it. */
+/** The timeline as an outbox. Who leads holds an advisory lock, and does all else on its connection. */
 export class TimelineOutbox implements Outbox {
   readonly #connections: Connections
   readonly #traces: RunTraces
@@ -52,24 +53,16 @@ export class TimelineOutbox implements Outbox {
   }
 
   async lead(consumer: string): Promise<Leadership | undefined> {
-    const client = await this.#connections.pool.connect()
+    const lock = await holdLock(this.#connections.pool, `events for ${consumer}`)
+    if (lock === undefined) return undefined
     try {
-      const { rows } = await client.query<{ mine: boolean }>({
-        name: 'outbox-lead',
-        text: `SELECT pg_try_advisory_lock(hashtextextended('events for ' || $1, 0)) AS mine`,
-        values: [consumer],
-      })
-      if (rows[0]!.mine) {
-        // Another connection may have found another server.
-        const added = await eventNumbers(client, this.#logger)
-        return leadership({ client, consumer, traces: this.#traces, added })
-      }
+      // Another connection may have found another server.
+      const added = await eventNumbers(lock.client, this.#logger)
+      return leadership({ lock, consumer, traces: this.#traces, added })
     } catch (error) {
-      client.release(true)
+      lock.release()
       throw error
     }
-    client.release()
-    return undefined
   }
 
   /** Lets consumers begin now, unless they have begun before. */
@@ -118,14 +111,15 @@ async function horizonOf(client: pg.PoolClient, added: bigint): Promise<bigint> 
 }
 
 interface Leading {
-  client: pg.PoolClient
+  lock: HeldLock
   consumer: string
   traces: RunTraces
   /** What the numbers of events are ahead of those of transactions. */
   added: bigint
 }
 
-function leadership({ client, consumer, traces, added }: Leading): Leadership {
+function leadership({ lock, consumer, traces, added }: Leading): Leadership {
+  const { client } = lock
   // Only who publishes tells of traces.
   const traceparent =
     traces.areMade && consumer === 'kafka'
@@ -167,9 +161,8 @@ function leadership({ client, consumer, traces, added }: Leading): Leadership {
         values: [consumer, from, to, position],
       })
     },
-    // Closed, so that the lock goes with it.
     async release() {
-      client.release(true)
+      lock.release()
     },
   }
 }

@@ -2,7 +2,7 @@ import { openDatabase, type Database, type SchemaOptions } from '@automation/dat
 import type { PartContext } from '@automation/service'
 import { Connections } from './connections.ts'
 
-/** Connections by what may wait for what: lists never share a pool with the writes of a run. */
+/** Connections by what may wait for what, at most 20 at a time: lists never share a pool with the writes of a run. */
 export interface Pools {
   /** The batches that start, claim and end runs: two connections each, which nothing else can take. */
   batches: Connections
@@ -45,7 +45,7 @@ export async function openPools(url: string, context: PoolsContext, signal: Abor
   const batches = await openDatabase({ ...quick, ...executionSchema, poolName: 'batches', poolSize: 6, openAtFirst: 6 })
   const [hot, logs, reads, events] = await Promise.all([
     // Who kills many runs at once waits for the ones before.
-    openDatabase({ ...quick, poolName: 'hot', poolSize: 8, openAtFirst: 3, connectTimeoutMs: 2000 }),
+    openDatabase({ ...quick, poolName: 'hot', poolSize: 5, openAtFirst: 3, connectTimeoutMs: 2000 }),
     openDatabase({ ...common, poolName: 'logs', poolSize: 1, settings: { ...byKey, synchronous_commit: 'off' } }),
     openDatabase({
       ...common,
@@ -59,6 +59,7 @@ export async function openPools(url: string, context: PoolsContext, signal: Abor
     openDatabase({
       ...common,
       poolName: 'events',
+      // Three consumers have one each; through a pooler the lock of each has another.
       poolSize: 20,
       settings: { ...byKey, synchronous_commit: 'off' },
       queryTimeoutMs: 60_000,
