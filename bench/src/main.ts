@@ -18,6 +18,7 @@ import { w14 } from './workloads/w14-replicas.ts'
 import { w15 } from './workloads/w15-services.ts'
 import { w16 } from './workloads/w16-long-tail.ts'
 import { w17 } from './workloads/w17-team-streams.ts'
+import { w18 } from './workloads/w18-overload.ts'
 import { w2 } from './workloads/w02-python-webhook.ts'
 import { w3 } from './workloads/w03-queue-drain.ts'
 import { w4 } from './workloads/w04-idle-start.ts'
@@ -28,7 +29,7 @@ import { w8Pods } from './workloads/w08-pod-sandboxes.ts'
 import { w8 } from './workloads/w08-local-sandboxes.ts'
 import { w9 } from './workloads/w09-log-lines.ts'
 
-const onMachine: Workload[] = [w1, w2, w3, w4, w5, w6, w7, w8, w9, w10, w11, w12, w13, w14, w15, w16, w17, start]
+const onMachine: Workload[] = [w1, w2, w3, w4, w5, w6, w7, w8, w9, w10, w11, w12, w13, w14, w15, w16, w17, w18, start]
 const onCluster: Workload[] = [w8Pods]
 const workloads = [...onMachine, ...onCluster]
 const long = workloads.flatMap(({ id, isLong }) => (isLong ? [id] : []))
