@@ -182,15 +182,15 @@ describe.runIf(isThere('helm'))('the chart', () => {
     const headless = manifests.filter(
       ({ kind, spec }) => kind === 'Service' && (spec as { clusterIP?: string }).clusterIP === 'None',
     )
-    expect(hosts.toSorted()).toEqual(headless.map(({ metadata }) => metadata.name).toSorted())
+    expect(new Set(hosts)).toEqual(new Set(headless.map(({ metadata }) => metadata.name)))
     const called = ['execution', 'process-catalog', 'sandbox', 'scheduler', 'storage']
-    expect(headless.map(component).toSorted()).toEqual(called)
+    expect(new Set(headless.map(component))).toEqual(new Set(called))
   })
 
   test('scales execution by its load, with nothing in the pods of others that names its replicas', async () => {
     const manifests = await render(full)
     const scaled = manifests.filter(({ kind }) => kind === 'HorizontalPodAutoscaler')
-    expect(scaled.map(component).toSorted()).toEqual(['execution', 'gateway'])
+    expect(new Set(scaled.map(component))).toEqual(new Set(['execution', 'gateway']))
     const execution = manifests.find((each) => each.kind === 'Deployment' && component(each) === 'execution')!
     expect(execution['spec']).not.toHaveProperty('replicas')
     const deployments = (all: typeof manifests) => all.filter(({ kind }) => kind === 'Deployment')

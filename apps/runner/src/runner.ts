@@ -7,7 +7,7 @@ import {
   RunnerService,
 } from '@automation/contract/runner/v1/runner'
 import type { Isolation } from '@automation/jail'
-import type { Client, Neighbours, Principal } from '@automation/rpc'
+import type { Neighbours, Principal } from '@automation/rpc'
 import { failPoint, type Logger } from '@automation/service'
 import { Language } from '@automation/contract/common/v1/language'
 import { create, type MessageInitShape } from '@bufbuild/protobuf'

@@ -164,8 +164,7 @@ export class ReplicaLink {
       }
     } catch (thrown) {
       failure = asFailure(thrown)
-      if (!connection.signal.aborted)
-        logger.warn({ err: failure }, 'the stream to a replica broke')
+      if (!connection.signal.aborted) logger.warn({ err: failure }, 'the stream to a replica broke')
     }
     clearTimeout(impatience)
     outbox.close()
