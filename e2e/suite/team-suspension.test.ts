@@ -137,6 +137,19 @@ describe.skipIf(!shared.owned)('a team that its operator suspends', { concurrent
     await expectEvents('TEAM', 'paused', ['created', 'suspended', 'resumed'], member)
   })
 
+  test('has in the report of the month what its usage says, beside its neighbour', async () => {
+    const month = new Date().toISOString().slice(0, 7)
+    const csv = (await admin('usage', '--month', month, '--format', 'csv')).split('\n').map((line) => line.split(','))
+    const [names = [], ...lines] = csv
+    const rows = lines.map((line) => Object.fromEntries(names.map((name, at) => [name, line[at]])))
+    expect(rows.map(({ team }) => team)).toEqual(['neighbour', 'paused'])
+    const usage = await member.get<{ items: { runs: number }[] }>('/usage')
+    const runs = usage.body.items.reduce((sum, item) => sum + item.runs, 0)
+    expect(runs).toBeGreaterThan(2)
+    expect(rows[1]).toMatchObject({ runs: String(runs), finished: String(runs), storedBytes: '2' })
+    expect(rows[0]).toMatchObject({ runs: '1', finished: '1', killed: '0', storedBytes: '0' })
+  })
+
   test('ends what runs where the operator says so, runs and sandboxes', async () => {
     const sleeper = await makeProcess({ sourceCode: 'await new Promise(() => setInterval(() => {}, 1000))' }, member)
     const id = await execute(sleeper, {}, member)

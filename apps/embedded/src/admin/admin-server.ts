@@ -5,6 +5,8 @@ import { join, relative } from 'node:path'
 import { fromBinary, toBinary, type DescMethod } from '@bufbuild/protobuf'
 import { SealingService as CatalogSealing } from '@automation/contract/catalog/v1/sealing'
 import { SessionService } from '@automation/contract/catalog/v1/session'
+import { StatisticsService } from '@automation/contract/execution/v1/statistics'
+import { StorageService } from '@automation/contract/storage/v1/storage'
 import { TeamService } from '@automation/contract/catalog/v1/team'
 import { TeamLimitService } from '@automation/contract/catalog/v1/team_limit'
 import { TokenService } from '@automation/contract/catalog/v1/token'
@@ -31,6 +33,8 @@ export const operatorServices = [
   ExecutionRemoval,
   ScheduleRemoval,
   StorageRemoval,
+  StatisticsService,
+  StorageService,
   SandboxRemoval,
 ] as const
 
@@ -40,7 +44,8 @@ const maxBodyBytes = 1024 * 1024
 
 /**
  * Answers the command line on a socket in the data folder, as who may open that socket owns the system:
- * `POST /<service>/<method>` with the request as binary proto; 200 with the answer, or 400 with the failure as JSON.
+ * `POST /<service>/<method>` with the request as binary proto, on behalf of
+ * the team in the header `team`, if any; 200 with the answer, or 400 with the failure as JSON.
  */
 export async function serveAdmin(dataDir: string, neighbours: Neighbours, logger: Logger): Promise<Server> {
   const path = socketPath(dataDir, socketName)
@@ -74,7 +79,7 @@ async function answer(request: IncomingMessage, neighbours: Neighbours): Promise
   const call = calls[method.localName]
   if (call === undefined) throw new Failure('unimplemented', 'operation_unknown', 'No such operation')
   const message = fromBinary(method.input, await buffer(request))
-  return toBinary(method.output, await call(message, operatorContext()))
+  return toBinary(method.output, await call(message, operatorContext(String(request.headers['team'] ?? ''))))
 }
 
 function refuse(response: ServerResponse, thrown: unknown, logger: Logger): void {

@@ -10,6 +10,7 @@ import { consoleLink } from '../console/console-link.ts'
 import { readSystemSettings } from '../settings.ts'
 import { operatorContext } from './operator-context.ts'
 import type { Answer } from './answer.ts'
+import { usageReport, type ReportOptions } from './usage-report.ts'
 import { purgeTeam } from './team-removal.ts'
 import { resumeTeam, suspendTeam } from './team-suspension.ts'
 import { encryptionStatus, leftIn, rotateEncryptionKey } from './rotate-encryption-key.ts'
@@ -27,6 +28,12 @@ export function adminProgram(perform: Perform): Command {
     .addHelpText('after', helpOnTargets)
     .showHelpAfterError()
   addTeams(program, perform)
+  leaf(program, 'usage', 'what each team has used in a month; how much it stores is that of now')
+    .requiredOption('--month <month>', 'such as 2026-11, in UTC')
+    .option('--format <format>', 'table or csv', 'table')
+    .action(function (this: Command, options: ReportOptions) {
+      return perform(this, (target) => usageReport(target, options))
+    })
   addTokens(program, perform)
   addConsole(program, perform)
   addKeys(program, perform)

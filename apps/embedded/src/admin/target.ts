@@ -2,7 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { request } from 'node:http'
 import { buffer } from 'node:stream/consumers'
 import { Failure, unavailable, type FailureKind, type FieldFault } from '@automation/errors'
-import type { Neighbours, Client } from '@automation/rpc'
+import type { CallContext, Client, Neighbours } from '@automation/rpc'
 import { Environment, readGivenAddresses } from '@automation/service'
 import { create, fromBinary, toBinary, type DescMethod, type DescService } from '@bufbuild/protobuf'
 import { dataDirHolder, type Holder } from '../data-dir.ts'
@@ -74,16 +74,18 @@ function socketClient<S extends DescService>(dataDir: string, service: S): Clien
   const calls: Record<string, unknown> = {}
   for (const method of service.methods) {
     if (method.methodKind === 'unary')
-      calls[method.localName] = (init: Record<string, unknown>) => call(path, method, init)
+      calls[method.localName] = (init: Record<string, unknown>, context: CallContext) =>
+        call(path, method, init, context.principal.team)
   }
   return calls as Client<S>
 }
 
-async function call(socket: string, method: DescMethod, init: Record<string, unknown>) {
+async function call(socket: string, method: DescMethod, init: Record<string, unknown>, team: string) {
   const { status, body } = await post(
     socket,
     `/${method.parent.typeName}/${method.name}`,
     toBinary(method.input, create(method.input, init)),
+    team,
   )
   if (status === 200) return fromBinary(method.output, body)
   const { kind, code, text, fields } = JSON.parse(new TextDecoder().decode(body)) as FailureRecord
@@ -97,10 +99,15 @@ interface FailureRecord {
   fields: FieldFault[]
 }
 
-function post(socketPath: string, path: string, message: Uint8Array): Promise<{ status: number; body: Uint8Array }> {
+function post(
+  socketPath: string,
+  path: string,
+  message: Uint8Array,
+  team: string,
+): Promise<{ status: number; body: Uint8Array }> {
   const { promise, resolve, reject } = Promise.withResolvers<{ status: number; body: Uint8Array }>()
   const lost = (error: Error) => reject(unavailable('The running system does not answer on its admin socket', error))
-  request({ socketPath, path, method: 'POST', headers: { 'content-length': message.length } })
+  request({ socketPath, path, method: 'POST', headers: { 'content-length': message.length, team } })
     .on('response', (response) => {
       buffer(response).then((body) => resolve({ status: response.statusCode ?? 0, body }), lost)
     })
