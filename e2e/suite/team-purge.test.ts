@@ -5,10 +5,9 @@ import type { Client } from '../client/client.ts'
 import type { Schedule } from '../client/records.ts'
 import { withRows } from '../system/database.ts'
 import { openRegistry, type PackageRegistry } from '../system/package-registry.ts'
-import { killedAdmin, runAdmin } from '../system/system.ts'
+import { killedAdmin, runAdmin, startSystem, type System } from '../system/system.ts'
 import { waitUntil } from '../system/wait-until.ts'
 import { clientOf } from './client-of.ts'
-import { restartedSystem } from './restarted-system.ts'
 import { awaitEnd, awaitStatus, execute, makeProcess } from './runs.ts'
 import { everySecond } from './scheduling.ts'
 import { shared } from './shared-system.ts'
@@ -18,16 +17,16 @@ const other = 'staying'
 
 /** A system of two teams with all that there is; the tests follow each other. */
 describe.skipIf(!shared.owned)('a team that is purged', { concurrent: false, timeout: 240_000 }, () => {
-  const restarted = restartedSystem('first')
+  let system: System
   const clients: Record<string, Client> = {}
   let registry: PackageRegistry
   let ids: string[]
-  const admin = (...args: string[]) => runAdmin(args, restarted.system.env)
+  const admin = (...args: string[]) => runAdmin(args, system.env)
 
   beforeAll(async () => {
     registry = await openRegistry({ npm: { own: 'module.exports = "of its own"' }, pypi: {} })
-    await restarted.system.stop()
-    const { host } = await restarted.start({ ...registry.settings, SHUTDOWN_GRACE_MS: '1000' })
+    system = await startSystem({ team: 'first', env: { ...registry.settings, SHUTDOWN_GRACE_MS: '1000' } })
+    const { host } = system
     for (const team of [doomed, other]) {
       await admin('teams', 'create', team)
       const apiToken = (await admin('tokens', 'create', team)).stdout.trim()
@@ -36,10 +35,13 @@ describe.skipIf(!shared.owned)('a team that is purged', { concurrent: false, tim
     ids = await fill(clients[doomed]!)
     await fill(clients[other]!)
   }, 240_000)
-  afterAll(() => registry?.close())
+  afterAll(async () => {
+    await system?.stop()
+    await registry?.close()
+  })
 
   test('leaves nothing but audit records, also where the command was killed in the middle, and touches no other', async () => {
-    const { dataDir, system } = restarted
+    const { dataDir } = system
     const naming = (texts: string[], except: RegExp) => withRows(dataDir, (rows) => tablesWith(rows, texts, except))
     expect(await naming([doomed], /audit_records/)).toEqual(
       expect.arrayContaining(['catalog.processes', 'storage.blobs']),

@@ -75,6 +75,19 @@ export function objectStoreConformance(name: string, open: () => Promise<StoreUn
       expect(await store.size(at)).toBeUndefined()
     })
 
+    test('all that lies below a prefix is removed, and nothing beside it', async () => {
+      const [inside, deeper, beside] = [`${key()}`, `x/${key()}`, key()]
+      const folder = key()
+      for (const at of [`${folder}/${inside}`, `${folder}/${deeper}`, beside])
+        await store.put(at, pieces(Buffer.from('x')))
+      await store.removeAll(folder)
+      await store.removeAll(folder)
+      expect(await store.size(`${folder}/${inside}`)).toBeUndefined()
+      expect(await store.size(`${folder}/${deeper}`)).toBeUndefined()
+      expect(await store.size(beside)).toBe(1)
+      await store.remove(beside)
+    })
+
     test.each([100, 20_000_000])('a content that fails after %d bytes leaves nothing', async (size) => {
       const at = key()
       const failing = async function* () {
