@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises'
 import { createRequire } from 'node:module'
-import type { Browser, Page } from 'playwright-core'
+import type { Browser, Locator, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { at, openBrowser, picture, subject, visit } from './browser.ts'
 import { untilShown } from './until.ts'
@@ -53,6 +53,13 @@ const looks = [
   { theme: 'light', width: 360 },
 ] as const
 
+/** Colours do not depend on the width, so what is left of the other looks is their width: axe need not look again. */
+const widths = [
+  { theme: 'dark', width: 360 },
+  { theme: 'dark', width: 1440 },
+  { theme: 'light', width: 2560 },
+] as const
+
 let browser: Browser
 let axe: string
 beforeAll(async () => {
@@ -80,6 +87,50 @@ describe.each(looks)('in $theme at $width pixels', (look) => {
     },
   )
 })
+
+test.each(widths)(
+  'in $theme at $width pixels every page keeps to its width, and the browser complains of none',
+  async (look) => {
+    const { context, page, complaints } = await visit(browser, look)
+    for (const [name, path, heading] of pages) {
+      await page.goto(path.startsWith('http') ? path : at(path))
+      await page.locator('h1, h2', { hasText: heading }).first().waitFor()
+      await settled(page)
+      await picture(page, `${name}-${look.theme}-${look.width}`)
+      expect.soft({ name, beyond: await widthBeyond(page) }).toEqual({ name, beyond: 0 })
+    }
+    expect(complaints).toEqual([])
+    await context.close()
+  },
+)
+
+test('a wide window is used: lists and editors reach beyond 2,000 pixels', async () => {
+  const { context, page } = await visit(browser, { width: 2560 })
+  await page.goto(at('/executions'))
+  const box = await page.getByRole('table', { name: 'Executions, newest first' }).boundingBox()
+  expect(box!.width).toBeGreaterThan(2000)
+  await context.close()
+})
+
+test('on a phone the open tab of a process and the present day of the calendar are in sight', async () => {
+  const { context, page } = await visit(browser, { width: 360 })
+  await page.goto(at(`/processes/${failing.slug}/settings`))
+  const tab = page
+    .getByRole('link', { name: 'Settings', exact: true, includeHidden: false })
+    .and(page.locator('[aria-current=page]'))
+  await expect.poll(() => isInSight(page, tab)).toBe(true)
+  for (const span of ['week', 'month']) {
+    await page.goto(at(`/schedules?view=calendar&span=${span}`))
+    await expect.poll(() => isInSight(page, page.locator('[aria-current=date]'))).toBe(true)
+  }
+  await context.close()
+})
+
+async function isInSight(page: Page, element: Locator): Promise<boolean> {
+  const box = await element.boundingBox()
+  const width = page.viewportSize()?.width ?? 0
+  return box !== null && box.x >= 0 && box.x + box.width <= width
+}
 
 /** Until no request is under way but streams, and nothing is a skeleton. */
 async function settled(page: Page): Promise<void> {

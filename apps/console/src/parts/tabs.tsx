@@ -1,10 +1,16 @@
-import type { ReactNode } from 'react'
+import { useEffect, useRef, type ReactNode } from 'react'
+import { showInside } from './show-inside.ts'
 import styles from './tabs.module.css'
 
-/** Links between the pages of one thing, each a TanStack `Link`; the one that is open carries `aria-current`. */
+/**
+ * Links between the pages of one thing, each a TanStack `Link`; the one that is open carries `aria-current`, and is in sight
+ * also where not all fit.
+ */
 export function Tabs({ label, children }: { label: string; children: ReactNode }) {
+  const tabs = useRef<HTMLElement>(null)
+  useEffect(() => showInside(tabs.current, '[aria-current=page]'))
   return (
-    <nav aria-label={label} className={styles.tabs}>
+    <nav ref={tabs} aria-label={label} className={styles.tabs}>
       {children}
     </nav>
   )

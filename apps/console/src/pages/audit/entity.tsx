@@ -13,7 +13,7 @@ interface Props {
 /** What something was done to: a link to it, and a way to all that was done to it. */
 export function Entity({ team, event, onFilter }: Props) {
   return (
-    <span className={layout.row}>
+    <span className={`${layout.row} ${layout.together}`}>
       <Place team={team} event={event} />
       <Button look="quiet" aria-label={`All events of ${event.entityId}`} title="All events of it" onClick={onFilter}>
         <icons.search />

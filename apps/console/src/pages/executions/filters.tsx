@@ -57,8 +57,10 @@ export function Filters({ team, search, processId, onChange }: Props) {
           ['true', 'only'],
         ]}
       />
-      <Instant label="From" value={search.from} onChange={(from) => onChange({ from })} />
-      <Instant label="To" value={search.to} onChange={(to) => onChange({ to })} />
+      <span className={styles.range}>
+        <Instant label="From" value={search.from} onChange={(from) => onChange({ from })} />
+        <Instant label="To" value={search.to} onChange={(to) => onChange({ to })} />
+      </span>
       {search.schedule !== undefined && (
         <Button onClick={() => onChange({ schedule: undefined })}>
           Of one schedule <icons.cross />
@@ -85,7 +87,7 @@ function SearchField({ search, onChange }: Pick<Props, 'search' | 'onChange'>) {
         ref={field}
         type="search"
         aria-label="Words in parameters, value or error"
-        placeholder="Words in parameters, value or error (/)"
+        placeholder="Parameters, value, error (/)"
         value={q}
         onChange={(event) => {
           setQ(event.target.value)

@@ -1,4 +1,6 @@
+import { useEffect, useRef } from 'react'
 import { ScrollRegion } from '../../parts/scroll-region.tsx'
+import { showInside } from '../../parts/show-inside.ts'
 import { addDays, clockChange, inCells, localTime, type Day, type Firing } from '../../rules/calendar.ts'
 import { ChangeNote, DayName } from './day-name.tsx'
 import { FiringChips } from './firing-chip.tsx'
@@ -19,12 +21,14 @@ const WEEKDAYS = ['Monday', 'Tuesday', 'Wednesday', 'Thursday', 'Friday', 'Satur
 
 /** A month by weeks and days of a zone. */
 export function MonthView({ team, zone, otherZone, firings, first, end, month, today }: Props) {
+  const calendar = useRef<HTMLDivElement>(null)
+  useEffect(() => showInside(calendar.current, '[aria-current=date]'), [first])
   const weeks: Day[][] = []
   for (let monday = first; monday < end; monday = addDays(monday, 7))
     weeks.push(Array.from({ length: 7 }, (_, index) => addDays(monday, index)))
   const cells = inCells(firings, (atMs) => localTime(zone, atMs).day)
   return (
-    <ScrollRegion label="Month" className={styles.calendar}>
+    <ScrollRegion ref={calendar} label="Month" className={styles.calendar}>
       <table>
         <caption className="visually-hidden">Firings by day</caption>
         <thead>

@@ -1,4 +1,6 @@
+import { useEffect, useRef } from 'react'
 import { ScrollRegion } from '../../parts/scroll-region.tsx'
+import { showInside } from '../../parts/show-inside.ts'
 import { addDays, clockChange, inCells, localTime, type Day, type Firing } from '../../rules/calendar.ts'
 import { DayName, ChangeNote } from './day-name.tsx'
 import { FiringChips } from './firing-chip.tsx'
@@ -18,6 +20,8 @@ const HOURS = Array.from({ length: 24 }, (_, hour) => hour)
 
 /** A week by days and hours of the clocks of a zone. */
 export function WeekView({ team, zone, otherZone, firings, first, today, nowMs }: Props) {
+  const calendar = useRef<HTMLDivElement>(null)
+  useEffect(() => showInside(calendar.current, '[aria-current=date]'), [first])
   const days = Array.from({ length: 7 }, (_, index) => addDays(first, index))
   const changes = new Map(days.map((day) => [day, clockChange(zone, day)]))
   const cells = inCells(firings, (atMs) => {
@@ -26,7 +30,7 @@ export function WeekView({ team, zone, otherZone, firings, first, today, nowMs }
   })
   const present = localTime(zone, nowMs)
   return (
-    <ScrollRegion label="Week" className={styles.calendar}>
+    <ScrollRegion ref={calendar} label="Week" className={styles.calendar}>
       <table>
         <caption className="visually-hidden">Firings by day and hour</caption>
         <thead>
