@@ -141,7 +141,7 @@ export const w18: Workload = {
   title: `Three times what is served, of ${greedyTeams} teams that wait for their values, for half a minute (or --seconds), beside one that sends ${modestPerSecond} calls a second`,
   shown: { metric: 'recoveredS', unit: 's until full speed', moreIsBetter: false },
   isLong: true,
-  sides: [sideOf('embedded', openOurs), sideOf('services', openServices)],
+  sides: [sideOf('embedded', openOurs), sideOf('services', (lab, settings) => openServices(lab, 1, settings))],
   goals: (median) =>
     ['embedded', 'services'].flatMap((side) => {
       const of = (metric: string) => median(side, metric)

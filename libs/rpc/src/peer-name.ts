@@ -1,17 +1,26 @@
+import { isIP } from 'node:net'
 import { checkServerIdentity, type PeerCertificate } from 'node:tls'
 import type { ChannelOptions } from '@grpc/grpc-js'
+import { hostOf } from './known-replicas.ts'
 
-// What is connected to is an address of numbers, which is no name that TLS could ask for.
+// An address of numbers is no name that TLS could ask for.
 const namelessPeer = 'nameless.invalid'
 
-/** What makes TLS hold the certificate of a peer against these hosts, names or addresses of numbers: one is enough. */
-export function verifyPeer(hosts: readonly string[]): {
-  verify: { checkServerIdentity: (name: string, certificate: PeerCertificate) => Error | undefined }
+/**
+ * What makes TLS to `host:port` hold the certificate there against that host, also where it is an address of numbers; or
+ * against those that have led to it, of which one is enough.
+ */
+export function verifyPeer(
+  address: string,
+  names: readonly string[] = [hostOf(address)],
+): {
+  verify: { checkServerIdentity?: (name: string, certificate: PeerCertificate) => Error | undefined }
   options: ChannelOptions
 } {
+  if (isIP(hostOf(address)) === 0) return { verify: {}, options: {} }
   const identity = (_name: string, certificate: PeerCertificate) => {
-    const faults = hosts.map((host) => checkServerIdentity(host, certificate))
-    return faults.includes(undefined) ? undefined : (faults[0] ?? new Error('The peer has no name to be known by'))
+    const faults = names.map((name) => checkServerIdentity(name, certificate))
+    return faults.includes(undefined) ? undefined : faults[0]
   }
   return { verify: { checkServerIdentity: identity }, options: { 'grpc.ssl_target_name_override': namelessPeer } }
 }

@@ -49,9 +49,9 @@ export class TlsFolder {
     return experimental.createCertificateProviderServerCredentials(this.#provider, this.#provider, true)
   }
 
-  /** For a channel: the certificate there must name one of these hosts. */
-  channel(hosts: readonly string[]): { credentials: ChannelCredentials; options: ChannelOptions } {
-    const { verify, options } = verifyPeer(hosts)
+  /** For a channel to `host:port`: the certificate there must name one of these hosts. */
+  channel(address: string, names: readonly string[]): { credentials: ChannelCredentials; options: ChannelOptions } {
+    const { verify, options } = verifyPeer(address, names)
     const { createCertificateProviderChannelCredentials: create } = experimental
     return { credentials: create(this.#provider, this.#provider, verify), options }
   }

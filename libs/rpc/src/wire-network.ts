@@ -218,7 +218,7 @@ export class WireNetwork implements Neighbours {
         address,
         this.#channelOptions,
         this.#connectWithinMs,
-        this.#options.tls?.channel(hosts),
+        this.#options.tls?.channel(address, hosts),
       )
       this.#connections.set(key, connection)
     }

@@ -258,7 +258,7 @@ export class Claims {
 
 /** How long runs of a claim have waited, in seconds: those that neither packages nor the limit of their team has held. */
 function startDelays({ claimed, turns }: Awaited<ReturnType<typeof claimRows>>, nowMs: number): number[] {
-  const atLimit = new Set(turns.filter(({ free, picked }) => picked === free).map(({ team }) => team))
+  const atLimit = new Set(turns.filter(({ left }) => left === 'no slot').map(({ team }) => team))
   const isCounted = ({ team, was }: Claimed) => was === Status.QUEUED && !atLimit.has(team)
   return claimed.filter(isCounted).map(({ id }) => Math.max(0, nowMs - createdAtMs(id)) / 1000)
 }

@@ -89,7 +89,7 @@ UPDATE executions e
    SET status = ${running}, sequence = c.sequence, fence = $6, session_id = ($5::uuid[])[c.rank], slot = 1,
        started_at = now(), updated_at = now(), tracked = false, released_at = NULL
   FROM chosen c WHERE e.id = c.id
-RETURNING ${row}, CASE c.rank WHEN 1 THEN (
+RETURNING ${row}, c.status AS was, CASE c.rank WHEN 1 THEN (
   SELECT json_agg(json_build_object('team', t.team, 'left', CASE
            WHEN (SELECT count(*) FROM picked p WHERE p.team = t.team) < t.asked THEN 'none'
            WHEN t.asked = t.free THEN 'no slot' ELSE 'some' END)) FROM turns t) END AS turns`

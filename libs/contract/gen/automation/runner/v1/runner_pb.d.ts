@@ -132,6 +132,12 @@ export declare type ReplicaMessage = Message<"automation.runner.v1.ReplicaMessag
      */
     value: ReplicaDraining;
     case: "draining";
+  } | {
+    /**
+     * @generated from field: automation.runner.v1.RemoveSets remove_sets = 9;
+     */
+    value: RemoveSets;
+    case: "removeSets";
   } | { case: undefined; value?: undefined };
 };
 
@@ -283,6 +289,24 @@ export declare type DropSpec = Message<"automation.runner.v1.DropSpec"> & {
  * Use `create(DropSpecSchema)` to create a new message.
  */
 export declare const DropSpecSchema: GenMessage<DropSpec>;
+
+/**
+ * Nobody has a use for these sets of packages any more.
+ *
+ * @generated from message automation.runner.v1.RemoveSets
+ */
+export declare type RemoveSets = Message<"automation.runner.v1.RemoveSets"> & {
+  /**
+   * @generated from field: repeated string keys = 1;
+   */
+  keys: string[];
+};
+
+/**
+ * Describes the message automation.runner.v1.RemoveSets.
+ * Use `create(RemoveSetsSchema)` to create a new message.
+ */
+export declare const RemoveSetsSchema: GenMessage<RemoveSets>;
 
 /**
  * One run, handed over once, after its RUNNING row was committed.

@@ -11,7 +11,7 @@ import { file_automation_execution_v1_execution } from "../../execution/v1/execu
  * Describes the file automation/runner/v1/runner.proto.
  */
 export const file_automation_runner_v1_runner = /*@__PURE__*/
-  fileDesc("CiFhdXRvbWF0aW9uL3J1bm5lci92MS9ydW5uZXIucHJvdG8SFGF1dG9tYXRpb24ucnVubmVyLnYxIqcDCg1SdW5uZXJNZXNzYWdlEiwKBWhlbGxvGAEgASgLMhsuYXV0b21hdGlvbi5ydW5uZXIudjEuSGVsbG9IABIuCgZjcmVkaXQYAiABKAsyHC5hdXRvbWF0aW9uLnJ1bm5lci52MS5DcmVkaXRIABIqCgRsb2dzGAMgASgLMhouYXV0b21hdGlvbi5ydW5uZXIudjEuTG9nc0gAEi4KBnJlc3VsdBgEIAEoCzIcLmF1dG9tYXRpb24ucnVubmVyLnYxLlJlc3VsdEgAEjAKB2dvb2RieWUYBSABKAsyHS5hdXRvbWF0aW9uLnJ1bm5lci52MS5Hb29kYnllSAASMgoIZHJhaW5pbmcYBiABKAsyHi5hdXRvbWF0aW9uLnJ1bm5lci52MS5EcmFpbmluZ0gAEjkKDGtpbGxlZF91c2FnZRgHIAEoCzIhLmF1dG9tYXRpb24ucnVubmVyLnYxLktpbGxlZFVzYWdlSAASMAoHcmVjbGFpbRgIIAEoCzIdLmF1dG9tYXRpb24ucnVubmVyLnYxLlJlY2xhaW1IAEIJCgdtZXNzYWdlIsIDCg5SZXBsaWNhTWVzc2FnZRIwCgd3ZWxjb21lGAEgASgLMh0uYXV0b21hdGlvbi5ydW5uZXIudjEuV2VsY29tZUgAEjEKCHB1dF9zcGVjGAIgASgLMh0uYXV0b21hdGlvbi5ydW5uZXIudjEuUHV0U3BlY0gAEjMKCWRyb3Bfc3BlYxgDIAEoCzIeLmF1dG9tYXRpb24ucnVubmVyLnYxLkRyb3BTcGVjSAASKAoDcnVuGAQgASgLMhkuYXV0b21hdGlvbi5ydW5uZXIudjEuUnVuSAASKgoEa2lsbBgFIAEoCzIaLmF1dG9tYXRpb24ucnVubmVyLnYxLktpbGxIABI7Cg1yZXN1bHRfc3RvcmVkGAYgASgLMiIuYXV0b21hdGlvbi5ydW5uZXIudjEuUmVzdWx0U3RvcmVkSAASPQoOc2xvdHNfcmV0dXJuZWQYByABKAsyIy5hdXRvbWF0aW9uLnJ1bm5lci52MS5TbG90c1JldHVybmVkSAASOQoIZHJhaW5pbmcYCCABKAsyJS5hdXRvbWF0aW9uLnJ1bm5lci52MS5SZXBsaWNhRHJhaW5pbmdIAEIJCgdtZXNzYWdlIsUBCgVIZWxsbxISCgpzZXNzaW9uX2lkGAEgASgJEhMKC3J1bm5lcl9uYW1lGAIgASgJEgwKBHBvb2wYAyABKAkSDQoFc2xvdHMYBCABKA0SMQoJbGFuZ3VhZ2VzGAUgAygOMh4uYXV0b21hdGlvbi5jb21tb24udjEuTGFuZ3VhZ2USEAoIb25lX3RlYW0YBiABKAgSGAoQdGVhbV9tYXhfcnVubmVycxgHIAEoDRIXCg9vbmVfdGVhbV9yZW1lZHkYCCABKAkiGwoHV2VsY29tZRIQCghsZWFzZV9tcxgBIAEoDSIlCgZDcmVkaXQSDQoFc2xvdHMYASABKA0SDAoEdGVhbRgCIAEoCSJECgdQdXRTcGVjEgsKA2tleRgBIAEoCRIsCgRzcGVjGAIgASgLMh4uYXV0b21hdGlvbi5jYXRhbG9nLnYxLlJ1blNwZWMiFwoIRHJvcFNwZWMSCwoDa2V5GAEgASgJItYCCgNSdW4SFAoMZXhlY3V0aW9uX2lkGAEgASgJEg0KBWZlbmNlGAIgASgEEhAKCHNwZWNfa2V5GAMgASgJEhIKCnBhcmFtZXRlcnMYBCABKAwSFAoHcmVxdWVzdBgFIAEoDEgAiAEBEhQKB2NvbW1lbnQYBiABKAlIAYgBARIYCgtzY2hlZHVsZV9pZBgHIAEoCUgCiAEBEh0KEHNjaGVkdWxlX2NvbW1lbnQYCCABKAlIA4gBARISCgp0aW1lb3V0X21zGAkgASgNEhUKDWZyZXNoX3Byb2Nlc3MYCiABKAgSDQoFdG9rZW4YCyABKAkSGAoLdHJhY2VwYXJlbnQYDCABKAlIBIgBAUIKCghfcmVxdWVzdEIKCghfY29tbWVudEIOCgxfc2NoZWR1bGVfaWRCEwoRX3NjaGVkdWxlX2NvbW1lbnRCDgoMX3RyYWNlcGFyZW50IhwKBEtpbGwSFAoMZXhlY3V0aW9uX2lkGAEgASgJIloKBExvZ3MSFAoMZXhlY3V0aW9uX2lkGAEgASgJEg0KBWZlbmNlGAIgASgEEi0KBWNodW5rGAMgASgLMh4uYXV0b21hdGlvbi5ydW5uZXIudjEuTG9nQ2h1bmsiTQoITG9nQ2h1bmsSDQoFZmlyc3QYASABKA0SMgoHZW50cmllcxgCIAMoCzIhLmF1dG9tYXRpb24uZXhlY3V0aW9uLnYxLkxvZ0VudHJ5IvcBCgZSZXN1bHQSFAoMZXhlY3V0aW9uX2lkGAEgASgJEg0KBWZlbmNlGAIgASgEEjIKCGZpbmlzaGVkGAMgASgLMh4uYXV0b21hdGlvbi5ydW5uZXIudjEuRmluaXNoZWRIABIuCgZmYWlsZWQYBCABKAsyHC5hdXRvbWF0aW9uLnJ1bm5lci52MS5GYWlsZWRIABIxCglsYXN0X2xvZ3MYBSABKAsyHi5hdXRvbWF0aW9uLnJ1bm5lci52MS5Mb2dDaHVuaxIqCgV1c2FnZRgGIAEoCzIbLmF1dG9tYXRpb24ucnVubmVyLnYxLlVzYWdlQgUKA2VuZCJNCgVVc2FnZRITCgZjcHVfbXMYASABKARIAIgBARIWCgltZW1vcnlfbWIYAiABKARIAYgBAUIJCgdfY3B1X21zQgwKCl9tZW1vcnlfbWIiXgoLS2lsbGVkVXNhZ2USFAoMZXhlY3V0aW9uX2lkGAEgASgJEg0KBWZlbmNlGAIgASgEEioKBXVzYWdlGAMgASgLMhsuYXV0b21hdGlvbi5ydW5uZXIudjEuVXNhZ2UiMwoIRmluaXNoZWQSFAoMcmV0dXJuX3ZhbHVlGAEgASgMEhEKCXRyYW5zaWVudBgCIAEoCCI5CgZGYWlsZWQSEwoLZXhwbGFuYXRpb24YASABKAkSEQoEbGluZRgCIAEoDUgAiAEBQgcKBV9saW5lIiQKDFJlc3VsdFN0b3JlZBIUCgxleGVjdXRpb25faWQYASABKAkiCgoIRHJhaW5pbmciGAoHUmVjbGFpbRINCgVzbG90cxgBIAEoDSIRCg9SZXBsaWNhRHJhaW5pbmciHgoNU2xvdHNSZXR1cm5lZBINCgVzbG90cxgBIAEoDSIJCgdHb29kYnllIl8KE1JlbmV3U2Vzc2lvblJlcXVlc3QSEgoKc2Vzc2lvbl9pZBgBIAEoCRIVCg1leGVjdXRpb25faWRzGAIgAygJEg8KB2lkbGVfbXMYAyABKAQSDAoEdGVhbRgEIAEoCSIzChRSZW5ld1Nlc3Npb25SZXNwb25zZRIbChNlbmRlZF9leGVjdXRpb25faWRzGAEgAygJMs0BCg1SdW5uZXJTZXJ2aWNlElUKBFdvcmsSIy5hdXRvbWF0aW9uLnJ1bm5lci52MS5SdW5uZXJNZXNzYWdlGiQuYXV0b21hdGlvbi5ydW5uZXIudjEuUmVwbGljYU1lc3NhZ2UoATABEmUKDFJlbmV3U2Vzc2lvbhIpLmF1dG9tYXRpb24ucnVubmVyLnYxLlJlbmV3U2Vzc2lvblJlcXVlc3QaKi5hdXRvbWF0aW9uLnJ1bm5lci52MS5SZW5ld1Nlc3Npb25SZXNwb25zZWIGcHJvdG8z", [file_automation_catalog_v1_resolve, file_automation_common_v1_language, file_automation_execution_v1_execution]);
+  fileDesc("CiFhdXRvbWF0aW9uL3J1bm5lci92MS9ydW5uZXIucHJvdG8SFGF1dG9tYXRpb24ucnVubmVyLnYxIqcDCg1SdW5uZXJNZXNzYWdlEiwKBWhlbGxvGAEgASgLMhsuYXV0b21hdGlvbi5ydW5uZXIudjEuSGVsbG9IABIuCgZjcmVkaXQYAiABKAsyHC5hdXRvbWF0aW9uLnJ1bm5lci52MS5DcmVkaXRIABIqCgRsb2dzGAMgASgLMhouYXV0b21hdGlvbi5ydW5uZXIudjEuTG9nc0gAEi4KBnJlc3VsdBgEIAEoCzIcLmF1dG9tYXRpb24ucnVubmVyLnYxLlJlc3VsdEgAEjAKB2dvb2RieWUYBSABKAsyHS5hdXRvbWF0aW9uLnJ1bm5lci52MS5Hb29kYnllSAASMgoIZHJhaW5pbmcYBiABKAsyHi5hdXRvbWF0aW9uLnJ1bm5lci52MS5EcmFpbmluZ0gAEjkKDGtpbGxlZF91c2FnZRgHIAEoCzIhLmF1dG9tYXRpb24ucnVubmVyLnYxLktpbGxlZFVzYWdlSAASMAoHcmVjbGFpbRgIIAEoCzIdLmF1dG9tYXRpb24ucnVubmVyLnYxLlJlY2xhaW1IAEIJCgdtZXNzYWdlIvsDCg5SZXBsaWNhTWVzc2FnZRIwCgd3ZWxjb21lGAEgASgLMh0uYXV0b21hdGlvbi5ydW5uZXIudjEuV2VsY29tZUgAEjEKCHB1dF9zcGVjGAIgASgLMh0uYXV0b21hdGlvbi5ydW5uZXIudjEuUHV0U3BlY0gAEjMKCWRyb3Bfc3BlYxgDIAEoCzIeLmF1dG9tYXRpb24ucnVubmVyLnYxLkRyb3BTcGVjSAASKAoDcnVuGAQgASgLMhkuYXV0b21hdGlvbi5ydW5uZXIudjEuUnVuSAASKgoEa2lsbBgFIAEoCzIaLmF1dG9tYXRpb24ucnVubmVyLnYxLktpbGxIABI7Cg1yZXN1bHRfc3RvcmVkGAYgASgLMiIuYXV0b21hdGlvbi5ydW5uZXIudjEuUmVzdWx0U3RvcmVkSAASPQoOc2xvdHNfcmV0dXJuZWQYByABKAsyIy5hdXRvbWF0aW9uLnJ1bm5lci52MS5TbG90c1JldHVybmVkSAASOQoIZHJhaW5pbmcYCCABKAsyJS5hdXRvbWF0aW9uLnJ1bm5lci52MS5SZXBsaWNhRHJhaW5pbmdIABI3CgtyZW1vdmVfc2V0cxgJIAEoCzIgLmF1dG9tYXRpb24ucnVubmVyLnYxLlJlbW92ZVNldHNIAEIJCgdtZXNzYWdlIsUBCgVIZWxsbxISCgpzZXNzaW9uX2lkGAEgASgJEhMKC3J1bm5lcl9uYW1lGAIgASgJEgwKBHBvb2wYAyABKAkSDQoFc2xvdHMYBCABKA0SMQoJbGFuZ3VhZ2VzGAUgAygOMh4uYXV0b21hdGlvbi5jb21tb24udjEuTGFuZ3VhZ2USEAoIb25lX3RlYW0YBiABKAgSGAoQdGVhbV9tYXhfcnVubmVycxgHIAEoDRIXCg9vbmVfdGVhbV9yZW1lZHkYCCABKAkiGwoHV2VsY29tZRIQCghsZWFzZV9tcxgBIAEoDSIlCgZDcmVkaXQSDQoFc2xvdHMYASABKA0SDAoEdGVhbRgCIAEoCSJECgdQdXRTcGVjEgsKA2tleRgBIAEoCRIsCgRzcGVjGAIgASgLMh4uYXV0b21hdGlvbi5jYXRhbG9nLnYxLlJ1blNwZWMiFwoIRHJvcFNwZWMSCwoDa2V5GAEgASgJIhoKClJlbW92ZVNldHMSDAoEa2V5cxgBIAMoCSLWAgoDUnVuEhQKDGV4ZWN1dGlvbl9pZBgBIAEoCRINCgVmZW5jZRgCIAEoBBIQCghzcGVjX2tleRgDIAEoCRISCgpwYXJhbWV0ZXJzGAQgASgMEhQKB3JlcXVlc3QYBSABKAxIAIgBARIUCgdjb21tZW50GAYgASgJSAGIAQESGAoLc2NoZWR1bGVfaWQYByABKAlIAogBARIdChBzY2hlZHVsZV9jb21tZW50GAggASgJSAOIAQESEgoKdGltZW91dF9tcxgJIAEoDRIVCg1mcmVzaF9wcm9jZXNzGAogASgIEg0KBXRva2VuGAsgASgJEhgKC3RyYWNlcGFyZW50GAwgASgJSASIAQFCCgoIX3JlcXVlc3RCCgoIX2NvbW1lbnRCDgoMX3NjaGVkdWxlX2lkQhMKEV9zY2hlZHVsZV9jb21tZW50Qg4KDF90cmFjZXBhcmVudCIcCgRLaWxsEhQKDGV4ZWN1dGlvbl9pZBgBIAEoCSJaCgRMb2dzEhQKDGV4ZWN1dGlvbl9pZBgBIAEoCRINCgVmZW5jZRgCIAEoBBItCgVjaHVuaxgDIAEoCzIeLmF1dG9tYXRpb24ucnVubmVyLnYxLkxvZ0NodW5rIk0KCExvZ0NodW5rEg0KBWZpcnN0GAEgASgNEjIKB2VudHJpZXMYAiADKAsyIS5hdXRvbWF0aW9uLmV4ZWN1dGlvbi52MS5Mb2dFbnRyeSL3AQoGUmVzdWx0EhQKDGV4ZWN1dGlvbl9pZBgBIAEoCRINCgVmZW5jZRgCIAEoBBIyCghmaW5pc2hlZBgDIAEoCzIeLmF1dG9tYXRpb24ucnVubmVyLnYxLkZpbmlzaGVkSAASLgoGZmFpbGVkGAQgASgLMhwuYXV0b21hdGlvbi5ydW5uZXIudjEuRmFpbGVkSAASMQoJbGFzdF9sb2dzGAUgASgLMh4uYXV0b21hdGlvbi5ydW5uZXIudjEuTG9nQ2h1bmsSKgoFdXNhZ2UYBiABKAsyGy5hdXRvbWF0aW9uLnJ1bm5lci52MS5Vc2FnZUIFCgNlbmQiTQoFVXNhZ2USEwoGY3B1X21zGAEgASgESACIAQESFgoJbWVtb3J5X21iGAIgASgESAGIAQFCCQoHX2NwdV9tc0IMCgpfbWVtb3J5X21iIl4KC0tpbGxlZFVzYWdlEhQKDGV4ZWN1dGlvbl9pZBgBIAEoCRINCgVmZW5jZRgCIAEoBBIqCgV1c2FnZRgDIAEoCzIbLmF1dG9tYXRpb24ucnVubmVyLnYxLlVzYWdlIjMKCEZpbmlzaGVkEhQKDHJldHVybl92YWx1ZRgBIAEoDBIRCgl0cmFuc2llbnQYAiABKAgiOQoGRmFpbGVkEhMKC2V4cGxhbmF0aW9uGAEgASgJEhEKBGxpbmUYAiABKA1IAIgBAUIHCgVfbGluZSIkCgxSZXN1bHRTdG9yZWQSFAoMZXhlY3V0aW9uX2lkGAEgASgJIgoKCERyYWluaW5nIhgKB1JlY2xhaW0SDQoFc2xvdHMYASABKA0iEQoPUmVwbGljYURyYWluaW5nIh4KDVNsb3RzUmV0dXJuZWQSDQoFc2xvdHMYASABKA0iCQoHR29vZGJ5ZSJfChNSZW5ld1Nlc3Npb25SZXF1ZXN0EhIKCnNlc3Npb25faWQYASABKAkSFQoNZXhlY3V0aW9uX2lkcxgCIAMoCRIPCgdpZGxlX21zGAMgASgEEgwKBHRlYW0YBCABKAkiMwoUUmVuZXdTZXNzaW9uUmVzcG9uc2USGwoTZW5kZWRfZXhlY3V0aW9uX2lkcxgBIAMoCTLNAQoNUnVubmVyU2VydmljZRJVCgRXb3JrEiMuYXV0b21hdGlvbi5ydW5uZXIudjEuUnVubmVyTWVzc2FnZRokLmF1dG9tYXRpb24ucnVubmVyLnYxLlJlcGxpY2FNZXNzYWdlKAEwARJlCgxSZW5ld1Nlc3Npb24SKS5hdXRvbWF0aW9uLnJ1bm5lci52MS5SZW5ld1Nlc3Npb25SZXF1ZXN0GiouYXV0b21hdGlvbi5ydW5uZXIudjEuUmVuZXdTZXNzaW9uUmVzcG9uc2ViBnByb3RvMw", [file_automation_catalog_v1_resolve, file_automation_common_v1_language, file_automation_execution_v1_execution]);
 
 /**
  * Describes the message automation.runner.v1.RunnerMessage.
@@ -63,123 +63,130 @@ export const DropSpecSchema = /*@__PURE__*/
   messageDesc(file_automation_runner_v1_runner, 6);
 
 /**
+ * Describes the message automation.runner.v1.RemoveSets.
+ * Use `create(RemoveSetsSchema)` to create a new message.
+ */
+export const RemoveSetsSchema = /*@__PURE__*/
+  messageDesc(file_automation_runner_v1_runner, 7);
+
+/**
  * Describes the message automation.runner.v1.Run.
  * Use `create(RunSchema)` to create a new message.
  */
 export const RunSchema = /*@__PURE__*/
-  messageDesc(file_automation_runner_v1_runner, 7);
+  messageDesc(file_automation_runner_v1_runner, 8);
 
 /**
  * Describes the message automation.runner.v1.Kill.
  * Use `create(KillSchema)` to create a new message.
  */
 export const KillSchema = /*@__PURE__*/
-  messageDesc(file_automation_runner_v1_runner, 8);
+  messageDesc(file_automation_runner_v1_runner, 9);
 
 /**
  * Describes the message automation.runner.v1.Logs.
  * Use `create(LogsSchema)` to create a new message.
  */
 export const LogsSchema = /*@__PURE__*/
-  messageDesc(file_automation_runner_v1_runner, 9);
+  messageDesc(file_automation_runner_v1_runner, 10);
 
 /**
  * Describes the message automation.runner.v1.LogChunk.
  * Use `create(LogChunkSchema)` to create a new message.
  */
 export const LogChunkSchema = /*@__PURE__*/
-  messageDesc(file_automation_runner_v1_runner, 10);
+  messageDesc(file_automation_runner_v1_runner, 11);
 
 /**
  * Describes the message automation.runner.v1.Result.
  * Use `create(ResultSchema)` to create a new message.
  */
 export const ResultSchema = /*@__PURE__*/
-  messageDesc(file_automation_runner_v1_runner, 11);
+  messageDesc(file_automation_runner_v1_runner, 12);
 
 /**
  * Describes the message automation.runner.v1.Usage.
  * Use `create(UsageSchema)` to create a new message.
  */
 export const UsageSchema = /*@__PURE__*/
-  messageDesc(file_automation_runner_v1_runner, 12);
+  messageDesc(file_automation_runner_v1_runner, 13);
 
 /**
  * Describes the message automation.runner.v1.KilledUsage.
  * Use `create(KilledUsageSchema)` to create a new message.
  */
 export const KilledUsageSchema = /*@__PURE__*/
-  messageDesc(file_automation_runner_v1_runner, 13);
+  messageDesc(file_automation_runner_v1_runner, 14);
 
 /**
  * Describes the message automation.runner.v1.Finished.
  * Use `create(FinishedSchema)` to create a new message.
  */
 export const FinishedSchema = /*@__PURE__*/
-  messageDesc(file_automation_runner_v1_runner, 14);
+  messageDesc(file_automation_runner_v1_runner, 15);
 
 /**
  * Describes the message automation.runner.v1.Failed.
  * Use `create(FailedSchema)` to create a new message.
  */
 export const FailedSchema = /*@__PURE__*/
-  messageDesc(file_automation_runner_v1_runner, 15);
+  messageDesc(file_automation_runner_v1_runner, 16);
 
 /**
  * Describes the message automation.runner.v1.ResultStored.
  * Use `create(ResultStoredSchema)` to create a new message.
  */
 export const ResultStoredSchema = /*@__PURE__*/
-  messageDesc(file_automation_runner_v1_runner, 16);
+  messageDesc(file_automation_runner_v1_runner, 17);
 
 /**
  * Describes the message automation.runner.v1.Draining.
  * Use `create(DrainingSchema)` to create a new message.
  */
 export const DrainingSchema = /*@__PURE__*/
-  messageDesc(file_automation_runner_v1_runner, 17);
+  messageDesc(file_automation_runner_v1_runner, 18);
 
 /**
  * Describes the message automation.runner.v1.Reclaim.
  * Use `create(ReclaimSchema)` to create a new message.
  */
 export const ReclaimSchema = /*@__PURE__*/
-  messageDesc(file_automation_runner_v1_runner, 18);
+  messageDesc(file_automation_runner_v1_runner, 19);
 
 /**
  * Describes the message automation.runner.v1.ReplicaDraining.
  * Use `create(ReplicaDrainingSchema)` to create a new message.
  */
 export const ReplicaDrainingSchema = /*@__PURE__*/
-  messageDesc(file_automation_runner_v1_runner, 19);
+  messageDesc(file_automation_runner_v1_runner, 20);
 
 /**
  * Describes the message automation.runner.v1.SlotsReturned.
  * Use `create(SlotsReturnedSchema)` to create a new message.
  */
 export const SlotsReturnedSchema = /*@__PURE__*/
-  messageDesc(file_automation_runner_v1_runner, 20);
+  messageDesc(file_automation_runner_v1_runner, 21);
 
 /**
  * Describes the message automation.runner.v1.Goodbye.
  * Use `create(GoodbyeSchema)` to create a new message.
  */
 export const GoodbyeSchema = /*@__PURE__*/
-  messageDesc(file_automation_runner_v1_runner, 21);
+  messageDesc(file_automation_runner_v1_runner, 22);
 
 /**
  * Describes the message automation.runner.v1.RenewSessionRequest.
  * Use `create(RenewSessionRequestSchema)` to create a new message.
  */
 export const RenewSessionRequestSchema = /*@__PURE__*/
-  messageDesc(file_automation_runner_v1_runner, 22);
+  messageDesc(file_automation_runner_v1_runner, 23);
 
 /**
  * Describes the message automation.runner.v1.RenewSessionResponse.
  * Use `create(RenewSessionResponseSchema)` to create a new message.
  */
 export const RenewSessionResponseSchema = /*@__PURE__*/
-  messageDesc(file_automation_runner_v1_runner, 23);
+  messageDesc(file_automation_runner_v1_runner, 24);
 
 /**
  * Served by execution, called by runners. A runner keeps one Work stream to every replica.
