@@ -1,0 +1,105 @@
+import { spawn, type ChildProcess } from 'node:child_process'
+import { once } from 'node:events'
+import { closeSync, openSync, renameSync, writeFileSync } from 'node:fs'
+import { chmod, mkdtemp, readFile, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { removeTraces, repositoryRoot, startSystem, systemSettings, type System } from './system.ts'
+import { waitUntil } from './wait-until.ts'
+
+/** A replica of execution beside the one that its supervisor keeps. */
+export interface ExtraReplica {
+  address: string
+  process: ChildProcess
+}
+
+/** A system in the shape of services whose replicas of execution come and go; its other services find them by a name. */
+export interface ElasticSystem {
+  system: System
+  /** Starts one more replica; resolves when it is ready and the name leads to it. */
+  add(): Promise<ExtraReplica>
+  /** Tells a replica to stop, as the name stops leading to it; resolves with its exit code. */
+  end(replica: ExtraReplica): Promise<number | null>
+  stop(): Promise<void>
+}
+
+const host = 'execution.e2e'
+
+/** Starts it with one replica of execution. Each further one listens on an address of loopback of its own. */
+export async function startElasticSystem(team: string, env: Record<string, string> = {}): Promise<ElasticSystem> {
+  const dataDir = await mkdtemp(join(tmpdir(), 'automation-e2e-elastic-'))
+  await chmod(dataDir, 0o755)
+  const names = `${dataDir}.addresses`
+  const addresses = ['127.0.0.1']
+  const tellNames = () => {
+    writeFileSync(`${names}.new`, addresses.join('\n'))
+    renameSync(`${names}.new`, names)
+  }
+  tellNames()
+  const settings = await systemSettings(dataDir, team)
+  const [, port] = /\bexecution=(\d+)/.exec(settings['SERVICE_PORTS']!)!
+  const [, healthPort] = /\bexecutionHealth=(\d+)/.exec(settings['SERVICE_PORTS']!)!
+  const own = {
+    SERVICE_ADDRESSES: `execution=${host}:${port}`,
+    NODE_OPTIONS: `--import ${join(import.meta.dirname, 'named-hosts.ts')}`,
+    AUTOMATION_E2E_HOST: host,
+    AUTOMATION_E2E_ADDRESSES: names,
+  }
+  const system = await startSystem({ shape: 'services', team, dataDir, env: { ...settings, ...own, ...env } })
+  const extras = new Set<ExtraReplica>()
+  let last = 1
+
+  async function add(): Promise<ExtraReplica> {
+    const address = `127.0.0.${(last += 1)}`
+    const log = openSync(`${dataDir}.log`, 'a')
+    const child = spawn(process.execPath, ['apps/execution/src/main.ts'], {
+      cwd: repositoryRoot,
+      env: { ...(await environmentOfExecution(dataDir)), INTERNAL_HOST: address },
+      stdio: ['ignore', log, log],
+    })
+    closeSync(log)
+    const replica = { address, process: child }
+    extras.add(replica)
+    const ready = () =>
+      fetch(`http://${address}:${healthPort}/readyz`).then(
+        async (answer) => (await answer.arrayBuffer(), answer.ok),
+        () => false,
+      )
+    await waitUntil(`the replica at ${address}`, ready, { timeoutMs: 120_000, everyMs: 50 })
+    addresses.push(address)
+    tellNames()
+    return replica
+  }
+
+  async function end(replica: ExtraReplica): Promise<number | null> {
+    extras.delete(replica)
+    replica.process.kill('SIGTERM')
+    const at = addresses.indexOf(replica.address)
+    if (at >= 0) addresses.splice(at, 1)
+    tellNames()
+    if (replica.process.exitCode === null && replica.process.signalCode === null) await once(replica.process, 'exit')
+    return replica.process.exitCode
+  }
+
+  return {
+    system,
+    add,
+    end,
+    stop: async () => {
+      await Promise.all([...extras].map(end))
+      await system.stop()
+      if (process.env['E2E_KEEP']) return
+      await removeTraces(dataDir)
+      await rm(names, { force: true })
+    },
+  }
+}
+
+/** The environment of the replica that runs already. */
+async function environmentOfExecution(dataDir: string): Promise<Record<string, string>> {
+  const text = await readFile(join(dataDir, 'services.json'), 'utf8')
+  const { services } = JSON.parse(text) as { services: Record<string, { pid: number }> }
+  const environ = await readFile(`/proc/${services['execution']!.pid}/environ`, 'utf8')
+  const pairs = environ.split('\0').filter((pair) => pair.includes('='))
+  return Object.fromEntries(pairs.map((pair) => [pair.slice(0, pair.indexOf('=')), pair.slice(pair.indexOf('=') + 1)]))
+}
