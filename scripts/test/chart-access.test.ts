@@ -98,7 +98,7 @@ describe.runIf(isThere('helm'))('who reaches what', () => {
     expect(ingress).toEqual([])
     const gateway = policyOf(manifests, '-gateway')
     expect(componentsOf(gateway.podSelector)).toEqual(['gateway'])
-    const open = gateway.ingress.flatMap(({ ports }) => ports.map(({ port }) => port))
+    const open = gateway.ingress.flatMap(({ ports }) => ports.map(({ port }) => String(port)))
     expect(open.toSorted()).toEqual(['console', 'health', 'http', 'sandbox-grpc', 'sandbox-http'])
   })
 

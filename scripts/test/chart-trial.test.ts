@@ -32,7 +32,7 @@ describe.runIf(isThere('helm'))('a trial', () => {
 
   test('brings one pod each of PostgreSQL, an S3 server and Kafka, of pinned images, within the restricted level', () => {
     const sets = manifests.filter((each) => each.kind === 'StatefulSet' && component(each)!.startsWith('trial-'))
-    expect(sets.map(component).toSorted()).toEqual(servers)
+    expect(sets.map((each) => component(each)!).toSorted()).toEqual(servers)
     for (const each of sets) {
       const spec = each['spec'] as { replicas: number; persistentVolumeClaimRetentionPolicy: { whenDeleted: string } }
       expect(spec).toMatchObject({ replicas: 1, persistentVolumeClaimRetentionPolicy: { whenDeleted: 'Delete' } })
