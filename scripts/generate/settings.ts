@@ -29,7 +29,10 @@ export const groups: SettingGroup[] = [
       HEALTH_PORT:
         'where `/livez`, `/readyz` with details and `/metrics` are. With `npm start` a free port is taken and reported where `PORT` is 0 or another system has 9200',
       DATA_DIR: 'all that is kept: database, keys, the first token; one system at a time holds it',
-      DATABASE_URL: { default: 'the embedded PostgreSQL', text: 'a PostgreSQL of your own; with `?pgbouncer=true` through PgBouncer in transaction mode' },
+      DATABASE_URL: {
+        default: 'the embedded PostgreSQL',
+        text: 'a PostgreSQL of your own; with `?pgbouncer=true` through PgBouncer in transaction mode',
+      },
       HEADER_PREFIX: "prefix of the service's own headers",
       LOG_LEVEL: 'how much is logged, as JSON lines on standard error',
       OTEL_EXPORTER_OTLP_ENDPOINT:
