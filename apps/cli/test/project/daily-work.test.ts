@@ -62,7 +62,7 @@ test('the commands of the guide do what it says, one behind the other', { timeou
     const parts = shown.split('…').map((part) => part.trim().replaceAll(/[.*+?^${}()|[\]\\]/g, String.raw`\$&`))
     expect(printed[index]).toMatch(new RegExp(parts.join('[^]*')))
   }
-  expect(printed.join('')).toMatch(/"gross": 59.5\n[^]*merged +process\/invoice[^]*live +v1/)
+  expect(printed.join('')).toMatch(/"gross": 59.5\n[^]*merged +process\/invoice[^]*live +r1/)
   await expect(system.client.processes.get('invoice')).rejects.toMatchObject({ status: 404 })
 })
 
