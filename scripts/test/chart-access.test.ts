@@ -109,15 +109,20 @@ describe.runIf(isThere('helm'))('who reaches what', () => {
     const alone = await outOf()
     expect(portsOf(alone)).toEqual([])
     expect(alone).toHaveLength(2)
-    expect(alone.flatMap(({ to = [] }) => to).filter(({ podSelector }) => podSelector === undefined)).toEqual([])
+    expect(alone.flatMap(({ to = [] }) => to).filter(({ podSelector }) => podSelector === undefined)).toEqual([
+      { ipBlock: { cidr: '169.254.20.10/32' } },
+    ])
     const others = await outOf(
       'settings.OIDC_ISSUER=https://issuer.example.com/a',
-      'tracing.endpoint=http://collector:4318',
+      'tracing.endpoint=http://collector.example.com:4318',
     )
     expect(portsOf(others)).toEqual([
       { port: 4318, protocol: 'TCP' },
       { port: 443, protocol: 'TCP' },
     ])
+    // A Service's port is seldom that of its pods.
+    const inside = await outOf('settings.OIDC_ISSUER=http://keycloak.sign-in.svc/realms/a')
+    expect(inside.at(-1)).toEqual({ to: [{ namespaceSelector: {} }] })
   })
 
   test('where services may go is named, they go nowhere else, and callbacks to the public internet', async () => {

@@ -116,7 +116,11 @@ describe.runIf(isThere('helm'))('a trial', () => {
     const objectsOf = async (helm: string) =>
       parseAllDocuments(await renderText(trial, [], helm, ['--kube-version', '1.31.0']))
         .flatMap((document) => (document.toJS() as Manifest | null) ?? [])
-        .map((each) => (each.kind === 'Secret' ? { ...each, data: Object.keys(each['data'] as object) } : each))
+        .map((each) =>
+          each.kind === 'Secret'
+            ? { ...each, data: Object.keys((each['data'] ?? each['stringData']) as object), stringData: undefined }
+            : each,
+        )
         .toSorted((a, b) => `${a.kind} ${a.metadata.name}`.localeCompare(`${b.kind} ${b.metadata.name}`))
     expect(await objectsOf('helm3')).toEqual(await objectsOf('helm'))
   })

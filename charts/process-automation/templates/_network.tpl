@@ -7,9 +7,14 @@
 {{- end }}
 {{- end }}
 
-{{/* A rule that lets out to the port of a URL, wherever its host is. */}}
+{{/* A rule that lets out to the port of a URL, wherever its host is. What a Service of the cluster leads to may have any port. */}}
 {{- define "automation.toPortOf" -}}
 {{- $url := urlParse . -}}
+{{- $host := regexReplaceAll ":[0-9]+$" $url.host "" -}}
+{{- if or (not (contains "." $host)) (regexMatch "[.]svc([.]|$)" $host) -}}
+to: [{ namespaceSelector: {} }]
+{{- else -}}
 {{- $port := regexFind ":[0-9]+$" $url.host | trimPrefix ":" | default (eq $url.scheme "http" | ternary "80" "443") -}}
 ports: [{ port: {{ $port }}, protocol: TCP }]
+{{- end }}
 {{- end }}

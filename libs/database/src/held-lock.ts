@@ -65,11 +65,12 @@ function heldLock(holder: pg.PoolClient, client: pg.PoolClient): HeldLock {
 
 /** A connection for the work of who holds the lock on another one: it ends with that. */
 async function workOf(pool: pg.Pool, holder: pg.PoolClient): Promise<pg.PoolClient> {
+  const loss = new Promise<void>((resolve) => {
+    holder.once('error', () => resolve())
+    holder.once('end', () => resolve())
+  })
   const client = await pool.connect()
-  const lose = () => {
-    client.query = (() => Promise.reject(new Error('Connection terminated, and a lock with it'))) as typeof client.query
-  }
-  holder.once('error', lose)
-  holder.once('end', lose)
+  const lost = () => Promise.reject(new Error('Connection terminated, and a lock with it'))
+  void loss.then(() => (client.query = lost as typeof client.query))
   return client
 }

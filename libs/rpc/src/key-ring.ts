@@ -96,6 +96,11 @@ function entriesOf(text: string): string[] {
 function readKey(entry: string, number: number, minChars: number): RingKey {
   const [, caller, kind, base64] = pairForm.exec(entry) ?? []
   if (caller !== undefined && base64 !== undefined) return pairKey(caller, kind, base64, number)
+  // One that was meant to be half of a pair may be public, and would speak for everyone.
+  if (callerNames.some((name) => entry.toLowerCase().startsWith(`${name}:`)))
+    throw new KeyRingError(
+      `has a key that is neither CALLER:private:, CALLER:public: nor CALLER:certificate:; key ${number}`,
+    )
   if (entry.length < minChars)
     throw new KeyRingError(
       `must be keys of at least ${minChars} characters, separated by commas; key ${number} has fewer`,

@@ -19,6 +19,8 @@ const pauseMs = 1000
 export class KnownReplicas {
   readonly #names: Name[]
   readonly #gone: (addresses: string[]) => void
+  /** What each name has led to. */
+  readonly #behind: string[][]
   #addresses: readonly string[]
   #askedAtMs = -Infinity
   #asking: Promise<void> | undefined
@@ -28,6 +30,7 @@ export class KnownReplicas {
   /** `names` are host:port; `gone` is told of addresses that the names lead to no more. */
   constructor(names: readonly string[], gone: (addresses: string[]) => void) {
     this.#names = names.map(nameOf)
+    this.#behind = names.map(() => [])
     this.#gone = gone
     const isPlain = this.#names.every(({ host }) => isIP(host) !== 0)
     this.#addresses = isPlain ? this.#names.map(({ host, port }) => addressOf(host, port)) : []
@@ -41,13 +44,13 @@ export class KnownReplicas {
 
   /** As host:port, in a fixed order; empty until the names were asked for the first time. */
   get addresses(): readonly string[] {
-    if (Date.now() - this.#askedAtMs > believedMs) void this.ask()
+    if (performance.now() - this.#askedAtMs > believedMs) void this.ask()
     return this.#addresses
   }
 
   /** Some of them do not answer: others may be there by now. */
   doubt(): void {
-    if (Date.now() - this.#askedAtMs > pauseMs) void this.ask()
+    if (performance.now() - this.#askedAtMs > pauseMs) void this.ask()
   }
 
   /** Asks for them now; what is wrong is in `fault`. */
@@ -56,16 +59,16 @@ export class KnownReplicas {
   }
 
   async #ask(): Promise<void> {
-    this.#askedAtMs = Date.now()
+    this.#askedAtMs = performance.now()
     const answers = await Promise.allSettled(this.#names.map(addressesBehind))
-    const failed = answers.find((answer) => answer.status === 'rejected')
-    this.fault = failed?.reason
-    // Half of the answers would look like replicas that are gone.
-    if (failed !== undefined) return
-    const found = answers.flatMap((answer) => (answer.status === 'fulfilled' ? answer.value : []))
-    if (found.length === 0) return
-    const gone = this.#addresses.filter((address) => !found.includes(address))
-    this.#addresses = [...new Set(found)].toSorted()
+    this.fault = answers.find((answer) => answer.status === 'rejected')?.reason
+    for (const [index, answer] of answers.entries()) {
+      // A name that leads nowhere now keeps what it led to: its replicas may well be there.
+      if (answer.status === 'fulfilled' && answer.value.length > 0) this.#behind[index] = answer.value
+    }
+    const found = new Set(this.#behind.flat())
+    const gone = this.#addresses.filter((address) => !found.has(address))
+    this.#addresses = [...found].toSorted()
     if (gone.length > 0) this.#gone(gone)
   }
 }

@@ -18,6 +18,7 @@ export interface PeersContext {
 }
 
 const wakeTimeoutMs = 2000
+const findAgainMs = 500
 
 /**
  * The other replicas, each by its row in the database. They are notified by hints; whoever misses one finds out by looking
@@ -81,9 +82,9 @@ export class Peers {
     this.#schedule()
   }
 
-  /** No other replica could take over what this one has. */
+  /** There is no other replica. Where others stop at the same time, those that come after them take over what runs. */
   get alone(): boolean {
-    return this.#others.every(({ stopping }) => stopping)
+    return this.#others.length === 0
   }
 
   /**
@@ -117,7 +118,7 @@ export class Peers {
     const { neighbours, logger } = this.#context
     const unknown = [...this.#unknown]
     this.#unknown.clear()
-    if (unknown.length > 0) await this.#find(unknown)
+    if (unknown.length > 0 && !(await this.#find(unknown))) return this.#tellLater(unknown)
     const executionIds = [...this.#ids]
     const values = [...this.#values].map(([executionId, returnValue]) => ({ executionId, returnValue }))
     this.#ids.clear()
@@ -131,12 +132,25 @@ export class Peers {
     }
   }
 
-  async #find(ids: string[]): Promise<void> {
+  /** Who waits there would not be told else. */
+  #tellLater(unknown: string[]): void {
+    for (const id of unknown) this.#unknown.add(id)
+    this.#scheduled = true
+    setTimeout(() => {
+      this.#scheduled = false
+      void this.#tell()
+    }, findAgainMs).unref()
+  }
+
+  /** Whether the rows could be read. */
+  async #find(ids: string[]): Promise<boolean> {
     try {
       await this.look()
-      for (const id of ids) if (this.#mayHaveCome(id)) this.#gone.set(id, true)
     } catch (error) {
       this.#context.logger.debug({ err: error }, 'the other replicas are not known now')
+      return false
     }
+    for (const id of ids) if (this.#mayHaveCome(id)) this.#gone.set(id, true)
+    return true
   }
 }

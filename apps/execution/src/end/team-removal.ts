@@ -1,18 +1,19 @@
 import type { FedEventBus } from '@automation/events'
 import type { Member } from '@automation/rpc'
-import type { Queries } from '../store/connections.ts'
-import { hasMoreOfTeam, readLivingOfTeam, removeExecutionsOfTeam, removeRestOfTeam } from '../store/removed-teams.ts'
+import type { Connections } from '../store/connections.ts'
+import { removeSome } from '../store/deleted-processes.ts'
+import { hasMoreOfTeam, readLivingOfTeam, removeRestOfTeam } from '../store/removed-teams.ts'
 import type { ForcedEnds } from './forced-ends.ts'
 
 const batch = 500
 
 /** What the operator ends and removes of a team. */
 export class TeamRemoval {
-  readonly #pool: Queries
+  readonly #pool: Connections
   readonly #forced: ForcedEnds
   readonly #events: Pick<FedEventBus, 'readers'>
 
-  constructor(pool: Queries, forced: ForcedEnds, events: Pick<FedEventBus, 'readers'>) {
+  constructor(pool: Connections, forced: ForcedEnds, events: Pick<FedEventBus, 'readers'>) {
     this.#events = events
     this.#pool = pool
     this.#forced = forced
@@ -27,7 +28,7 @@ export class TeamRemoval {
 
   /** Removes some of what there is of the team, once nothing of it runs; what others have still to be told goes last. */
   async remove(team: string): Promise<{ removed: number; done: boolean }> {
-    const executions = await removeExecutionsOfTeam(this.#pool, team, [...this.#events.readers], batch)
+    const executions = await removeSome(this.#pool, { team }, [...this.#events.readers], batch)
     if (executions > 0 || (await hasMoreOfTeam(this.#pool, team))) return { removed: executions, done: false }
     return { removed: await removeRestOfTeam(this.#pool, team), done: true }
   }

@@ -55,12 +55,12 @@ WITH logs AS (
 DELETE FROM executions WHERE id = ANY ($1::uuid[])`
 
 /**
- * Removes some executions of a deleted process with their logs and timelines; not before each of these readers has seen
- * their events. Gives how many there were.
+ * Removes some ended executions with their logs and timelines, of a process or of a whole team; not before each of these
+ * readers has seen their events. Gives how many there were.
  */
 export function removeSome(
   connections: Connections,
-  { team, processId }: DeletedProcess,
+  { team, processId }: { team: string; processId?: string },
   readers: string[],
   limit: number,
 ): Promise<number> {
@@ -68,12 +68,12 @@ export function removeSome(
   return connections.transaction(async (client) => {
     const { rows } = await client.query<{ id: string }>(
       `SELECT e.id FROM executions e
-        WHERE e.team = $1 AND e.process_id = $2 AND e.status IN ${endedStatuses}
+        WHERE e.team = $1 AND ($2::uuid IS NULL OR e.process_id = $2) AND e.status IN ${endedStatuses}
           AND NOT EXISTS (
             SELECT FROM timeline_events t
              WHERE t.execution_id = e.id AND t.xid >= (SELECT min(window_from) FROM bus_cursors WHERE consumer = ANY ($4)))
         ORDER BY e.id LIMIT $3 FOR UPDATE SKIP LOCKED`,
-      [team, processId, limit, readers],
+      [team, processId ?? null, limit, readers],
     )
     if (rows.length > 0) await client.query(removed, [rows.map(({ id }) => id)])
     return rows.length

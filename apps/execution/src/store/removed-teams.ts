@@ -1,5 +1,5 @@
 import { Status } from '@automation/contract/execution/v1/execution'
-import { among, endedStatuses, livingStatuses } from './statuses.ts'
+import { among, livingStatuses } from './statuses.ts'
 import type { Queries } from './connections.ts'
 
 /** Executions of a team that have not ended, or only those of them that run; at most 1000. */
@@ -10,37 +10,6 @@ export async function readLivingOfTeam(pool: Queries, team: string, alsoWaiting:
     [team],
   )
   return rows.map(({ id }) => id)
-}
-
-/**
- * Removes some ended executions of a team with their logs and timelines; not before each of these readers has seen their
- * events. Gives how many there were.
- */
-export async function removeExecutionsOfTeam(
-  pool: Queries,
-  team: string,
-  readers: string[],
-  limit: number,
-): Promise<number> {
-  const { rows } = await pool.query<{ count: number }>(
-    `WITH gone AS MATERIALIZED (
-       SELECT e.id FROM executions e
-        WHERE e.team = $1 AND e.status IN ${endedStatuses}
-          AND NOT EXISTS (
-            SELECT FROM timeline_events t
-             WHERE t.execution_id = e.id AND t.xid >= (SELECT min(window_from) FROM bus_cursors WHERE consumer = ANY ($3)))
-        ORDER BY e.id LIMIT $2 FOR UPDATE SKIP LOCKED
-     ), logs AS (
-       DELETE FROM log_chunks l USING gone g WHERE l.execution_id = g.id
-     ), events AS (
-       DELETE FROM timeline_events t USING gone g WHERE t.execution_id = g.id
-     ), rows AS (
-       DELETE FROM executions e USING gone g WHERE e.id = g.id
-     )
-     SELECT count(*)::integer AS count FROM gone`,
-    [team, limit, readers],
-  )
-  return rows[0]!.count
 }
 
 /** Whether a team has executions, or audit records that the catalog does not have yet. */

@@ -10,9 +10,14 @@ export class TeamAddresses {
     this.#rows = rows
   }
 
-  /** Failures: forbidden, as for a token of another team; team_not_found for one that is being removed, or was lately; unavailable while the lists were never read. */
-  check(team: string, ip: string): void {
+  /** Failure team_not_found for a team that is being removed, or was lately. */
+  requireThere(team: string): void {
     if (this.#rows.isGone(team)) throw notFound('team')
+  }
+
+  /** Failures: forbidden, as for a token of another team; those of `requireThere`; unavailable while the lists were never read. */
+  check(team: string, ip: string): void {
+    this.requireThere(team)
     if (!this.allow(team, ip)) throw notOfTheTeam()
   }
 

@@ -151,6 +151,8 @@ export class RestApi {
   ): Promise<Pick<Call<unknown, unknown>, 'principal' | 'readableTeams' | 'tokenEndsMs' | 'endsByItselfAtMs'>> {
     const { clientAddress, teamAddresses } = this.#dependencies
     const ip = addressOf(exchange, clientAddress)
+    // Also by a link, which no token stands behind.
+    if (operation.atRoot !== true) teamAddresses.requireThere(team)
     if (operation.open === true && operation.atRoot !== true) {
       const principal = { role: 'user' as const, team, subject: '', name: '', ip }
       return { principal, ...OF_NO_TOKEN }

@@ -25,6 +25,9 @@ export function beginRemoval(store: Store, author: Author): Promise<void> {
   })
 }
 
+/** Links that storage has signed for objects of a team name that alone. */
+const longestLinkS = 604_800
+
 // In an order in which none refers to one that is gone; changes are noted by those before them.
 const tables = [
   'process_uses',
@@ -67,8 +70,8 @@ export function removeBelongings(store: Store, team: string): Promise<number> {
 }
 
 /**
- * Removes the author's team and its tokens, if it is still there. What access tokens of it are out open nothing until they
- * have ended. Failure team_not_purging.
+ * Removes the author's team and its tokens, if it is still there. What access tokens and signed links of it are out open
+ * nothing until they have ended. Failure team_not_purging.
  */
 export function finishRemoval(store: Store, author: Author): Promise<void> {
   const slug = author.team
@@ -78,7 +81,7 @@ export function finishRemoval(store: Store, author: Author): Promise<void> {
     await rows.$executeRaw`DELETE FROM removed_teams WHERE tokens_until <= now()`
     await rows.$executeRaw`
       INSERT INTO removed_teams (digest, tokens_until)
-      SELECT sha256(convert_to(${slug}, 'UTF8')), now() + make_interval(secs => max(token_ttl_s) + ${slackS}::int)
+      SELECT sha256(convert_to(${slug}, 'UTF8')), now() + make_interval(secs => greatest(max(token_ttl_s), ${longestLinkS}::int) + ${slackS}::int)
         FROM signing_keys
       ON CONFLICT (digest) DO UPDATE SET tokens_until = excluded.tokens_until`
     // Of no team, so that the number rises though those of the team go.

@@ -22,6 +22,9 @@ MODULES = frozenset((
 # What they import when they are used.
 LATER = {"datetime": "_strptime", "http.client": "encodings.idna", "urllib.request": "encodings.idna"}
 
+# Team variables by which OpenSSL, while it is imported, loads native code or writes secrets to a file.
+OF_OPENSSL = frozenset(("OPENSSL_CONF", "OPENSSL_CONF_INCLUDE", "OPENSSL_ENGINES", "OPENSSL_MODULES", "SSLKEYLOGFILE"))
+
 _at_fork = []
 
 
@@ -32,7 +35,9 @@ def among(names):
 
 
 def import_ahead(names):
-    """A Python without one of them does without."""
+    """A Python without one of them does without. With variables that lead OpenSSL to the team's own code nothing is imported."""
+    if OF_OPENSSL.intersection(os.environ):
+        return
     with forks_noted():
         for each in MODULES.intersection(names):
             with contextlib.suppress(ImportError):

@@ -1,4 +1,4 @@
-import { availableParallelism, freemem, totalmem } from 'node:os'
+import { availableParallelism, totalmem } from 'node:os'
 import type { Logger } from '@automation/service'
 import type { ChildrenConfig } from '../config.ts'
 import { Child, type ChildEvents } from './child.ts'
@@ -244,7 +244,9 @@ export class ChildPool {
 
   #sweep(): void {
     const { config } = this.#options
-    const toKeepMb = memoryToKeepMb(config.memoryMb, { free: freemem(), total: totalmem() })
+    // Of the pod, where that has less than its node.
+    const total = Math.min(totalmem(), process.constrainedMemory() || Infinity)
+    const toKeepMb = memoryToKeepMb(config.memoryMb, { free: process.availableMemory(), total })
     for (const child of endings(this.#children, performance.now(), config, toKeepMb)) child.end('kill')
     for (const spares of this.#spares.byKind.values()) for (const child of spares.takeSurplus()) child.end('kill')
     this.#options.cpuPriority.hurryLate(this.#children)

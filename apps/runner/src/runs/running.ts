@@ -151,7 +151,7 @@ export class SlotGrants {
   /** Asks slots back that lie idle at one replica while another, such as one that has just come, has fewer than its share. */
   balance(): void {
     if (this.#isOver || this.#binding.isFree) return
-    const takers = this.#links.filter(({ takesSlots }) => takesSlots)
+    const takers = this.#links.filter(({ takesSlots, isBehind }) => takesSlots && !isBehind)
     for (const [at, slots] of excessOf(takers).entries()) {
       const link = takers[at]!
       if (slots === 0 || link.reclaimed > 0) continue
