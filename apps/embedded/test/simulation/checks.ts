@@ -30,6 +30,7 @@ export async function brokenPromises(database: Database, ledger: Ledger): Promis
   const lost = [...ledger.accepted].filter((id) => !known.has(id)).map((id) => `I4 ${id} was accepted and is not there`)
   return [
     ...ledger.wrong,
+    ...(ledger.accepted.size === 0 ? ['nothing was accepted in all the time'] : []),
     ...lost,
     ...rows.flatMap((row) => [...timelineFaults(row), ...startFaults(row, ledger), ...answerFaults(row, ledger)]),
     ...recordFaults(known, ledger),

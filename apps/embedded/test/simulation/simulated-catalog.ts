@@ -1,6 +1,7 @@
 import { AuditService, AuditType } from '@automation/contract/audit/v1/audit'
 import { ReferenceService, ResolveService, RunSpecSchema } from '@automation/contract/catalog/v1/resolve'
 import { TeamService } from '@automation/contract/catalog/v1/team'
+import { TeamLimitService } from '@automation/contract/catalog/v1/team_limit'
 import { Language } from '@automation/contract/common/v1/language'
 import { notFound } from '@automation/errors'
 import { served, type Handlers, type ServedService } from '@automation/rpc'
@@ -25,7 +26,7 @@ export const mendingTeam = 'demo'
 /** A catalog with two processes, of every team, that remembers what was done. */
 export function simulatedCatalog(ledger: Ledger): ServedService[] {
   const records = part(AuditService, { appendAuditRecords: (request) => keep(request.records, ledger) })
-  return [resolving, referring, teaming, records]
+  return [resolving, referring, teaming, limiting, records]
 }
 
 const resolving = served(ResolveService, {
@@ -51,6 +52,9 @@ const teaming = part(TeamService, {
     return { slug: team, name: team, zoneId, errorHandlerConfig }
   },
 })
+
+// No team has limits of its own, and none is suspended.
+const limiting = part(TeamLimitService, { listTeamLimits: () => ({ revision: 1n }) })
 
 /** Of a service what this world asks for. */
 function part<S extends DescService>(service: S, handlers: Partial<Handlers<S>>): ServedService {
