@@ -1,7 +1,7 @@
-import { Status } from '@automation/contract/execution/v1/execution'
-import { createdAtMs, isConnectionFailure } from '@automation/database'
+import { isConnectionFailure } from '@automation/database'
 import { Failure, isPassing } from '@automation/errors'
 import { failPoint, type Logger } from '@automation/service'
+import { LRUCache } from 'lru-cache'
 import type { Backlog } from './backlog.ts'
 import { allLanguages, type Languages } from './languages.ts'
 import type { Slot, Portion } from './slots.ts'
@@ -46,6 +46,8 @@ export class Claims {
   readonly #looking = new Map<string, { again: boolean }>()
   /** Claims and hand-overs that are on their way. */
   readonly #underWay = new Set<Promise<void>>()
+  /** When teams had no slot for what was in their queues, the last time. */
+  readonly #heldAtMs = new LRUCache<string, number>({ max: 10_000 })
   #quiet = false
   #stopped = false
 
@@ -139,7 +141,7 @@ export class Claims {
     if (result === undefined) return false
     const { claimed, turns } = result
     if (claimed.length > 0) metrics.writer('claim').flushed(claimed.length, performance.now() - began)
-    for (const seconds of startDelays(result, Date.now())) metrics.startDelay.observe(seconds)
+    this.#measure(result)
     for (const team of new Set(claimed.map((run) => run.team))) backlog.served(pool, team)
     let isOver = false
     for (const { team, left } of turns) {
@@ -248,19 +250,21 @@ export class Claims {
     }
   }
 
+  /** How long these have waited, without those that the limit of their team has held meanwhile. */
+  #measure({ claimed, turns }: Awaited<ReturnType<typeof claimRows>>): void {
+    const nowMs = performance.now()
+    for (const { team, left } of turns) if (left === 'no slot') this.#heldAtMs.set(team, nowMs)
+    for (const { team, queuedS } of claimed)
+      if (typeof queuedS === 'number' && nowMs - queuedS * 1000 > (this.#heldAtMs.get(team) ?? -Infinity))
+        this.#context.metrics.startDelay.observe(Math.max(0, queuedS))
+  }
+
   #track(work: Promise<void>): void {
     const tracked = work
       .catch((error: unknown) => this.#context.logger.error({ err: error }, 'a claim could not be completed'))
       .finally(() => this.#underWay.delete(tracked))
     this.#underWay.add(tracked)
   }
-}
-
-/** How long runs of a claim have waited, in seconds: those that neither packages nor the limit of their team has held. */
-function startDelays({ claimed, turns }: Awaited<ReturnType<typeof claimRows>>, nowMs: number): number[] {
-  const atLimit = new Set(turns.filter(({ left }) => left === 'no slot').map(({ team }) => team))
-  const isCounted = ({ team, was }: Claimed) => was === Status.QUEUED && !atLimit.has(team)
-  return claimed.filter(isCounted).map(({ id }) => Math.max(0, nowMs - createdAtMs(id)) / 1000)
 }
 
 /** Above every first fence, and different for each claim of each replica. */

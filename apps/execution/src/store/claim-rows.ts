@@ -23,8 +23,8 @@ export interface Claimed {
   createdBy: string
   initiatedBy: string | null
   traceparent: string | null
-  /** Its status before; absent where it is read back. */
-  was?: Status
+  /** How long it was QUEUED, in seconds; null where it was not, absent where it is read back. */
+  queuedS?: number | null
 }
 
 /** What a team's turn left: nothing in its queue, no slot for what is in it, or some of both. */
@@ -70,11 +70,11 @@ WITH slots AS MATERIALIZED (
 ), picked AS MATERIALIZED (
   SELECT t.team, t.turn, q.*, row_number() OVER (PARTITION BY t.team ORDER BY q.id) AS nth
     FROM turns t CROSS JOIN LATERAL (
-      SELECT e.id, e.status, e.sequence, e.process_id FROM executions e
+      SELECT e.id, e.status, e.sequence, e.process_id, e.updated_at FROM executions e
        WHERE ${waitsForSlot} AND e.pool = $4 AND e.team = t.team${limit}
        ORDER BY e.id LIMIT t.asked FOR UPDATE SKIP LOCKED) q
 ), chosen AS MATERIALIZED (
-  SELECT id, team, process_id, status, sequence + CASE status WHEN ${queued} THEN 2 ELSE 1 END AS sequence,
+  SELECT id, team, process_id, status, updated_at, sequence + CASE status WHEN ${queued} THEN 2 ELSE 1 END AS sequence,
          row_number() OVER (ORDER BY nth, turn) AS rank
     FROM picked ORDER BY nth, turn LIMIT cardinality($5::uuid[])
 ), taken AS (
@@ -89,7 +89,7 @@ UPDATE executions e
    SET status = ${running}, sequence = c.sequence, fence = $6, session_id = ($5::uuid[])[c.rank], slot = 1,
        started_at = now(), updated_at = now(), tracked = false, released_at = NULL
   FROM chosen c WHERE e.id = c.id
-RETURNING ${row}, c.status AS was, CASE c.rank WHEN 1 THEN (
+RETURNING ${row}, CASE c.status WHEN ${queued} THEN extract(epoch FROM now() - c.updated_at)::float8 END AS "queuedS", CASE c.rank WHEN 1 THEN (
   SELECT json_agg(json_build_object('team', t.team, 'left', CASE
            WHEN (SELECT count(*) FROM picked p WHERE p.team = t.team) < t.asked THEN 'none'
            WHEN t.asked = t.free THEN 'no slot' ELSE 'some' END)) FROM turns t) END AS turns`
