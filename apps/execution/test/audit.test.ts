@@ -54,6 +54,7 @@ test('starts of webhooks and of runs are told as theirs', async () => {
   expect(await recorded(executionId, 1)).toEqual(['started by webhook'])
   expect(await recorded(child.executionId, 1)).toEqual(['started by webhook'])
   expect(system.audit.records(child.executionId)[0]).toMatchObject({ initiatedBy: 'ann@example.com' })
+  await until(() => runner.started.some((each) => each.executionId === child.executionId))
   runner.finish(child.executionId)
   runner.finish(executionId)
   await system.ended(executionId)
