@@ -139,12 +139,20 @@ describe.skipIf(!shared.owned)('a team that its operator suspends', { concurrent
 
   test('has in the report of the month what its usage says, beside its neighbour', async () => {
     const month = new Date().toISOString().slice(0, 7)
-    const csv = (await admin('usage', '--month', month, '--format', 'csv')).split('\n').map((line) => line.split(','))
-    const [names = [], ...lines] = csv
-    const rows = lines.map((line) => Object.fromEntries(names.map((name, at) => [name, line[at]])))
+    const used = async () => {
+      const { body } = await member.get<{ items: { runs: number }[] }>('/usage')
+      return body.items.reduce((sum, item) => sum + item.runs, 0)
+    }
+    // Its schedule goes on, so the report is one between two looks that say the same.
+    const between = async () => {
+      const before = await used()
+      const text = await admin('usage', '--month', month, '--format', 'csv')
+      const [names = [], ...lines] = text.split('\n').map((line) => line.split(','))
+      const rows = lines.map((line) => Object.fromEntries(names.map((name, at) => [name, line[at]])))
+      return before === (await used()) && rows[1]?.['runs'] === rows[1]?.['finished'] && { rows, runs: before }
+    }
+    const { rows, runs } = await waitUntil('a report in a quiet moment', between, { timeoutMs: 30_000 })
     expect(rows.map(({ team }) => team)).toEqual(['neighbour', 'paused'])
-    const usage = await member.get<{ items: { runs: number }[] }>('/usage')
-    const runs = usage.body.items.reduce((sum, item) => sum + item.runs, 0)
     expect(runs).toBeGreaterThan(2)
     expect(rows[1]).toMatchObject({ runs: String(runs), finished: String(runs), storedBytes: '2' })
     expect(rows[0]).toMatchObject({ runs: '1', finished: '1', killed: '0', storedBytes: '0' })
