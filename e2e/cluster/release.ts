@@ -128,12 +128,14 @@ export class Release {
     return this.secret('token')
   }
 
-  /** An entry of one of its Secrets. */
-  async secret(key: string): Promise<string> {
+  /** An entry of one of its Secrets: the first that has it, or that whose name ends so. */
+  async secret(key: string, end = ''): Promise<string> {
     const selector = ['-l', 'app.kubernetes.io/part-of=process-automation']
     const text = await must('kubectl', ['get', 'secrets', '--namespace', this.namespace, ...selector, '-o', 'json'])
-    const { items } = JSON.parse(text) as { items: { data?: Record<string, string> }[] }
-    const value = items.find(({ data }) => data?.[key] !== undefined)?.data?.[key]
+    const { items } = JSON.parse(text) as { items: { metadata: { name: string }; data?: Record<string, string> }[] }
+    const value = items.find(({ metadata, data }) => metadata.name.endsWith(end) && data?.[key] !== undefined)?.data?.[
+      key
+    ]
     if (value === undefined) throw new Error(`the release has no ${key}`)
     return Buffer.from(value, 'base64').toString('utf8')
   }
@@ -242,7 +244,7 @@ export async function makeTeam(release: Release, team: string): Promise<string> 
       PATH: `${repositoryRoot}/node_modules/.bin:${process.env['PATH'] ?? ''}`,
       HOME: process.env['HOME'] ?? '/',
       SERVICE_ADDRESSES: `catalog=${address}`,
-      INTERNAL_KEY: await release.secret('INTERNAL_KEY'),
+      INTERNAL_KEY: await release.secret('INTERNAL_KEY', '-keys'),
     }
     await admin(env, 'teams', 'create', team)
     return (await admin(env, 'tokens', 'create', team, '--name', 'e2e', '--scopes', 'executor,admin')).trim()

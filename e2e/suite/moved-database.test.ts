@@ -183,7 +183,7 @@ describe.skipIf(!isHere)('a database that moves under load', { concurrent: false
       listed = await awaitRest(client, startedAt, 30_000)
       return (await faultsOfFollowUps({ client, book, receiver }, listed)).length === 0
     }
-    await waitUntil('what follows from ends', followed, { timeoutMs: 15_000, everyMs: 250 }).catch(() => undefined)
+    await waitUntil('what follows from ends', followed, { timeoutMs: 60_000, everyMs: 250 }).catch(() => undefined)
     const faults = await faultsOfFollowUps({ client, book, receiver }, listed)
     const entries = new Map([...ledger.entries].filter(([id]) => !lost.has(id)))
     faults.push(...(await examine({ client, ledger: { ...ledger, entries }, book }, listed, startedAt)))
