@@ -183,6 +183,7 @@ describe.skipIf(!isHere)('a database that moves under load', { concurrent: false
       listed = await awaitRest(client, startedAt, 30_000)
       return (await faultsOfFollowUps({ client, book, receiver }, listed)).length === 0
     }
+    // A callback whose claim was cut off by the switch is tried again once that claim's lease is over, after half a minute.
     await waitUntil('what follows from ends', followed, { timeoutMs: 60_000, everyMs: 250 }).catch(() => undefined)
     const faults = await faultsOfFollowUps({ client, book, receiver }, listed)
     const entries = new Map([...ledger.entries].filter(([id]) => !lost.has(id)))
