@@ -2,11 +2,10 @@ import { execFile, spawn, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { globSync } from 'node:fs'
 import { appendFile, chown, mkdir } from 'node:fs/promises'
-import { createServer } from 'node:net'
-import type { AddressInfo } from 'node:net'
 import { delimiter, join } from 'node:path'
 import { promisify } from 'node:util'
 import { Client } from 'pg'
+import { freePorts } from './system.ts'
 import { waitUntil } from './wait-until.ts'
 
 /** The folder of PostgreSQL's programs on this machine, the newest; undefined where they are not installed. */
@@ -62,7 +61,7 @@ export class PostgresServer {
 
   /** On data that are there; resolves once it is out of recovery, or answers as a standby. */
   static async start(folder: string, isStandby = false): Promise<PostgresServer> {
-    const port = await freePort()
+    const [port] = await freePorts(1)
     const args = [
       '-D',
       folder,
@@ -109,12 +108,4 @@ export class PostgresServer {
     this.#child.kill(how === 'fast' ? 'SIGINT' : 'SIGQUIT')
     await gone
   }
-}
-
-async function freePort(): Promise<number> {
-  const probe = createServer().listen(0, '127.0.0.1')
-  await once(probe, 'listening')
-  const { port } = probe.address() as AddressInfo
-  await once(probe.close(), 'close')
-  return port
 }

@@ -243,7 +243,7 @@ const spans = 9 // up to 29,999
 const mine = (process.pid + Number(process.env['VITEST_POOL_ID'] ?? 0)) % spans
 
 /** So many loopback ports that nobody listens on now. */
-async function freePorts(count: number): Promise<number[]> {
+export async function freePorts(count: number): Promise<number[]> {
   const held = new Map<number, () => Promise<unknown>>()
   while (held.size < count) {
     const port = first + mine * span + Math.floor(Math.random() * span)

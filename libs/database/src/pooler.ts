@@ -1,4 +1,4 @@
-import type pg from 'pg'
+import pg from 'pg'
 
 /**
  * Whether a URL leads through a pooler that gives each transaction another connection, as PgBouncer does in transaction
@@ -73,6 +73,6 @@ async function alone(query: Query, settings: string, statement: Statement): Prom
 function listed(value: string): string {
   return value
     .split(',')
-    .map((one) => `'${one.replaceAll("'", "''")}'`)
+    .map((one) => pg.escapeLiteral(one))
     .join(', ')
 }

@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto'
-import { setTimeout as pause } from 'node:timers/promises'
 import { Failure } from '@automation/errors'
 import type { Logger } from 'pino'
+import { atMost } from './abortable.ts'
 import { AddressList } from './address-list.ts'
 import { Periodic } from './periodic.ts'
 
@@ -56,7 +56,7 @@ export class TeamLimitRows {
   async start(patienceMs = 0): Promise<void> {
     this.#reading.start()
     this.#reading.soon()
-    if (patienceMs > 0) await Promise.race([this.#first.promise, pause(patienceMs, undefined, { ref: false })])
+    if (patienceMs > 0) await atMost(patienceMs, this.#first.promise)
   }
 
   stop(): Promise<void> {

@@ -47,9 +47,8 @@ export async function purgeTeam(
     for (let at = 0; at < keys.length; at += keysAtOnce)
       await target.client(ExecutionRemoval).removeSets({ keys: keys.slice(at, at + keysAtOnce) }, operatorContext())
     tell(`Told the runners to remove sets of packages: ${keys.length}.`)
-  }
-  if (isThere)
     removed['catalog'] = await untilGone('catalog', () => catalog.removeTeam({ team }, operatorContext()), tell)
+  }
   // What was on its way meanwhile.
   await stopTeam(target, team, { waiting: true })
   for (const [name, step] of Object.entries(removals)) await untilGone(name, step, () => undefined)
