@@ -1,6 +1,7 @@
-import { ReplicaService } from '@automation/contract/execution/v1/execution'
+import { ReplicaService, type WakeRequestSchema } from '@automation/contract/execution/v1/execution'
 import { asService, ownContext, type Neighbours } from '@automation/rpc'
 import type { Logger } from '@automation/service'
+import type { MessageInitShape } from '@bufbuild/protobuf'
 import { LRUCache } from 'lru-cache'
 import type { RunOutcome } from '../end/waiters.ts'
 import type { Signals } from '../signals.ts'
@@ -115,7 +116,6 @@ export class Peers {
   }
 
   async #tell(): Promise<void> {
-    const { neighbours, logger } = this.#context
     const unknown = [...this.#unknown]
     this.#unknown.clear()
     if (unknown.length > 0 && !(await this.#find(unknown))) return this.#tellLater(unknown)
@@ -123,12 +123,15 @@ export class Peers {
     const values = [...this.#values].map(([executionId, returnValue]) => ({ executionId, returnValue }))
     this.#ids.clear()
     this.#values.clear()
-    for (const { address } of this.#others) {
-      const context = ownContext(asService('execution'), wakeTimeoutMs)
-      const replica = neighbours.at(ReplicaService, address)
-      replica.wake({ executionIds, values }, context).catch((error: unknown) => {
-        logger.debug({ err: error, address }, 'a replica could not be woken')
-      })
+    for (const { address } of this.#others) void this.#wake(address, { executionIds, values })
+  }
+
+  async #wake(address: string, hint: MessageInitShape<typeof WakeRequestSchema>): Promise<void> {
+    const { neighbours, logger } = this.#context
+    try {
+      await neighbours.at(ReplicaService, address).wake(hint, ownContext(asService('execution'), wakeTimeoutMs))
+    } catch (error) {
+      logger.debug({ err: error, address }, 'a replica could not be woken')
     }
   }
 
