@@ -1,8 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises'
-import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { startPostgres } from '@automation/postgres'
+import { freePort, startPostgres } from '@automation/postgres'
 import pg from 'pg'
 import { pino } from 'pino'
 
@@ -77,15 +76,4 @@ async function onServer(serverUrl: string, statements: string[]): Promise<void> 
   } finally {
     await client.end()
   }
-}
-
-function freePort(): Promise<number> {
-  return new Promise((resolve, reject) => {
-    const server = createServer()
-    server.once('error', reject)
-    server.listen(0, '127.0.0.1', () => {
-      const address = server.address()
-      server.close(() => resolve(typeof address === 'object' && address !== null ? address.port : 0))
-    })
-  })
 }

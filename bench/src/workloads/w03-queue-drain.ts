@@ -63,10 +63,12 @@ interface Execution {
 
 /** Each of the newest `count` runs is FINISHED, and some of them are read alone for their result. */
 async function verify(ours: Ours, processId: string, count: number, warmUps: number): Promise<void> {
-  const pages = Array.from({ length: Math.ceil(count / 1000) }, (_, page) =>
-    ours.call<{ data: Execution[] }>('GET', `/executions?processId=${processId}&limit=1000&page=${page}`),
-  )
-  const runs = (await Promise.all(pages)).flatMap(({ data }) => data).slice(0, count)
+  const listed: Execution[] = []
+  for (let page = 0; page < Math.ceil(count / 1000); page++) {
+    const path = `/executions?processId=${processId}&limit=1000&page=${page}`
+    listed.push(...(await ours.call<{ data: Execution[] }>('GET', path)).data)
+  }
+  const runs = listed.slice(0, count)
   const unfinished = runs.filter(({ status }) => status !== 'FINISHED')
   if (runs.length !== count || unfinished.length > 0)
     throw new Error(`of ${count} queued runs ${runs.length - unfinished.length} are FINISHED (${warmUps} ran before)`)
