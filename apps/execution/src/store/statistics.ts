@@ -38,29 +38,29 @@ const mostRows = 200_000
 const { RUNNING, FINISHED, ERROR, KILLED, REJECTED } = Status
 
 const keys: Record<Grouping, string> = {
-  [Grouping.UNSPECIFIED]: `'all'`,
-  [Grouping.PROCESS]: 'process_id::text',
-  [Grouping.STATUS]: 'status::text',
-  [Grouping.ORIGIN]: 'origin::text',
+  [Grouping.UNSPECIFIED]: `'all'::text`,
+  [Grouping.PROCESS]: 'process_id',
+  [Grouping.STATUS]: 'status',
+  [Grouping.ORIGIN]: 'origin',
   [Grouping.DAY]: `to_char(at AT TIME ZONE 'UTC', 'YYYY-MM-DD')`,
 }
 
-/** In a statement, rows of counts for which `holds`, with their key and the bucket that they fall into. */
-const found = (by: Grouping, holds = 'true') => `found AS MATERIALIZED (
-  SELECT ${keys[by]} AS key, date_bin($5::bigint * interval '1 ms', r.at, 'epoch'::timestamptz) AS bucket, status, runs, run_ms, log_bytes, cpu_ms, memory_mb_ms, durations
+/** In a statement, rows of counts for which `holds`, with their key: these columns of them. */
+const found = (by: Grouping, columns: string, holds = 'true') => `
+  SELECT ${keys[by]} AS key, ${columns}
     FROM unnest($2::smallint[], $3::timestamptz[], $4::timestamptz[]) AS s (grain, since, until)
     JOIN run_counts r ON r.team = $1 AND r.grain = s.grain AND r.at >= s.since AND r.at < s.until
-   WHERE ($6::uuid IS NULL OR process_id = $6) AND ${holds} LIMIT ${mostRows + 1}
-)`
+   WHERE ($5::uuid IS NULL OR process_id = $5) AND ${holds} LIMIT ${mostRows + 1}`
 
-const valuesOf = ({ team, spans, processId }: CountFilter, bucketMs: number) => [
+const valuesOf = ({ team, spans, processId }: CountFilter) => [
   team,
   spans.map(({ grain }) => grain),
   spans.map(({ fromMs }) => new Date(fromMs)),
   spans.map(({ toMs }) => new Date(toMs)),
-  bucketMs,
   processId ?? null,
 ]
+
+const bucket = `date_bin($6::bigint * interval '1 ms', at, 'epoch'::timestamptz) AS bucket`
 
 const runsOf = (status: Status) => `coalesce(sum(runs) FILTER (WHERE status = ${status}), 0)::bigint`
 
@@ -70,12 +70,17 @@ export async function readStatistics(
   filter: CountFilter,
   { by, bucketMs, most }: { by: Grouping; bucketMs: number; most: number },
 ): Promise<StatisticsRow[] | undefined> {
-  const text = `WITH ${found(by, ofNoTrials)}, sums AS (
-      SELECT key, bucket, ${runsOf(RUNNING)} AS started, ${runsOf(FINISHED)} AS finished, ${runsOf(ERROR)} AS error,
-             ${runsOf(KILLED)} AS killed, ${runsOf(REJECTED)} AS rejected
-        FROM found GROUP BY key, bucket
+  // Most rows are like others of their time: what is summed up once is not read as often.
+  const text = `WITH counts AS MATERIALIZED (
+      SELECT key, at, status, durations, sum(runs) AS runs, count(*) AS rows
+        FROM (${found(by, 'at, status, runs, durations', ofNoTrials)}) AS found GROUP BY key, at, status, durations
+    ), sums AS (
+      SELECT key, ${bucket}, ${runsOf(RUNNING)} AS started, ${runsOf(FINISHED)} AS finished, ${runsOf(ERROR)} AS error,
+             ${runsOf(KILLED)} AS killed, ${runsOf(REJECTED)} AS rejected, sum(rows) AS rows
+        FROM counts GROUP BY key, bucket
     ), bins AS (
-      SELECT key, bucket, bin, sum(n) AS n FROM found CROSS JOIN LATERAL unnest(durations) WITH ORDINALITY AS d(n, bin)
+      SELECT key, ${bucket}, bin, sum(n * rows) AS n
+        FROM (SELECT key, at, rows, generate_subscripts(durations, 1) AS bin, unnest(durations) AS n FROM counts) AS d
        WHERE n > 0 GROUP BY key, bucket, bin
     ), ranked AS (
       SELECT key, bucket, bin, sum(n) OVER (PARTITION BY key, bucket ORDER BY bin) AS upto, sum(n) OVER (PARTITION BY key, bucket) AS total
@@ -85,9 +90,9 @@ export async function readStatistics(
              min(bin) FILTER (WHERE upto >= total * 0.95)::integer AS p95
         FROM ranked GROUP BY key, bucket
     )
-    SELECT s.key, s.bucket AS at, started, finished, error, killed, rejected, p50, p95, (SELECT count(*)::integer FROM found) AS rows
-      FROM sums s LEFT JOIN percentiles USING (key, bucket) ORDER BY key, bucket LIMIT $7`
-  const values = [...valuesOf(filter, bucketMs), most + 1]
+    SELECT s.key::text AS key, s.bucket AS at, started, finished, error, killed, rejected, p50, p95, sum(rows) OVER ()::integer AS rows
+      FROM sums s LEFT JOIN percentiles USING (key, bucket) ORDER BY s.key::text, bucket LIMIT $7`
+  const values = [...valuesOf(filter), bucketMs, most + 1]
   const { rows } = await pool.query<StatisticsRow & { rows: number }>({ name: `statistics-${by}`, text, values })
   if (rows.length > most || (rows[0]?.rows ?? 0) > mostRows) return undefined
   return rows.map(({ p50, p95, ...row }) => ({ ...row, p50: p50 && durationOf(p50), p95: p95 && durationOf(p95) }))
@@ -110,12 +115,12 @@ export async function readUsage(
   by: Grouping,
   most: number,
 ): Promise<UsageRow[] | undefined> {
-  const text = `WITH ${found(by)}
-    SELECT key, ${runsOf(RUNNING)} AS runs, sum(run_ms)::bigint AS "runMs", sum(log_bytes)::bigint AS "logBytes",
-           sum(cpu_ms)::bigint AS "cpuMs", sum(memory_mb_ms)::bigint AS "memoryMbMs",
-           (SELECT count(*)::integer FROM found) AS rows
-      FROM found GROUP BY key ORDER BY key LIMIT $7`
-  const values = [...valuesOf(filter, 3_600_000), most + 1]
+  const text = `
+    SELECT key::text AS key, ${runsOf(RUNNING)} AS runs, sum(run_ms)::bigint AS "runMs", sum(log_bytes)::bigint AS "logBytes",
+           sum(cpu_ms)::bigint AS "cpuMs", sum(memory_mb_ms)::bigint AS "memoryMbMs", sum(count(*)) OVER ()::integer AS rows
+      FROM (${found(by, 'status, runs, run_ms, log_bytes, cpu_ms, memory_mb_ms')}) AS found
+     GROUP BY key ORDER BY key::text LIMIT $6`
+  const values = [...valuesOf(filter), most + 1]
   const { rows } = await pool.query<UsageRow & { rows: number }>({ name: `usage-${by}`, text, values })
   return rows.length > most || (rows[0]?.rows ?? 0) > mostRows ? undefined : rows
 }
