@@ -55,7 +55,7 @@ export const groups: SettingGroup[] = [
       },
       INTERNAL_KEY: {
         default: 'generated into `DATA_DIR`',
-        text: 'signs calls between services; several, separated by commas or lines, for [rotation](../guides/operating/key-rotation.md#changing-internal_key-or-runner_key): the first signs, all verify. At least 32 characters each. The gateway may have a [key of its own](../guides/operating/key-rotation.md#the-gateways-own-key)',
+        text: 'signs calls between services; several, separated by commas or lines, for [rotation](../guides/operating/key-rotation.md#changing-internal_key-or-runner_key): the first signs, all verify. At least 32 characters each. The gateway may have a [key of its own](../guides/operating/key-rotation.md#the-gateways-own-key), and so may [operators](../guides/operating/key-rotation.md#keys-of-operators)',
       },
       RUNNER_KEY: {
         default: 'made from `INTERNAL_KEY`',

@@ -1,40 +1,70 @@
 import type { Principal } from './context.ts'
 
-/** What a caller with a key of its own may do with it. */
-interface Caller {
-  /** What it calls for itself, as the service of its name; as a user, whom it has verified, it calls all but `neverAsUser`. */
-  asService: Set<string>
-  neverAsUser: Set<string>
+/** Who has a key of its own. */
+export interface Caller {
+  /** Whom a call is of that this key signs. */
+  speaksAs(claimed: Principal): Principal
+  /** Whether it may call a method of a service (its full name) as that principal. */
+  mayCall(principal: Principal, service: string, method: string): boolean
+  /** What a key that may call it has, to be shown to who holds this one. */
+  needs?: (service: string, method: string) => string
 }
+
+/** The gateway calls these for itself; as a user, whom it has verified, it calls all but `neverAsUser`. */
+const ofGateway = new Set([
+  'automation.catalog.v1.SessionService',
+  'automation.catalog.v1.TeamChangeService',
+  'automation.catalog.v1.TeamLimitService',
+  'automation.catalog.v1.TeamService',
+  'automation.catalog.v1.TokenService',
+  'automation.execution.v1.ExecutionService',
+  'automation.execution.v1.TeamEventService',
+  'automation.sandbox.v1.SandboxRouteService',
+  'automation.sandbox.v1.TeamChangeService',
+  'automation.schedule.v1.TeamChangeService',
+  'automation.storage.v1.StorageService',
+])
+// It answers with decrypted variables.
+const neverAsUser = new Set(['automation.catalog.v1.ResolveService'])
 
 /** The gateway can be reached by anybody: whoever breaks it speaks for users, and for none of the services behind it. */
 const gateway: Caller = {
-  asService: new Set([
-    'automation.catalog.v1.SessionService',
-    'automation.catalog.v1.TeamChangeService',
-    'automation.catalog.v1.TeamLimitService',
-    'automation.catalog.v1.TeamService',
-    'automation.catalog.v1.TokenService',
-    'automation.execution.v1.ExecutionService',
-    'automation.execution.v1.TeamEventService',
-    'automation.sandbox.v1.SandboxRouteService',
-    'automation.sandbox.v1.TeamChangeService',
-    'automation.schedule.v1.TeamChangeService',
-    'automation.storage.v1.StorageService',
-  ]),
-  // It answers with decrypted variables.
-  neverAsUser: new Set(['automation.catalog.v1.ResolveService']),
+  speaksAs: (claimed) => claimed,
+  mayCall: ({ role, subject }, service) =>
+    role === 'user' ? !neverAsUser.has(service) : role === 'service' && subject === 'gateway' && ofGateway.has(service),
 }
 
-const callers = new Map([['gateway', gateway]])
+/** What an operator's key may be good for: looking is part of each. */
+export const operatorScopes = ['read', 'teams', 'tokens', 'keys', 'removal'] as const
+type OperatorScope = (typeof operatorScopes)[number]
 
-/** Those that may have keys of their own. */
-export const callerNames = [...callers.keys()]
+/** What a call needs that is more than a look. */
+function scopeOf(service: string, method: string): OperatorScope {
+  if (method === 'RotateSigningKey' || service.endsWith('.SealingService')) return 'keys'
+  if (service === 'automation.catalog.v1.TokenService' || service === 'automation.catalog.v1.SessionService')
+    return 'tokens'
+  if (service.endsWith('.TeamRemovalService') && method !== 'StopTeam') return 'removal'
+  return 'teams'
+}
 
-/** Whether a caller, by a key of its own, may call a service (its full name) as `principal`. */
-export function mayCall(caller: string, { role, subject }: Principal, service: string): boolean {
-  const rights = callers.get(caller)
-  if (rights === undefined) return false
-  if (role === 'user') return !rights.neverAsUser.has(service)
-  return role === 'service' && subject === caller && rights.asService.has(service)
+/** A person who runs the system: records show the key's name, whatever its holder says. */
+function operator(name: string, scopes: readonly OperatorScope[]): Caller {
+  return {
+    speaksAs: (claimed) => ({ ...claimed, subject: name, name }),
+    mayCall: ({ role }, service, method) =>
+      role === 'operator' && (/^(Get|List)/.test(method) || scopes.includes(scopeOf(service, method))),
+    needs: (service, method) => `${name} needs the scope ${scopeOf(service, method)}`,
+  }
+}
+
+const operatorForm = /^(operator\/[a-z0-9][a-z0-9._-]{0,62})(?:\/([a-z+]+))?$/
+
+/** The caller of a name: `gateway`, `operator/NAME`, or `operator/NAME/SCOPE+SCOPE` for one who may not do all. Undefined for others. */
+export function callerOf(text: string): Caller | undefined {
+  if (text === 'gateway') return gateway
+  const [, name, words] = operatorForm.exec(text) ?? []
+  if (name === undefined) return undefined
+  const scopes = words?.split('+') ?? operatorScopes
+  const known = operatorScopes.filter((scope) => scopes.includes(scope))
+  return known.length === scopes.length ? operator(name, known) : undefined
 }

@@ -1,7 +1,7 @@
 import { Failure } from '@automation/errors'
 import { decodeProtectedHeader, errors, jwtVerify, SignJWT } from 'jose'
 import { LRUCache } from 'lru-cache'
-import { mayCall } from './callers.ts'
+import type { Caller } from './callers.ts'
 import type { Principal, Role } from './context.ts'
 import { candidates, readKeyRing, runnerKeyOf, type KeyRing, type RingKey } from './key-ring.ts'
 
@@ -62,7 +62,7 @@ export function signer(key: SigningKey): (principal: Principal) => string | Prom
 interface Verified {
   principal: Principal
   /** Whose key it was; undefined for one that speaks for everybody. */
-  caller: string | undefined
+  caller: Caller | undefined
   expiresMs: number
 }
 
@@ -74,20 +74,20 @@ interface Verified {
 export function verifier(keys: {
   internalKey: string
   runnerKey?: string
-}): (authorization: string, service: string) => Principal | Promise<Principal> {
+}): (authorization: string, service: string, method: string) => Principal | Promise<Principal> {
   const internal = readKeyRing(keys.internalKey)
   const runner = readKeyRing(keys.runnerKey ?? runnerKeyOf(keys.internalKey))
   const cache = new LRUCache<string, Verified>({ max: 5000 })
-  return (authorization, service) => {
+  return (authorization, service, method) => {
     if (!authorization.startsWith('Bearer ')) throw refused()
     const token = authorization.slice('Bearer '.length)
     if (servicesOfRuns.has(service) && isRunToken(token))
       return { role: 'run', team: '', subject: 'run', name: 'run', token }
     const known = cache.get(token)
-    if (known !== undefined && known.expiresMs > Date.now()) return allowed(known, service)
+    if (known !== undefined && known.expiresMs > Date.now()) return allowed(known, service, method)
     return verify(token).then((verified) => {
       cache.set(token, verified)
-      return allowed(verified, service)
+      return allowed(verified, service, method)
     })
   }
 
@@ -98,8 +98,8 @@ export function verifier(keys: {
       const { payload, key } = await verifiedBy(isRunner ? runner : internal, kid, token)
       const { role, team, sub = '', name, scope, initiatedBy, ip, exp = 0 } = payload as unknown as Claims
       if (!roles.has(role) || (isRunner && role !== 'runner')) throw refused()
-      const principal = { role, team, subject: sub, name, scope, initiatedBy, ip }
-      return { principal, caller: key.caller, expiresMs: exp * 1000 }
+      const claimed = { role, team, subject: sub, name, scope, initiatedBy, ip }
+      return { principal: key.caller?.speaksAs(claimed) ?? claimed, caller: key.caller, expiresMs: exp * 1000 }
     } catch (thrown) {
       if (thrown instanceof errors.JOSEError || thrown instanceof TypeError) throw refused(thrown)
       throw thrown
@@ -134,11 +134,17 @@ async function payloadOf(token: string, { alg, verifies }: RingKey): Promise<obj
   return payload
 }
 
-function allowed({ principal, caller }: Verified, service: string): Principal {
+function allowed({ principal, caller }: Verified, service: string, method: string): Principal {
   if (principal.role === 'runner' && service !== runnerService)
     throw new Failure('permission_denied', 'permission_denied', 'A runner may not call this service')
-  if (caller !== undefined && !mayCall(caller, principal, service))
-    throw new Failure('permission_denied', 'permission_denied', 'The key of this caller is not good for this call')
+  if (caller !== undefined && !caller.mayCall(principal, service, method)) {
+    const needs = caller.needs === undefined ? '' : `: ${caller.needs(service, method)}`
+    throw new Failure(
+      'permission_denied',
+      'permission_denied',
+      `The key of this caller is not good for this call${needs}`,
+    )
+  }
   return principal
 }
 

@@ -7,7 +7,7 @@ import {
   X509Certificate,
 } from 'node:crypto'
 import type { KeyObject } from 'node:crypto'
-import { callerNames } from './callers.ts'
+import { callerOf, operatorScopes, type Caller } from './callers.ts'
 
 /** A key that says who calls: one text that all who call each other share, or one of a pair that is one caller's own. */
 export interface RingKey {
@@ -15,7 +15,7 @@ export interface RingKey {
   id: string
   alg: 'HS256' | 'EdDSA'
   /** Whose it is; a key without speaks for everybody. */
-  caller: string | undefined
+  caller: Caller | undefined
   /** Absent where only the public half is known. */
   signs: KeyObject | undefined
   verifies: KeyObject
@@ -35,7 +35,7 @@ export class KeyRingError extends Error {
 
 export const keyMinChars = 32
 
-const pairForm = /^([a-z-]+):(private|public|certificate):(.+)$/
+const pairForm = /^([^:]+):(private|public|certificate):(.+)$/
 
 /**
  * Reads keys separated by commas or lines. Each is a text, or `CALLER:private:BASE64`, `CALLER:public:BASE64` or
@@ -97,7 +97,7 @@ function readKey(entry: string, number: number, minChars: number): RingKey {
   const [, caller, kind, base64] = pairForm.exec(entry) ?? []
   if (caller !== undefined && base64 !== undefined) return pairKey(caller, kind, base64, number)
   // One that was meant to be half of a pair may be public, and would speak for everyone.
-  if (callerNames.some((name) => entry.toLowerCase().startsWith(`${name}:`)))
+  if (/^(gateway:|operator\/)/i.test(entry))
     throw new KeyRingError(
       `has a key that is neither CALLER:private:, CALLER:public: nor CALLER:certificate:; key ${number}`,
     )
@@ -109,9 +109,12 @@ function readKey(entry: string, number: number, minChars: number): RingKey {
   return { id: idOf(Buffer.from(`shared ${entry}`)), alg: 'HS256', caller: undefined, signs: key, verifies: key }
 }
 
-function pairKey(caller: string, kind: string | undefined, base64: string, number: number): RingKey {
-  if (!callerNames.includes(caller))
-    throw new KeyRingError(`may have keys that are the own of ${callerNames.join(', ')}; key ${number} is of another`)
+function pairKey(name: string, kind: string | undefined, base64: string, number: number): RingKey {
+  const caller = callerOf(name)
+  if (caller === undefined)
+    throw new KeyRingError(
+      `may have keys of gateway, operator/NAME and operator/NAME/SCOPES, of ${operatorScopes.join('+')}; key ${number} is of another`,
+    )
   const der = Buffer.from(base64, 'base64')
   const signs =
     kind === 'private' ? half(number, () => createPrivateKey({ key: der, format: 'der', type: 'pkcs8' })) : undefined

@@ -7,7 +7,7 @@ import type { Principal } from './context.ts'
 import { authorizationIn } from './metadata.ts'
 import { statusFromFailure } from './status.ts'
 
-type Verify = (authorization: string, service: string) => Principal | Promise<Principal>
+type Verify = (authorization: string, service: string, method: string) => Principal | Promise<Principal>
 
 type ReflectionTarget = Parameters<ReflectionService['addToServer']>[0]
 
@@ -43,7 +43,7 @@ function guarded(server: Server, verify: Verify): ReflectionTarget {
       const checked = Object.entries(methods).map(([name, method]) => [
         name,
         (call: ReflectionStream) => {
-          const verified = async () => verify(authorizationIn(call.metadata), 'grpc.reflection')
+          const verified = async () => verify(authorizationIn(call.metadata), 'grpc.reflection', 'List')
           verified().then(
             () => (method as (call: ReflectionStream) => void)(call),
             (thrown: unknown) => call.emit('error', statusFromFailure(asFailure(thrown))),

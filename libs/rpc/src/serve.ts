@@ -46,7 +46,12 @@ export async function serve(services: ServedService[], options: ServeOptions): P
   const { host, port, logger } = options
   const server = new Server(channelOptions(options.maxMessageBytes, options.keepaliveMs))
   const verify = verifier(options)
-  addServices(server, services, (metadata, { parent }) => verify(authorizationIn(metadata), parent.typeName), options)
+  addServices(
+    server,
+    services,
+    (metadata, { parent, name }) => verify(authorizationIn(metadata), parent.typeName, name),
+    options,
+  )
   const descriptors: DescService[] = services.map(({ service }) => service)
   const health = addHealth(server, descriptors)
   await addReflection(server, descriptors, isLoopback(host) ? undefined : verify)

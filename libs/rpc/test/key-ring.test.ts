@@ -1,9 +1,15 @@
 import { generateKeyPairSync } from 'node:crypto'
+import { SealingService } from '@automation/contract/catalog/v1/sealing'
+import { SessionService } from '@automation/contract/catalog/v1/session'
+import { TeamService } from '@automation/contract/catalog/v1/team'
+import { TokenService } from '@automation/contract/catalog/v1/token'
+import { TeamRemovalService } from '@automation/contract/execution/v1/team_removal'
 import { served, type Principal } from '@automation/rpc'
 import { keyMinChars, ownPairs, readKeyRing, runnerKeyOf } from '@automation/rpc/key-ring'
 import { RunTokens } from '@automation/rpc/run-token'
 import { serve, WireNetwork, type SigningKey } from '@automation/rpc/wire'
 import { silentLogger } from '@automation/testing'
+import type { DescMethod, DescService } from '@bufbuild/protobuf'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { call, handlers, renamed, user } from './shapes.ts'
 
@@ -109,6 +115,60 @@ test('a pair of its own is rotated as a shared key is', async () => {
     expect(await ask(both, { internalKey: privateRing }, user, catalog)).toMatchObject(user)
 })
 
+/** A pair of one operator: what it signs with, and what services know of it. */
+function operatorPair(name: string, scopes = '') {
+  const { privateKey, publicKey } = generateKeyPairSync('ed25519')
+  const privateDer = privateKey.export({ format: 'der', type: 'pkcs8' }).toString('base64')
+  const publicDer = publicKey.export({ format: 'der', type: 'spki' }).toString('base64')
+  return {
+    privateRing: `operator/${name}:private:${privateDer}`,
+    publicRing: `operator/${name}${scopes}:public:${publicDer}`,
+  }
+}
+
+const asOperator: Principal = { role: 'operator', team: '', subject: 'operator', name: 'operator' }
+
+test("an operator's own key calls by the name that the services know, whatever its holder says", async () => {
+  const ada = operatorPair('ada')
+  const keys = { internalKey: `${old},${ada.publicRing}` }
+  const name = 'operator/ada'
+  for (const principal of [asOperator, { ...asOperator, name: 'operator/bob', subject: 'operator/bob' }])
+    expect(await ask(keys, { internalKey: ada.privateRing }, principal, tokens)).toMatchObject({ subject: name, name })
+  const denied = { kind: 'permission_denied' }
+  for (const principal of [user, service, self])
+    await expect(ask(keys, { internalKey: ada.privateRing }, principal, tokens)).rejects.toMatchObject(denied)
+  await expect(ask({ internalKey: old }, { internalKey: ada.privateRing }, asOperator, tokens)).rejects.toMatchObject({
+    kind: 'unauthenticated',
+  })
+})
+
+test.each([
+  ['read', []],
+  ['teams', ['createTeam', 'stopTeam']],
+  ['tokens', ['createApiToken', 'endSessions']],
+  ['keys', ['reseal', 'rotateSigningKey']],
+  ['removal', ['removeTeam']],
+  ['tokens+read', ['createApiToken', 'endSessions']],
+])("an operator's key with the scopes %s may look, and do of the rest %j alone", (scopes, may) => {
+  const { caller } = readKeyRing(operatorPair('ada', `/${scopes}`).publicRing).keys[0]!
+  const allowed = (service: DescService, { name }: DescMethod) => caller!.mayCall(asOperator, service.typeName, name)
+  for (const service of [TeamService, TokenService, SessionService, SealingService, TeamRemovalService])
+    for (const method of service.methods) {
+      if (/^(list|get)/.test(method.localName)) expect(allowed(service, method), method.name).toBe(true)
+    }
+  const tried = [
+    [TeamService, TeamService.method.createTeam],
+    [TeamRemovalService, TeamRemovalService.method.stopTeam],
+    [TokenService, TokenService.method.createApiToken],
+    [SessionService, SessionService.method.endSessions],
+    [SealingService, SealingService.method.reseal],
+    [TokenService, TokenService.method.rotateSigningKey],
+    [TeamRemovalService, TeamRemovalService.method.removeTeam],
+  ] as [DescService, DescMethod][]
+  const done = tried.filter(([service, method]) => allowed(service, method))
+  expect(done.map(([, { localName }]) => localName)).toEqual(may)
+})
+
 test('a key that can not be read is named by its number, and never shown', () => {
   const rsa = generateKeyPairSync('rsa', { modulusLength: 2048 }).publicKey.export({ format: 'der', type: 'spki' })
   for (const [text, why] of [
@@ -117,6 +177,8 @@ test('a key that can not be read is named by its number, and never shown', () =>
     ['gateway:private:AAAA', "key 1 can't be read"],
     [`gateway:public:${rsa.toString('base64')}`, 'key 1 is of another kind'],
     [`${old},${gateway.publicRing.replace('gateway', 'scheduler')}`, 'key 2 is of another'],
+    [operatorPair('ada', '/read+all').publicRing, 'key 1 is of another'],
+    ['operator/ada:pubic:AAAA-that-is-long-enough-to-be-a-shared-key', 'key 1'],
   ] as [string, string][]) {
     let fault = 'none'
     try {

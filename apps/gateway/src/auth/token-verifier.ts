@@ -162,7 +162,8 @@ function identityOf(claims: JWTPayload, isOwn: boolean): Identity {
 
 /** Nobody from outside has a name by which records know the system itself. */
 function outsideName(name: string, issuer: string | undefined): string {
-  return ownNames.has(name.trim().toLowerCase()) ? `${name} (${issuer})` : name
+  const known = name.trim().toLowerCase()
+  return ownNames.has(known) || known.startsWith('operator/') ? `${name} (${issuer})` : name
 }
 
 const ownNames = new Set(['system', 'operator', 'gateway', 'link'])
