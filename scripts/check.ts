@@ -3,6 +3,7 @@ import { availableParallelism } from 'node:os'
 import { dirname, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
+import { advisories } from './check/advisories.ts'
 import { chartSteps } from './check/charts.ts'
 import { conflictFaults } from './check/conflicts.ts'
 import { declaredIn, importFaults, readSources } from './check/imports.ts'
@@ -14,7 +15,7 @@ import { program, runSteps, type Step } from './check/steps.ts'
 const help = `npm run check [-- --only STEP,STEP]
 
 Format, lint with types and import boundaries, types, proto lint, a contract and migrations that leave the last release
-working, generated-code drift, declared imports, licences of what production needs, links of documents, what merges left,
+working, generated-code drift, declared imports, licences and known advisories of what production needs, links of documents, what merges left,
 and the chart where helm is there. Changes nothing.
 `
 
@@ -44,6 +45,11 @@ const steps: Step[] = [
     (root) => licenceFaults(root),
     'take another package, or allow its licence in scripts/check/licences.ts where it may be given on',
   ),
+  {
+    name: 'audit',
+    advice: 'update what it names (`npm audit` shows it alone), or override its version in package.json',
+    run: advisories,
+  },
   ofFiles('links', linkFaults, 'mend the documents: links, anchors and paths must lead somewhere'),
   ofFiles('conflicts', conflictFaults, 'resolve the merge: keep one side of each conflict'),
 ]

@@ -2,10 +2,11 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { delimiter, join } from 'node:path'
 
-/** What a step found: nothing wrong when `ok`; otherwise `output` says what. */
+/** What a step found: nothing wrong when `ok`; otherwise `output` says what. `leftOut` says why it could not look. */
 export interface Outcome {
   ok: boolean
   output: string
+  leftOut?: string
 }
 
 export interface Step {
@@ -37,24 +38,27 @@ async function outcomeOf([file = '', ...args]: string[]): Promise<Outcome> {
   }
 }
 
-/** Runs the steps, a few at a time, and tells of each as it ends. Answers how many passed and failed. */
+/** Runs the steps, a few at a time, and tells of each as it ends. Answers how many passed and failed; those that were left out did neither. */
 export async function runSteps(steps: Step[], atOnce: number): Promise<{ passed: number; failed: number }> {
   const waiting = [...steps]
   const failed: string[] = []
+  let leftOut = 0
   const work = async () => {
     for (let step = waiting.shift(); step !== undefined; step = waiting.shift()) {
       const startedAt = performance.now()
       const outcome = await step.run()
       tell(step, outcome, performance.now() - startedAt)
       if (!outcome.ok) failed.push(step.name)
+      if (outcome.leftOut !== undefined) leftOut += 1
     }
   }
   await Promise.all(Array.from({ length: atOnce }, work))
-  return { passed: steps.length - failed.length, failed: failed.length }
+  return { passed: steps.length - failed.length - leftOut, failed: failed.length }
 }
 
-function tell({ name, advice }: Step, { ok, output }: Outcome, tookMs: number): void {
+function tell({ name, advice }: Step, { ok, output, leftOut }: Outcome, tookMs: number): void {
   const took = `${(tookMs / 1000).toFixed(1)} s`
+  if (leftOut !== undefined) return console.log(`none  ${name.padEnd(12)} ${leftOut}`)
   if (ok) return console.log(`ok    ${name.padEnd(12)} ${took}`)
   console.log(`FAIL  ${name.padEnd(12)} ${took}\n${output.trimEnd().replaceAll(/^/gm, '      ')}\n      -> ${advice}`)
 }
