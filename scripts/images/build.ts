@@ -25,7 +25,42 @@ export async function saveImages(builder: string, names: string[], file: string)
   await follow(builder, isDocker(builder) ? ['save', '-o', file, ...names] : ['save', ...names, file])
 }
 
-const isDocker = (builder: string) => /^(docker|podman|nerdctl)$/.test(basename(builder))
+/** Whether a builder has the commands of docker beyond `build`. */
+export const isDocker = (builder: string) => /^(docker|podman|nerdctl)$/.test(basename(builder))
+
+/**
+ * Builds one target for one platform from scratch into an archive with an OCI layout. Files and layers have the time that is given, in
+ * seconds since 1970, so that the same source makes the same digest. Rejects when it fails.
+ */
+export async function buildArchive({
+  builder,
+  target,
+  context,
+  platform,
+  archive,
+  labels,
+  time,
+}: {
+  builder: string
+  target: string
+  context: string
+  platform: string
+  archive: string
+  labels: Readonly<Record<string, string>>
+  time: number
+}): Promise<void> {
+  const named = Object.entries(labels).flatMap(([name, value]) => ['--label', `${name}=${value}`])
+  const options = ['--target', target, '--platform', platform, ...named]
+  if (isDocker(builder)) {
+    const timed = ['--build-arg', `SOURCE_DATE_EPOCH=${time}`, '--provenance=false', '--sbom=false']
+    const output = `type=oci,dest=${archive},rewrite-timestamp=true`
+    await follow(builder, ['buildx', 'build', '--no-cache', ...options, ...timed, '--output', output, context])
+    return
+  }
+  const name = `process-automation-${target}:release`
+  await follow(builder, ['build', '--no-cache', '--timestamp', `${time}`, ...options, '-t', name, context])
+  await saveImages(builder, [name], archive)
+}
 
 /** Megabytes of an image: unpacked with docker, else compressed, or undefined where the builder can't say. */
 export async function sizeOf(builder: string, name: string): Promise<number | undefined> {

@@ -21,11 +21,12 @@ find . -type f \( -name '*.map' -o -name '*.d.ts' -o -name '*.d.mts' -o -name '*
   ! -iname 'licen*' -delete
 find . -type d -empty -delete
 [ "$into" = /app ] || exit 0
-# What Node makes of it before it runs, under the path and for the account of the service, which may only read it.
+# What Node makes of it before it runs, under the path and for the account of the service, which may only read it. By a fixed seed
+# and in one thread two builds make the same; services read it without these options.
 cd "$into"
 mkdir compiled
 chown 1000:1000 compiled
-NODE_COMPILE_CACHE=$into/compiled setpriv --reuid=1000 --regid=1000 --clear-groups node --input-type=module --eval "
+NODE_COMPILE_CACHE=$into/compiled setpriv --reuid=1000 --regid=1000 --clear-groups node --random-seed=1 --predictable --input-type=module --eval "
   for (const name of ['@automation/service', '@automation/rpc/wire', '$into/apps/$app/src/service.ts']) await import(name)
   process.exit(0)
 "

@@ -1,0 +1,60 @@
+import { dirname, resolve } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { parseArgs } from 'node:util'
+import { targets } from './images/targets.ts'
+import { release } from './release/release.ts'
+
+const help = `npm run release -- --version X --out FOLDER [OPTIONS]
+
+Makes the files of a release of the commit that is checked out, and publishes nothing: images of each platform in one OCI layout,
+the chart with their digests, the packages of npm and PyPI, what is in the images (CycloneDX), how all was made (SLSA),
+checksums, and publish.sh, which publishes and signs. Ends with 1 where a part can't be made here, and says which and why.
+
+  --version X      as package.json, the chart and the Python client have it
+  --out FOLDER     a new or an empty one
+  --platforms A,B  linux/amd64,linux/arm64
+  --bases FILE     digests of the base images, as base-images.json of a release has them; without, docker looks them up
+  --local-bases    base images as this machine has them: for a trial, not for what is published
+  --only A,B       images, chart, packages: a part of it, for a trial
+  --images A,B     some of ${targets.join(', ')}
+  --key FILE       signs the checksums: a private key of the curve P-256 (PEM, not encrypted)
+  --help
+
+IMAGE_BUILDER names the program that builds (docker, with buildx). Another one that is called as docker is builds for the
+platform of this machine alone.
+`
+
+const { values } = parseArgs({
+  options: {
+    version: { type: 'string' },
+    out: { type: 'string' },
+    platforms: { type: 'string', default: 'linux/amd64,linux/arm64' },
+    bases: { type: 'string' },
+    'local-bases': { type: 'boolean', default: false },
+    only: { type: 'string', default: 'images,chart,packages' },
+    images: { type: 'string', default: targets.join(',') },
+    key: { type: 'string' },
+    help: { type: 'boolean' },
+  },
+})
+
+if (values.help || values.version === undefined || values.out === undefined) {
+  process.stdout.write(help)
+  process.exitCode = values.help ? 0 : 2
+} else {
+  const { version, out } = values
+  const missing = await release({
+    root: resolve(dirname(fileURLToPath(import.meta.url)), '..'),
+    builder: process.env['IMAGE_BUILDER'] || 'docker',
+    version,
+    out: resolve(out),
+    platforms: values.platforms.split(','),
+    basesFile: values.bases,
+    localBases: values['local-bases'],
+    only: values.only.split(','),
+    images: values.images.split(','),
+    keyFile: values.key,
+  })
+  for (const line of missing) console.error(`missing: ${line}`)
+  process.exitCode = missing.length === 0 ? 0 : 1
+}

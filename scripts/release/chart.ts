@@ -1,0 +1,41 @@
+import { cp, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { run } from './run.ts'
+
+/** Packages the chart with the digests of the images, which then count in place of their tags; gives what is missing. */
+export async function packageChart({
+  root,
+  out,
+  version,
+  digests,
+}: {
+  root: string
+  out: string
+  version: string
+  digests: ReadonlyMap<string, string>
+}): Promise<string[]> {
+  const work = await mkdtemp(join(tmpdir(), 'release-chart-'))
+  try {
+    const chart = join(work, 'process-automation')
+    await cp(join(root, 'charts/process-automation'), chart, { recursive: true })
+    const values = join(chart, 'values.yaml')
+    await writeFile(values, withDigests(await readFile(values, 'utf8'), digests))
+    await run('helm', ['package', chart, '--version', version, '--app-version', version, '--destination', out])
+    return []
+  } catch (error) {
+    const isAway = (error as { cause?: NodeJS.ErrnoException }).cause?.code === 'ENOENT'
+    return [`the chart: ${isAway ? 'helm is not on the PATH' : (error as Error).message}`]
+  } finally {
+    await rm(work, { recursive: true })
+  }
+}
+
+/** The values of the chart with the digests of images; all else stays as it is, comments too. */
+export function withDigests(values: string, digests: ReadonlyMap<string, string>): string {
+  if (digests.size === 0) return values
+  const empty = /^ {2}digests: \{\}$/m
+  if (!empty.test(values)) throw new Error('values.yaml has no line `  digests: {}`')
+  const lines = [...digests].map(([name, digest]) => `    ${name}: ${digest}`)
+  return values.replace(empty, ['  digests:', ...lines].join('\n'))
+}
