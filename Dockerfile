@@ -93,7 +93,7 @@ CMD ["apps/gateway/src/main.ts"]
 # Python finds faults of syntax in the sources that are saved.
 FROM service AS process-catalog
 USER 0:0
-RUN apt-get update && apt-get install -y --no-install-recommends python3 && rm -rf /var/lib/apt/lists/* /var/log/*
+RUN apt-get update && apt-get install -y --no-install-recommends python3 && rm -rf /var/lib/apt/lists/* /var/log/* /var/cache/ldconfig
 USER 1000:1000
 COPY --from=process-catalog-files /app .
 CMD ["apps/process-catalog/src/main.ts"]
@@ -118,7 +118,7 @@ CMD ["apps/sandbox/src/main.ts"]
 FROM service AS runner
 USER 0:0
 RUN apt-get update && apt-get install -y --no-install-recommends ca-certificates git python3 python3-pip \
-  && rm -rf /var/lib/apt/lists/* /var/log/*
+  && rm -rf /var/lib/apt/lists/* /var/log/* /var/cache/ldconfig
 COPY --from=base /usr/local/lib/node_modules/npm /usr/local/lib/node_modules/npm
 RUN ln -s ../lib/node_modules/npm/bin/npm-cli.js /usr/local/bin/npm
 COPY --from=runner-files /app .
@@ -135,7 +135,7 @@ ENTRYPOINT ["/automation/install"]
 # An image of the catalogue that has the daemon with it.
 FROM base AS sandbox-base
 RUN apt-get update && apt-get install -y --no-install-recommends ca-certificates curl git python3 python3-venv \
-  && rm -rf /var/lib/apt/lists/* /var/log/*
+  && rm -rf /var/lib/apt/lists/* /var/log/* /var/cache/ldconfig
 COPY --from=daemon-files /automation /automation
 WORKDIR /home/node
 USER 1000:1000
