@@ -8,7 +8,7 @@ const help = `npm run release -- --version X --out FOLDER [OPTIONS]
 
 Makes the files of a release of the commit that is checked out, and publishes nothing: images of each platform in one OCI layout,
 the chart with their digests, the packages of npm and PyPI, what is in the images (CycloneDX), how all was made (SLSA),
-checksums, and publish.sh, which publishes and signs. Ends with 1 where a part can't be made here, and says which and why.
+checksums, and publish, which publishes and signs. Ends with 1 where a part can't be made here, and says which and why.
 
   --version X      as package.json, the chart and the Python client have it
   --out FOLDER     a new or an empty one

@@ -2,7 +2,7 @@
 export function publishScript(version: string, digests: ReadonlyMap<string, string>): string {
   const images = [...digests].map(([name, digest]) => `publish ${name} ${digest}`)
   return `#!/bin/sh
-# publish.sh REGISTRY KEY: publishes release ${version} and signs it by the key of cosign in the file KEY (or a KMS).
+# publish REGISTRY KEY: publishes release ${version} and signs it by the key of cosign in the file KEY (or a KMS).
 # Wants skopeo, cosign, jq, helm, npm and twine, signed in. Run it once more where it was cut off before npm.
 set -eu
 [ $# = 2 ] || { sed -n 2,3p "$0" >&2; exit 2; }

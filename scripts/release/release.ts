@@ -57,7 +57,7 @@ export async function release(options: ReleaseOptions): Promise<string[]> {
   const provenance = await provenanceOf({ ...options, source, bases, digests })
   await writeFile(join(out, 'provenance.json'), json(provenance))
   // Half a release is not to be published by mistake.
-  if (missing.length === 0) await writeFile(join(out, 'publish.sh'), publishScript(version, digests), { mode: 0o755 })
+  if (missing.length === 0) await writeFile(join(out, 'publish'), publishScript(version, digests), { mode: 0o755 })
   await writeChecksums(out, key)
   return missing
 }

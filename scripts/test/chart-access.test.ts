@@ -102,6 +102,20 @@ describe.runIf(isThere('helm'))('who reaches what', () => {
     expect(open.toSorted()).toEqual(['console', 'health', 'http', 'sandbox-grpc', 'sandbox-http'])
   })
 
+  test('health and metrics are on no Service, Ingress or route that users reach, whatever the type of the Service', async () => {
+    const manifests = await render(full, ['gateway.service.type=LoadBalancer'])
+    const services = manifests.filter(({ kind }) => kind === 'Service').map((each) => each['spec']) as {
+      type?: string
+      ports: { name: string }[]
+    }[]
+    const published = services.filter(({ type }) => type === 'LoadBalancer' || type === 'NodePort')
+    expect(published).toHaveLength(1)
+    expect(published[0]!.ports.map(({ name }) => name)).not.toContain('health')
+    const ways = manifests.filter(({ kind }) => /^(Ingress|HTTPRoute|GRPCRoute)$/.test(kind))
+    expect(ways.length).toBeGreaterThan(4)
+    expect(JSON.stringify(ways.map((each) => each['spec']))).not.toMatch(/"health"|9200|-health"/)
+  })
+
   test('the gateway goes out to names, to pods of the release, and to the ports of an issuer and of a collector alone', async () => {
     const outOf = async (...sets: string[]) =>
       (policyOf(await render(minimal, sets), '-gateway') as unknown as { egress: Rule[] }).egress

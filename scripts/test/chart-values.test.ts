@@ -164,6 +164,11 @@ const changes: Record<string, Change> = {
   'httpRoute.parentRefs': { given: route, set: '[0].name=my-gateway' },
   'httpRoute.hostnames': { given: route, set: '[0]=my.example.com' },
   'httpRoute.consoleHostnames': { given: route, set: '[0]=console.example.com' },
+  'httpRoute.strictTransportSecurity': {
+    given: route,
+    set: 'max-age=600',
+    shows: /name: Strict-Transport-Security, value: "max-age=600"/,
+  },
   'httpRoute.sandboxGrpcHostnames': { given: route, set: '[0]=boxes.example.com', shows: /kind: GRPCRoute/ },
   'httpRoute.sandboxHostnames': { given: route, set: '[0]=boxes.example.com' },
   'monitoring.serviceMonitor.enabled': { set: 'true', shows: /kind: ServiceMonitor/ },

@@ -58,7 +58,7 @@ test('a key that cosign could not verify by is refused', async () => {
 })
 
 test('the script that publishes is one that a shell reads, and signs each image by its digest', async () => {
-  const file = join(await folder(), 'publish.sh')
+  const file = join(await folder(), 'publish')
   await writeFile(file, publishScript('1.0.0', new Map([['gateway', digest]])))
   await run('sh', ['-n', file])
   expect(await readFile(file, 'utf8')).toContain(`publish gateway ${digest}`)
@@ -110,7 +110,7 @@ describe.runIf(builder !== undefined)('a release', () => {
   test('that lacks a platform says so, has all else, and nothing that would publish it', async () => {
     expect(answer.code).toBe(1)
     expect(answer.stderr).toContain('missing: images for linux/riscv64')
-    await expect(readFile(join(out, 'publish.sh'))).rejects.toThrow('ENOENT')
+    await expect(readFile(join(out, 'publish'))).rejects.toThrow('ENOENT')
   })
 
   test('says what is in an image, and from what commit it was made', async () => {
