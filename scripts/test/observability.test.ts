@@ -1,5 +1,7 @@
 import { execFile } from 'node:child_process'
 import { readFileSync } from 'node:fs'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { promisify } from 'node:util'
 import { parser } from '@prometheus-io/lezer-promql'
@@ -135,6 +137,24 @@ describe('alerts and dashboard', () => {
     async () => {
       const { stdout } = await promisify(execFile)('promtool', ['test', 'rules', trialsFile])
       expect(stdout).toContain('SUCCESS')
+    },
+  )
+
+  test.runIf(isThere('promtool'))(
+    'every query of a panel and of a runbook is one that Prometheus itself takes, as are the rules',
+    async () => {
+      const folder = await mkdtemp(join(tmpdir(), 'observability-'))
+      try {
+        const file = join(folder, 'queries.json')
+        // A rule for each query: promtool checks rules, with the types of what functions are given.
+        const asRules = [...ofPanels, ...ofRunbooks].map((expr, number) => ({ record: `query:${number}`, expr }))
+        await writeFile(file, JSON.stringify({ groups: [{ name: 'queries', rules: asRules }] }))
+        const check = (path: string) => promisify(execFile)('promtool', ['check', 'rules', path])
+        expect((await check(file)).stdout).toContain(`SUCCESS: ${asRules.length} rules found`)
+        expect((await check(join(chart, 'observability/rules.yaml'))).stdout).toContain('SUCCESS')
+      } finally {
+        await rm(folder, { recursive: true })
+      }
     },
   )
 
