@@ -70,12 +70,14 @@ describe.runIf(builder !== undefined)('a release', () => {
   let out = ''
   let again = ''
   let key = ''
+  let commit = ''
   let answer = { code: 0, stderr: '' }
 
   beforeAll(async () => {
     // Of what is committed, as a release is.
     const clone = join(await folder(), 'clone')
     await run('git', ['clone', '--quiet', '--local', root, clone])
+    commit = (await run('git', ['rev-parse', 'HEAD'], { cwd: clone })).stdout.trim()
     await symlink(join(root, 'node_modules'), join(clone, 'node_modules'))
     const { version } = JSON.parse(await readFile(join(clone, 'package.json'), 'utf8')) as { version: string }
     const { privateKey, publicKey } = generateKeyPairSync('ec', { namedCurve: 'prime256v1' })
@@ -116,13 +118,12 @@ describe.runIf(builder !== undefined)('a release', () => {
   test('says what is in an image, and from what commit it was made', async () => {
     const sbom = (await read('sbom/scheduler.cdx.json')) as { components: { purl: string }[] }
     expect(sbom.components.map(({ purl }) => purl).join('\n')).toMatch(/pkg:npm\/%40grpc\/grpc-js@/)
-    const { stdout: commit } = await run('git', ['rev-parse', 'HEAD'], { cwd: root })
     const provenance = (await read('provenance.json')) as { subject: object[] }
     expect(provenance.subject).toContainEqual({
       name: 'process-automation-scheduler',
       digest: { sha256: (await digestIn(out)).slice(7) },
     })
-    expect(JSON.stringify(provenance)).toContain(`{"gitCommit":"${commit.trim()}"}`)
+    expect(JSON.stringify(provenance)).toContain(`{"gitCommit":"${commit}"}`)
   })
 
   test('is verified by sha256sum and by the signature of its checksums', async () => {
