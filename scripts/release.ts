@@ -2,7 +2,7 @@ import { dirname, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
 import { targets } from './images/targets.ts'
-import { release } from './release/release.ts'
+import { release, type ReleaseOptions } from './release/release.ts'
 
 const help = `npm run release -- --version X --out FOLDER [OPTIONS]
 
@@ -43,7 +43,7 @@ if (values.help || values.version === undefined || values.out === undefined) {
   process.exitCode = values.help ? 0 : 2
 } else {
   const { version, out } = values
-  const missing = await release({
+  const missing = await releaseOrSay({
     root: resolve(dirname(fileURLToPath(import.meta.url)), '..'),
     builder: process.env['IMAGE_BUILDER'] || 'docker',
     version,
@@ -57,4 +57,13 @@ if (values.help || values.version === undefined || values.out === undefined) {
   })
   for (const line of missing) console.error(`missing: ${line}`)
   process.exitCode = missing.length === 0 ? 0 : 1
+}
+
+/** A release that can't begin, or breaks off, is told in words. */
+async function releaseOrSay(options: ReleaseOptions): Promise<string[]> {
+  try {
+    return await release(options)
+  } catch (error) {
+    return [`all of it: ${(error as Error).message}`]
+  }
 }

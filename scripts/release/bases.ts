@@ -36,7 +36,14 @@ export async function readBases(
   }
   if (!isDocker(builder))
     throw new Error(`${builder} can't look up the digests of ${names.join(', ')}: name them by --bases`)
-  const digestOf = async (name: string) =>
-    (await run(builder, ['buildx', 'imagetools', 'inspect', '--format', '{{.Manifest.Digest}}', name])).trim()
-  return new Map(await Promise.all(names.map(async (name) => [name, await digestOf(name)] as const)))
+  return new Map(await Promise.all(names.map(async (name) => [name, await digestInRegistry(builder, name)] as const)))
+}
+
+async function digestInRegistry(builder: string, name: string): Promise<string> {
+  try {
+    return (await run(builder, ['buildx', 'imagetools', 'inspect', '--format', '{{.Manifest.Digest}}', name])).trim()
+  } catch (error) {
+    const words = `${builder} buildx did not tell the digest of ${name} (${(error as Error).message})`
+    throw new Error(`${words}: install buildx and reach its registry, or name digests by --bases`, { cause: error })
+  }
 }
