@@ -29,7 +29,7 @@ export async function readBases(
   if (localBases) return new Map()
   const names = basesIn(dockerfile)
   if (basesFile !== undefined) {
-    const known = new Map(Object.entries(JSON.parse(await readFile(basesFile, 'utf8')) as Record<string, string>))
+    const known = await digestsIn(basesFile)
     const unknown = names.filter((name) => !/^sha256:[0-9a-f]{64}$/.test(known.get(name) ?? ''))
     if (unknown.length > 0) throw new Error(`${basesFile} has no digest of ${unknown.join(', ')}`)
     return new Map(names.map((name) => [name, known.get(name)!]))
@@ -37,6 +37,15 @@ export async function readBases(
   if (!isDocker(builder))
     throw new Error(`${builder} can't look up the digests of ${names.join(', ')}: name them by --bases`)
   return new Map(await Promise.all(names.map(async (name) => [name, await digestInRegistry(builder, name)] as const)))
+}
+
+async function digestsIn(file: string): Promise<Map<string, string>> {
+  try {
+    return new Map(Object.entries(JSON.parse(await readFile(file, 'utf8')) as Record<string, string>))
+  } catch (error) {
+    const words = `${file} has no digests of base images as base-images.json of a release has them`
+    throw new Error(`${words}: ${(error as Error).message}`, { cause: error })
+  }
 }
 
 async function digestInRegistry(builder: string, name: string): Promise<string> {
