@@ -1,4 +1,5 @@
-import { Failure } from '@automation/errors'
+import { isTeamSlug } from '@automation/contract/forms'
+import { Failure, notFound } from '@automation/errors'
 
 /** What a caller is: the operator's command line, a team's user, another service, a runner, or a run itself. */
 export type Role = 'operator' | 'user' | 'service' | 'runner' | 'run'
@@ -70,6 +71,16 @@ export function memberIn(context: CallContext): Member {
   const { team, name, initiatedBy, ip } = principalIn(context, 'user', 'service', 'operator')
   if (team === '') throw denied()
   return { team, name, initiatedBy, ip }
+}
+
+/**
+ * The operator, acting for the team that a request names. Failures: permission_denied for other callers, team_not_found
+ * for what can be no team's slug.
+ */
+export function operatorFor(team: string, context: CallContext): Principal {
+  const operator = principalIn(context, 'operator')
+  if (!isTeamSlug(team)) throw notFound('team')
+  return { ...operator, team }
 }
 
 function denied(): Failure {

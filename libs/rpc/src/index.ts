@@ -2,6 +2,7 @@ export { cancelled } from './context.ts'
 export {
   asService,
   memberIn,
+  operatorFor,
   ownContext,
   principalIn,
   type CallContext,

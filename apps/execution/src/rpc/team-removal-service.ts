@@ -1,7 +1,7 @@
 import type { TeamRemovalService } from '@automation/contract/execution/v1/team_removal'
-import { isTeamSlug, isUuid } from '@automation/contract/forms'
-import { invalid, notFound } from '@automation/errors'
-import { principalIn, type Handlers } from '@automation/rpc'
+import { isUuid } from '@automation/contract/forms'
+import { invalid } from '@automation/errors'
+import { operatorFor, principalIn, type Handlers } from '@automation/rpc'
 import type { Runners } from '../dispatch/runners.ts'
 import type { TeamRemoval } from '../end/team-removal.ts'
 
@@ -14,14 +14,12 @@ export function teamRemovalService(
 ): Handlers<typeof TeamRemovalService> {
   return {
     async stopTeam({ team, waiting }, context) {
-      const { name } = principalIn(context, 'operator')
-      if (!isTeamSlug(team)) throw notFound('team')
+      const { name } = operatorFor(team, context)
       return removal.stop({ team, name }, waiting)
     },
 
     async removeTeam({ team }, context) {
-      principalIn(context, 'operator')
-      if (!isTeamSlug(team)) throw notFound('team')
+      operatorFor(team, context)
       return removal.remove(team)
     },
 

@@ -1,8 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import type { OpenSessionRequest, OutsideIdentity, SessionService } from '@automation/contract/catalog/v1/session'
-import { isTeamSlug } from '@automation/contract/forms'
 import { Failure, invalid, notFound } from '@automation/errors'
-import { principalIn, type Handlers } from '@automation/rpc'
+import { operatorFor, principalIn, type Handlers } from '@automation/rpc'
 import { timestampFromDate } from '@bufbuild/protobuf/wkt'
 import { bootstrapScopes } from '../api-token.ts'
 import type { Catalog } from '../catalog.ts'
@@ -49,8 +48,7 @@ export function sessionHandlers(catalog: Catalog): Handlers<typeof SessionServic
 
   return {
     async createSignInCode({ team, name, scopes }, context) {
-      principalIn(context, 'operator')
-      if (!isTeamSlug(team)) throw notFound('team')
+      operatorFor(team, context)
       const code = newOpener()
       const expiresAt = new Date(Date.now() + codeLifeMs)
       await keepSignInCode(store, {

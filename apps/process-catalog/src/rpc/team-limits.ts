@@ -1,7 +1,7 @@
 import type { TeamLimitService } from '@automation/contract/catalog/v1/team_limit'
-import { isTeamSlug, isUuid } from '@automation/contract/forms'
-import { invalid, notFound } from '@automation/errors'
-import { principalIn, type Handlers } from '@automation/rpc'
+import { isUuid } from '@automation/contract/forms'
+import { invalid } from '@automation/errors'
+import { operatorFor, principalIn, type Handlers } from '@automation/rpc'
 import type { Catalog } from '../catalog.ts'
 import { listTeamLimits, noteGateway, setTeamLimit } from '../store/team-limits.ts'
 
@@ -19,14 +19,13 @@ const ranges: Record<string, readonly [number, number]> = {
 export function teamLimitHandlers({ store }: Catalog): Handlers<typeof TeamLimitService> {
   return {
     async setTeamLimit({ team, name, value }, context) {
-      const operator = principalIn(context, 'operator')
-      if (!isTeamSlug(team)) throw notFound('team')
+      const operator = operatorFor(team, context)
       const range = Object.hasOwn(ranges, name) ? ranges[name] : undefined
       if (range === undefined) throw invalid('/name', `must be one of ${Object.keys(ranges).join(', ')}`)
       const [least, most] = range
       if (value !== undefined && (value < BigInt(least) || value > BigInt(most)))
         throw invalid('/value', `must be a whole number from ${least} to ${most}, or default`)
-      await setTeamLimit(store, { ...operator, team }, name, value ?? null)
+      await setTeamLimit(store, operator, name, value ?? null)
       return {}
     },
 

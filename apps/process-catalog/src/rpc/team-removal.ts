@@ -1,9 +1,6 @@
 import type { TeamRemovalService } from '@automation/contract/catalog/v1/team_removal'
-import { isTeamSlug } from '@automation/contract/forms'
-import { notFound } from '@automation/errors'
-import { principalIn, type CallContext, type Handlers } from '@automation/rpc'
+import { operatorFor, type Handlers } from '@automation/rpc'
 import type { Catalog } from '../catalog.ts'
-import type { Author } from '../store/processes.ts'
 import { beginRemoval, finishRemoval, removeBelongings, setKeysOf } from '../store/removed-teams.ts'
 import { endSessions } from '../store/sessions.ts'
 
@@ -33,10 +30,4 @@ export function teamRemovalHandlers({ store }: Pick<Catalog, 'store'>): Handlers
       return {}
     },
   }
-}
-
-function operatorFor(team: string, context: CallContext): Author {
-  const operator = principalIn(context, 'operator')
-  if (!isTeamSlug(team)) throw notFound('team')
-  return { ...operator, team }
 }

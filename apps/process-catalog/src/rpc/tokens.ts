@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import type { TokenService } from '@automation/contract/catalog/v1/token'
 import { Failure, invalid, notFound } from '@automation/errors'
-import { principalIn, type Handlers } from '@automation/rpc'
+import { operatorFor, principalIn, type Handlers } from '@automation/rpc'
 import { isTeamSlug } from '@automation/contract/forms'
 import { allows, isScope, scopes as allScopes, type Scope } from '@automation/contract/scopes'
 import { signAccessToken } from '../signing-keys.ts'
@@ -66,20 +66,18 @@ export function tokenHandlers(catalog: Catalog): Handlers<typeof TokenService> {
     },
 
     async createApiToken({ team, name, apiToken, scopes }, context) {
-      const operator = principalIn(context, 'operator')
-      if (!isTeamSlug(team)) throw notFound('team')
+      const operator = operatorFor(team, context)
       const credentials = apiToken === undefined ? newCredentials(team) : givenCredentials(team, apiToken)
       // An empty name is none.
       const shownName = optionalText('/name', name || undefined, limits.nameCharacters)
       const usual = apiToken === undefined ? (['executor'] as const) : bootstrapScopes
       const token = { name: shownName, scopes: scopes.length === 0 ? [...usual] : scopes.map(knownScope) }
-      const record = await createApiToken(store, { ...operator, team }, token, credentials)
+      const record = await createApiToken(store, operator, token, credentials)
       return { apiToken: apiTokenOf(credentials), record }
     },
 
     async listApiTokens({ team }, context) {
-      principalIn(context, 'operator')
-      if (!isTeamSlug(team)) throw notFound('team')
+      operatorFor(team, context)
       return { tokens: await listApiTokens(store, team) }
     },
 

@@ -1,7 +1,5 @@
 import type { TeamRemovalService } from '@automation/contract/sandbox/v1/team_removal'
-import { isTeamSlug } from '@automation/contract/forms'
-import { notFound } from '@automation/errors'
-import { principalIn, type Handlers } from '@automation/rpc'
+import { operatorFor, type Handlers } from '@automation/rpc'
 import type { Reconciler } from '../reconciler.ts'
 import { removeEnded } from '../store/removed-teams.ts'
 import { readActiveOfTeam } from '../store/reads.ts'
@@ -11,16 +9,14 @@ import type { Store } from '../store/store.ts'
 export function teamRemovalService(store: Store, reconciler: Reconciler): Handlers<typeof TeamRemovalService> {
   return {
     async stopTeam({ team }, context) {
-      const { name } = principalIn(context, 'operator')
-      if (!isTeamSlug(team)) throw notFound('team')
+      const { name } = operatorFor(team, context)
       const ids = await readActiveOfTeam(store, team)
       await Promise.all(ids.map((id) => reconciler.kill(id, { team, name })))
       return { ended: ids.length, done: ids.length === 0 }
     },
 
     async removeTeam({ team }, context) {
-      principalIn(context, 'operator')
-      if (!isTeamSlug(team)) throw notFound('team')
+      operatorFor(team, context)
       return removeEnded(store, team)
     },
   }

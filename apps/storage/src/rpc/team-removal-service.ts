@@ -1,8 +1,6 @@
-import { isTeamSlug } from '@automation/contract/forms'
 import type { TeamRemovalService } from '@automation/contract/storage/v1/team_removal'
-import { notFound } from '@automation/errors'
 import type { ObjectStore } from '@automation/objects'
-import { principalIn, type Handlers } from '@automation/rpc'
+import { operatorFor, type Handlers } from '@automation/rpc'
 import { dropTeam, dueBlobsOfTeam, forgetTeam } from '../store/removed-teams.ts'
 import { teamPrefix, type Store } from '../store/store.ts'
 import type { Sweeper } from '../sweeper.ts'
@@ -17,8 +15,7 @@ export function teamRemovalService(
 ): Handlers<typeof TeamRemovalService> {
   return {
     async removeTeam({ team }, context) {
-      principalIn(context, 'operator')
-      if (!isTeamSlug(team)) throw notFound('team')
+      operatorFor(team, context)
       const rows = await dropTeam(store, team)
       const blobs = await dueBlobsOfTeam(store, team, batch)
       for (const blob of blobs) await sweeper.remove(blob)
