@@ -39,5 +39,8 @@ describe.skipIf(!shared.owned)('where runs have no network of their own', { conc
     const again = await execute(await makeProcess({ sourceCode }, first), {}, first)
     expect((await awaitEnd(again, undefined, first)).status).toBe('FINISHED')
     await awaitStatus(waits, isQueued, undefined, second)
+    const { stdout } = await runAdmin(['teams', 'create', 'third'], system.env)
+    expect(stdout).toMatch(/third is made.\nIts runs will wait: .*\(first\), as .*ISOLATION_MANY_TEAMS=true/)
+    expect(stdout).toContain('tokens create third')
   })
 })

@@ -34,7 +34,8 @@ export const groups: SettingGroup[] = [
         text: 'a PostgreSQL of your own; with `?pgbouncer=true` through PgBouncer in transaction mode',
       },
       HEADER_PREFIX: "prefix of the service's own headers",
-      LOG_LEVEL: 'how much is logged, as JSON lines on standard error',
+      LOG_LEVEL:
+        'how much is logged, as JSON lines on standard error; where it is not set and that is a terminal, `npm start` shows dots in their place until it is up',
       OTEL_EXPORTER_OTLP_ENDPOINT:
         'where traces are sent over OTLP/HTTP, such as `http://collector:4318`. A caller that asks by `traceparent` not to be traced is not; what the collector does not take is given up',
       SHUTDOWN_GRACE_MS:

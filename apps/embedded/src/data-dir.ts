@@ -11,6 +11,8 @@ export interface Holding {
   kind: 'embedded' | 'services' | 'admin'
   /** Where its REST interface is; empty while it starts. */
   address: string
+  /** Where its console is; absent while it starts, and where it has none. */
+  consoleUrl?: string
   /** For `services`: host:port of those that an operator calls; absent while they start. */
   addresses?: Record<CalledService, string>
   /** When it took the folder, RFC 3339. */
@@ -24,7 +26,7 @@ export interface Holder extends Holding {
 /** The data folder, held by this process alone. */
 export interface DataDir {
   path: string
-  tell(address: string, addresses?: Holding['addresses']): void
+  tell(told: Pick<Holding, 'address' | 'consoleUrl' | 'addresses'>): void
   release(): void
 }
 
@@ -43,7 +45,7 @@ export async function takeDataDir(folder: string, kind: Holding['kind']): Promis
     if (taken.held) {
       return {
         path,
-        tell: (address, addresses) => taken.tell({ ...holding, address, addresses }),
+        tell: (told) => taken.tell({ ...holding, ...told }),
         release: taken.release,
       }
     }

@@ -28,6 +28,7 @@ export function runEmbedded(values: EnvironmentValues): Promise<void> {
     name: 'embedded',
     values: toCome.values,
     shown: toCome.shown,
+    progress: 'Starting',
     readConfig: (env) => readEmbedded(env).settings,
     start: (settings, context) => start(values, settings, context),
   })
@@ -76,7 +77,7 @@ async function startAll(
   if (gateway !== undefined) await startPart(gateway, order, stopping)
   const admin = await serveAdmin(dataDir.path, network, logger)
   order.add('admin socket', () => admin.close())
-  dataDir.tell(settings.publicUrl)
+  dataDir.tell({ address: settings.publicUrl, consoleUrl: settings.consoleUrl })
   const healthUrl = `http://${settings.health.host}:${operations.port}`
   const { publicUrl: address, consoleUrl } = settings
   if (consoleUrl !== undefined) {

@@ -15,7 +15,7 @@ afterEach(() => rm(join(folder, '../..'), { recursive: true, force: true }))
 test('a second start says who holds the data folder, and where that one is', async () => {
   const first = await takeDataDir(folder, 'embedded')
   await expect(takeDataDir(folder, 'embedded')).rejects.toThrow(`process ${process.pid} (npm start, still starting`)
-  first.tell('http://localhost:8080')
+  first.tell({ address: 'http://localhost:8080' })
   await expect(takeDataDir(folder, 'services')).rejects.toThrow('at http://localhost:8080')
 })
 

@@ -7,6 +7,7 @@ import { InstallService } from '@automation/contract/execution/v1/install'
 import type { ExecutionEvent } from '@automation/contract/events/v1/execution_event'
 import { RunService } from '@automation/contract/run/v1/run'
 import { RunnerDemandService } from '@automation/contract/runner/v1/demand'
+import { RunnerOperatorService } from '@automation/contract/execution/v1/runner_operator'
 import { RunnerService } from '@automation/contract/runner/v1/runner'
 import { KafkaBus, OutboxBus, type EventBus, type FedEventBus, type Outbox } from '@automation/events'
 import { served, type Handlers, type ServedService } from '@automation/rpc'
@@ -18,6 +19,7 @@ import { executionMetrics } from './metrics.ts'
 import { firingService } from './rpc/firing-service.ts'
 import { installService } from './rpc/install-service.ts'
 import { demandService } from './rpc/demand-service.ts'
+import { runnerOperatorService } from './rpc/runner-operator-service.ts'
 import { executionService } from './rpc/execution-service.ts'
 import { replicaService } from './rpc/replica-service.ts'
 import { runService } from './rpc/run-service.ts'
@@ -84,6 +86,7 @@ export function createExecution(config: ExecutionConfig, context: PartContext): 
       installs: installService(admission, engine.pools.reads, config.runTimeoutMaxMs),
       firings: firingService(admission, pools.reads),
       demand: demandService(demanding),
+      runnerOperator: runnerOperatorService(pools),
       statistics: statisticsService(engine.statistics, engine.processSummaries),
       teamEvents: teamEventService(engine.teamEvents),
       teamRemoval: teamRemovalService(engine.teamRemoval, runners),
@@ -98,6 +101,7 @@ export function createExecution(config: ExecutionConfig, context: PartContext): 
       late(ExecutionService, () => running?.executions),
       late(RunnerService, () => running?.runners),
       late(RunnerDemandService, () => running?.demand),
+      late(RunnerOperatorService, () => running?.runnerOperator),
       late(ReplicaService, () => running?.replicas),
       late(InstallService, () => running?.installs),
       late(FiringService, () => running?.firings),

@@ -1,4 +1,5 @@
 import { randomUUIDv7 } from 'node:crypto'
+import about from '../package.json' with { type: 'json' }
 import {
   type HelloSchema,
   type Result,
@@ -34,12 +35,16 @@ export interface RunnerOptions {
   logger: Logger
   /** It serves one team only: the first that it gets a run of. */
   isolation: Pick<Isolation, 'oneTeam' | 'remedy' | 'network'>
-  /** It is a team's, and had nothing to do for long: it is to be stopped. */
+  /**
+   * It is a team's and had nothing to do for long, or was drained and all its runs are over: it is to be stopped. Absent
+   * where it is a part of a larger program.
+   */
   retire?(): void
   /** Nobody has a use for these sets of packages any more. */
   removeSets(keys: readonly string[]): void
 }
 
+const { version } = about
 const tickMs = 250
 /** Longer than a replica with a slot in hand waits for the database; they come back at once where nothing is started. */
 const returnWithinMs = 8000
@@ -62,6 +67,8 @@ export class Runner {
   readonly #environment: RunEnvironment
   #sessionId = randomUUIDv7()
   #isStopping = false
+  /** The operator wants it to end: it grants no slots any more, and stops once its runs are over. */
+  #isDraining = false
   /** All slots are back, or their time is over: nothing more is taken. */
   #isClosed = false
   #tick: NodeJS.Timeout | undefined
@@ -105,8 +112,9 @@ export class Runner {
       client: neighbours.client(RunnerService, 'control'),
       principal,
       session: () => ({ id: this.#sessionId, executionIds: [...this.#runs.ids, ...this.#results.ids] }),
-      state: () => this.#idleness.state,
+      state: () => ({ ...this.#idleness.state, replicas: this.#connectedTo }),
       ended: (ids) => ids.forEach((id) => this.#end(id)),
+      drain: () => this.#drain(),
       lost: (sessionId) => this.#lost(sessionId),
       cutOff: () => this.#cutOff(),
       logger,
@@ -118,6 +126,7 @@ export class Runner {
       this.#results.sendDue(performance.now())
       this.#meet()
       this.#grants.balance()
+      this.#retireOnceDrained()
     }, tickMs)
     this.#idleness.start()
     this.#meet()
@@ -129,9 +138,8 @@ export class Runner {
    */
   async stop(runMs: number, storeMs: number): Promise<void> {
     this.#isStopping = true
-    this.#grants.stop()
     const end = performance.now() + runMs
-    for (const link of this.#links) link.send({ case: 'draining', value: {} })
+    this.#takeSlotsBack()
     await this.#changes.until(() => this.#grants.isAllBack, Math.min(returnWithinMs, Math.max(runMs, storeMs)))
     this.#isClosed = true
     const isIdle = () => this.#runs.size === 0
@@ -146,7 +154,11 @@ export class Runner {
   }
 
   get connected(): number {
-    return this.#links.filter(({ isConnected }) => isConnected).length
+    return this.#connectedTo.length
+  }
+
+  get #connectedTo(): string[] {
+    return this.#links.filter(({ isConnected }) => isConnected).map(({ address }) => address)
   }
 
   get replicas(): number {
@@ -159,6 +171,26 @@ export class Runner {
 
   get keptResults(): number {
     return this.#results.size
+  }
+
+  #takeSlotsBack(): void {
+    this.#grants.stop()
+    for (const link of this.#links) link.send({ case: 'draining', value: {} })
+  }
+
+  #drain(): void {
+    if (this.#isDraining || this.#isStopping || this.#options.retire === undefined) return
+    this.#isDraining = true
+    this.#options.logger.info({ runs: this.#runs.size }, 'the runner drains: it ends once its runs are over')
+    this.#takeSlotsBack()
+  }
+
+  /** What is on its way still comes, as no slot is left that a run could have been given. */
+  #retireOnceDrained(): void {
+    if (!this.#isDraining || this.#isStopping || !this.#grants.isAllBack) return
+    if (this.#runs.size > 0 || this.#results.size > 0) return
+    this.#isDraining = false
+    this.#options.retire?.()
   }
 
   /** Replicas come and go: each has a link, until its stream has ended. */
@@ -188,7 +220,11 @@ export class Runner {
       address,
       client: neighbours.at(RunnerService, address),
       principal: this.#principal,
-      hello: () => helloOf(config, { sessionId: this.#sessionId, hasPython: withoutPython === undefined, isolation }),
+      hello: () => ({
+        ...helloOf(config, { sessionId: this.#sessionId, hasPython: withoutPython === undefined, isolation }),
+        canDrain: this.#options.retire !== undefined,
+        retires: config.idleExitMs > 0,
+      }),
       versionOf: (spec) => this.#options.starter.versionOf(spec, config),
       welcomed: (leaseMs) => this.#welcomed(leaseMs),
       run: (link, run, version) => this.#take(link, run, version),
@@ -209,6 +245,8 @@ export class Runner {
     this.#lease.begin(leaseMs)
     this.#results.sendDue(performance.now())
     this.#grants.soon()
+    // A new stream does not know of it.
+    if (this.#isDraining) this.#takeSlotsBack()
   }
 
   #take(link: ReplicaLink, run: Run, version: Version | undefined): void {
@@ -306,7 +344,7 @@ function helloOf(
   const languages = hasPython ? [Language.JAVASCRIPT, Language.PYTHON] : [Language.JAVASCRIPT]
   const { oneTeam } = isolation
   const oneTeamRemedy = oneTeam ? isolation.remedy : undefined
-  return { sessionId, runnerName: name, pool, slots, languages, oneTeam, teamMaxRunners, oneTeamRemedy }
+  return { sessionId, runnerName: name, pool, slots, languages, oneTeam, teamMaxRunners, oneTeamRemedy, version }
 }
 
 /** Lets one wait for a condition that is looked at again whenever something has changed. */

@@ -6,6 +6,7 @@ import { ConfigurationError, Environment } from './environment.ts'
 import { Health } from './health.ts'
 import { createLogger, logLevels } from './logger.ts'
 import { createMetrics } from './metrics.ts'
+import { StartProgress } from './start-progress.ts'
 import type { TracerOptions } from './otlp-tracer.ts'
 
 /** What a program is given beside its configuration. */
@@ -35,6 +36,8 @@ export interface Program<Config> {
   start(config: Config, context: ProgramContext): Promise<Running>
   /** The environment that is read; `process.env`. */
   values?: Record<string, string | undefined>
+  /** What a terminal shows while it starts, in place of log lines of level info, where LOG_LEVEL is not set. */
+  progress?: string
   /** What `--print-config` shows in place of settings that the start makes itself. */
   shown?: Record<string, string>
 }
@@ -56,7 +59,9 @@ export async function runProgram<Config>(program: Program<Config>): Promise<void
     graceMs: env.integer('SHUTDOWN_GRACE_MS', { default: 10_000, max: 24 * 3_600_000 }),
   }
   const config = configured(program, env)
-  const logger = createLogger({ service: program.name, level: settings.level })
+  const isQuiet = process.stderr.isTTY && !(program.values ?? process.env)['LOG_LEVEL']
+  const progress = isQuiet && program.progress !== undefined ? new StartProgress(program.progress) : undefined
+  const logger = createLogger({ service: program.name, level: settings.level, destination: progress })
   surviveClosedPipes()
   process.on('uncaughtException', (error) => fatal(logger, error, 'nobody handled this'))
   process.on('unhandledRejection', (reason) => fatal(logger, reason, 'nobody handled this rejection'))
@@ -71,6 +76,7 @@ export async function runProgram<Config>(program: Program<Config>): Promise<void
   const context = { logger, metrics: createMetrics(), health, tracer, stopping: stopping.signal }
   const starting = Promise.withResolvers<Running>()
   const stop = async (signal: string) => {
+    progress?.end()
     logger.info({ signal, graceMs: settings.graceMs }, 'stopping')
     health.stopping()
     stopping.abort()
@@ -93,8 +99,10 @@ export async function runProgram<Config>(program: Program<Config>): Promise<void
   program.start(config, context).then(starting.resolve, starting.reject)
   try {
     running = await starting.promise
+    progress?.end()
     health.started()
   } catch (error) {
+    progress?.end()
     if (stopping.signal.aborted) return
     const failure = portTaken(error, env) ?? error
     if (!(failure instanceof Failure)) fatal(logger, error, 'could not start')

@@ -5,7 +5,9 @@ import { join, relative } from 'node:path'
 import { fromBinary, toBinary, type DescMethod } from '@bufbuild/protobuf'
 import { SealingService as CatalogSealing } from '@automation/contract/catalog/v1/sealing'
 import { SessionService } from '@automation/contract/catalog/v1/session'
+import { RunnerOperatorService } from '@automation/contract/execution/v1/runner_operator'
 import { StatisticsService } from '@automation/contract/execution/v1/statistics'
+import { DatastoreService } from '@automation/contract/storage/v1/datastore'
 import { StorageService } from '@automation/contract/storage/v1/storage'
 import { TeamService } from '@automation/contract/catalog/v1/team'
 import { TeamLimitService } from '@automation/contract/catalog/v1/team_limit'
@@ -35,6 +37,8 @@ export const operatorServices = [
   StorageRemoval,
   StatisticsService,
   StorageService,
+  DatastoreService,
+  RunnerOperatorService,
   SandboxRemoval,
 ] as const
 

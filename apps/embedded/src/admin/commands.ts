@@ -11,6 +11,7 @@ import { readSystemSettings } from '../settings.ts'
 import { operatorContext } from './operator-context.ts'
 import type { Answer } from './answer.ts'
 import { usageReport, type ReportOptions } from './usage-report.ts'
+import { drainRunner, listRunners, whyNoneForNewTeam } from './runners.ts'
 import { purgeTeam } from './team-removal.ts'
 import { resumeTeam, suspendTeam } from './team-suspension.ts'
 import { encryptionStatus, leftIn, rotateEncryptionKey } from './rotate-encryption-key.ts'
@@ -34,6 +35,7 @@ export function adminProgram(perform: Perform): Command {
     .action(function (this: Command, options: ReportOptions) {
       return perform(this, (target) => usageReport(target, options))
     })
+  addRunners(program, perform)
   addTokens(program, perform)
   addConsole(program, perform)
   addKeys(program, perform)
@@ -55,7 +57,12 @@ function addTeams(program: Command, perform: Perform): void {
   leaf(teams, 'create <slug>', 'make a team').action(function (this: Command, slug: string) {
     return perform(this, async (target) => {
       const team = await target.client(TeamService).createTeam({ slug }, operatorContext())
-      return { json: teamRecord(team), text: `Team ${team.slug} is made.` }
+      const waits = await whyNoneForNewTeam(target)
+      const next = `Make an API token for it: npm run --silent admin -- tokens create ${team.slug}`
+      return {
+        json: { ...teamRecord(team), ...(waits !== undefined && { warning: waits }) },
+        text: [`Team ${team.slug} is made.`, ...(waits === undefined ? [] : [waits]), next].join('\n'),
+      }
     })
   })
   leaf(teams, 'list', 'all teams').action(function (this: Command) {
@@ -148,6 +155,20 @@ function wholeNumber(text: string): bigint {
   return BigInt(text)
 }
 
+function addRunners(program: Command, perform: Perform): void {
+  const runners = group(program, 'runners', 'the runners, which run the code of processes')
+  leaf(runners, 'list', 'each runner: what it serves, how many of its slots are in use, and what it waits for').action(
+    function (this: Command) {
+      return perform(this, listRunners)
+    },
+  )
+  leaf(runners, 'drain <id>', 'let a runner take no more runs, and end once those that it has are over')
+    .option('--wait', 'until it has ended')
+    .action(function (this: Command, id: string, { wait = false }: { wait?: boolean }) {
+      return perform(this, (target) => drainRunner(target, id, { wait, tell }))
+    })
+}
+
 function addTokens(program: Command, perform: Perform): void {
   const tokens = group(program, 'tokens', 'API tokens of teams')
   leaf(tokens, 'create <team>', 'make an API token; it is shown this once')
@@ -215,7 +236,8 @@ function addConsole(program: Command, perform: Perform): void {
     .option('--scopes <words>', 'what they may do, with commas between: executor,admin where it is not said', '')
     .action(function (this: Command, named: string | undefined, { name, scopes }: { name?: string; scopes: string }) {
       return perform(this, async (target) => {
-        const { consoleUrl, bootstrapTeam } = readSystemSettings(new Environment(process.env))
+        const { consoleUrl: configured, bootstrapTeam } = readSystemSettings(new Environment(process.env))
+        const consoleUrl = target.running === undefined ? configured : target.running.consoleUrl
         const team = named ?? bootstrapTeam
         if (consoleUrl === undefined) throw invalid('/CONSOLE_ENABLED', 'is false: there is no console')
         const url = await consoleLink(target, consoleUrl, { team, name, scopes: scopes.split(',').filter(Boolean) })

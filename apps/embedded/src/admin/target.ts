@@ -13,6 +13,8 @@ import { socketPath, socketName } from './admin-server.ts'
 
 /** A system that the command line talks to. */
 export interface Target extends Pick<Neighbours, 'client'> {
+  /** What the running system says of itself; absent where the environment names its services, and where none runs. */
+  running?: Pick<Holder, 'address' | 'consoleUrl'>
   close(): Promise<void>
 }
 
@@ -31,8 +33,11 @@ export async function openTarget(values: EnvironmentValues): Promise<Target> {
   if (catalog !== undefined && gives(values, 'INTERNAL_KEY'))
     return overTheWire({ catalog, ...others }, values, settings.dataDir)
   const holder = await startedHolder(settings.dataDir)
-  if (holder?.kind === 'embedded') return overTheSocket(settings.dataDir)
-  if (holder?.kind === 'services') return overTheWire(holder.addresses ?? { catalog: '' }, values, settings.dataDir)
+  if (holder?.kind === 'embedded') return { ...overTheSocket(settings.dataDir), running: holder }
+  if (holder?.kind === 'services') {
+    const target = await overTheWire(holder.addresses ?? { catalog: '' }, values, settings.dataDir)
+    return { ...target, running: holder }
+  }
   const { openDatabaseTarget } = await import('./database-target.ts')
   try {
     return await openDatabaseTarget(values, settings)

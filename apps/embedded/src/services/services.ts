@@ -98,7 +98,7 @@ class Services implements Running {
       // Nobody sees the system before its first team is there.
       await launch(plans.gateway)
       if (this.#stopping.aborted) return
-      dataDir.tell(settings.publicUrl, addresses)
+      dataDir.tell({ address: settings.publicUrl, consoleUrl: settings.consoleUrl, addresses })
       const { healthUrl } = plans.gateway
       const checks = await checksAt(plans.runner.healthUrl)
       const { publicUrl: address, consoleUrl } = settings

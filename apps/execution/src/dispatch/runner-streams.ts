@@ -1,3 +1,4 @@
+import { Language } from '@automation/contract/common/v1/language'
 import { Status } from '@automation/contract/execution/v1/execution'
 import type {
   Hello,
@@ -97,10 +98,12 @@ export class RunnerStreams {
   }
 
   async #welcome(hello: Hello, messages: RunnerStream['messages']): Promise<Stream> {
-    const { sessionId, runnerName, pool, slots, oneTeam, teamMaxRunners, oneTeamRemedy } = hello
+    const { sessionId, runnerName, pool, slots, oneTeam, teamMaxRunners, oneTeamRemedy, version, canDrain, retires } =
+      hello
     const { sessions, runners } = this.#context
     const about = { runnerName, pool, slots, oneTeam }
-    await sessions.open({ id: sessionId, ...about })
+    const languages = hello.languages.map((language) => Language[language])
+    await sessions.open({ id: sessionId, ...about, version, canDrain, retires, languages, remedy: oneTeamRemedy })
     const runner = { sessionId, ...about, teamMaxRunners, oneTeamRemedy, languages: languagesOf(hello.languages) }
     const stream = { ...runner, messages, storing: new Set<Promise<void>>() }
     runners.open(stream)

@@ -38,16 +38,17 @@ export class Sessions {
 
   /**
    * Prolongs the lease and compares both sides: what the runner names is told when it is terminal, what it does not
-   * name though it should have it is lost.
+   * name though it should have it is lost. Gives what of it is terminal, and whether the runner is to drain.
    */
-  async renew(renewal: Renewal, executionIds: string[]): Promise<string[]> {
+  async renew(renewal: Renewal, executionIds: string[]): Promise<{ ended: string[]; drain: boolean }> {
     failPoint('renew-before')
     const { id } = renewal
     const named = executionIds.filter(isUuid)
-    if (!isUuid(id) || !(await renewSession(this.#pool, renewal, this.leaseMs))) throw lost()
+    const renewed = isUuid(id) ? await renewSession(this.#pool, renewal, this.leaseMs) : undefined
+    if (renewed === undefined) throw lost()
     const unnamed = await readUnnamed(this.#pool, id, named, this.leaseMs)
     if (unnamed.length > 0) await this.#forced.fail(unnamed, 'runner lost: the run never reached it')
-    return named.length > 0 ? readEnded(this.#pool, named) : []
+    return { ended: named.length > 0 ? await readEnded(this.#pool, named) : [], drain: renewed.drain }
   }
 
   /** The runner serves this team from now on; renewals say so again. */

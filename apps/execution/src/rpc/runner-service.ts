@@ -10,10 +10,11 @@ export function runnerService(streams: RunnerStreams, sessions: Sessions): Handl
       principalIn(context, 'runner')
       return streams.serve(requests, context.signal)
     },
-    renewSession: async ({ sessionId, executionIds, idleMs, team }, context) => {
+    renewSession: async ({ sessionId, executionIds, idleMs, team, replicas }, context) => {
       principalIn(context, 'runner')
-      const renewal = { id: sessionId, idleMs: Number(idleMs), team: team || undefined }
-      return { endedExecutionIds: await sessions.renew(renewal, executionIds) }
+      const renewal = { id: sessionId, idleMs: Number(idleMs), team: team || undefined, replicas }
+      const { ended, drain } = await sessions.renew(renewal, executionIds)
+      return { endedExecutionIds: ended, drain }
     },
   }
 }

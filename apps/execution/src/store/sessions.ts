@@ -8,16 +8,27 @@ export interface Session {
   pool: string
   slots: number
   oneTeam: boolean
+  version: string
+  languages: string[]
+  /** With `oneTeam`: why it serves no more. */
+  remedy: string
+  canDrain: boolean
+  /** It was made on demand. */
+  retires: boolean
 }
 
 /** Registers a session, or knows it again; false when it was lost or has said goodbye. The lease counts from now. */
 export async function openSession(pool: Queries, session: Session, leaseMs: number): Promise<boolean> {
   const { rowCount } = await pool.query({
     name: 'open-session',
-    text: `INSERT INTO sessions (id, runner_name, pool, places, one_team, expires_at)
-           VALUES ($1, $2, $3, $4, $5, now() + $6 * interval '1 ms')
+    text: `INSERT INTO sessions (id, runner_name, pool, places, one_team, version, languages, remedy, can_drain, retires,
+                                 expires_at)
+           VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, now() + $11 * interval '1 ms')
            ON CONFLICT (id) DO UPDATE SET expires_at = excluded.expires_at WHERE sessions.ended_at IS NULL`,
-    values: [session.id, session.runnerName, session.pool, session.slots, session.oneTeam, leaseMs],
+    values: [
+      ...[session.id, session.runnerName, session.pool, session.slots, session.oneTeam],
+      ...[session.version, session.languages, session.remedy, session.canDrain, session.retires, leaseMs],
+    ],
   })
   return rowCount === 1
 }
@@ -29,6 +40,8 @@ export interface Renewal {
   idleMs: number
   /** Whose it is, where it serves one team and that is decided. */
   team: string | undefined
+  /** Addresses of the replicas that it has a stream to. */
+  replicas: string[]
 }
 
 /** Notes whose a runner of one team is. */
@@ -40,18 +53,25 @@ export async function bindSession(pool: Queries, id: string, team: string): Prom
   })
 }
 
-/** Prolongs the lease; false when the session is lost. A lease that is over counts until the session is ended. */
-export async function renewSession(pool: Queries, renewal: Renewal, leaseMs: number): Promise<boolean> {
-  const { rowCount } = await pool.query({
+/**
+ * Prolongs the lease, and says whether the runner is to drain; undefined when the session is lost. A lease that is over counts
+ * until the session is ended.
+ */
+export async function renewSession(
+  pool: Queries,
+  renewal: Renewal,
+  leaseMs: number,
+): Promise<{ drain: boolean } | undefined> {
+  const { rows } = await pool.query<{ drain: boolean }>({
     name: 'renew-session',
     text: `UPDATE sessions
               SET expires_at = now() + $2 * interval '1 ms', idle_since = now() - $3 * interval '1 ms',
-                  team = coalesce($4, team)
-            WHERE id = $1 AND ended_at IS NULL`,
-    values: [renewal.id, leaseMs, renewal.idleMs, renewal.team ?? null],
+                  team = coalesce($4, team), replicas = $5, renewed_at = now()
+            WHERE id = $1 AND ended_at IS NULL RETURNING drain_asked_at IS NOT NULL AS drain`,
+    values: [renewal.id, leaseMs, renewal.idleMs, renewal.team ?? null, renewal.replicas],
     query_timeout: 2000,
   })
-  return rowCount === 1
+  return rows[0]
 }
 
 export interface Lease {

@@ -8,10 +8,12 @@ export interface LeaseOptions {
   principal: Principal
   /** The session, and the executions that the runner has. */
   session(): { id: string; executionIds: string[] }
-  /** For how long the runner had no run, and whose it is. */
-  state(): { idleMs: number; team: string }
+  /** For how long the runner had no run, whose it is, and the replicas that it has a stream to. */
+  state(): { idleMs: number; team: string; replicas: string[] }
   /** These are terminal. */
   ended(executionIds: string[]): void
+  /** The operator wants it to end once its runs have; said again at each renewal. */
+  drain(): void
   /** Execution knows the session no more. */
   lost(sessionId: string): void
   /** No replica was reached for so long that the lease is about to end. */
@@ -58,16 +60,17 @@ export class Lease {
   }
 
   async #renew(): Promise<void> {
-    const { client, principal, session, state, ended, lost } = this.#options
+    const { client, principal, session, state, ended, drain: drains, lost } = this.#options
     const { id, executionIds } = session()
-    const { idleMs, team } = state()
+    const { idleMs, team, replicas } = state()
     const sentAt = performance.now()
     try {
       const context = ownContext(principal, Math.max(answerWithinMs, this.#leaseMs / 3))
-      const renewal = { sessionId: id, executionIds, idleMs: BigInt(Math.round(idleMs)), team }
-      const { endedExecutionIds } = await client.renewSession(renewal, context)
+      const renewal = { sessionId: id, executionIds, idleMs: BigInt(Math.round(idleMs)), team, replicas }
+      const { endedExecutionIds, drain } = await client.renewSession(renewal, context)
       this.#reached(sentAt)
       if (endedExecutionIds.length > 0) ended(endedExecutionIds)
+      if (drain) drains()
     } catch (thrown) {
       const failure = asFailure(thrown)
       if (wasAnswered(failure)) this.#reached(sentAt)

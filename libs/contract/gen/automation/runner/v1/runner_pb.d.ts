@@ -198,6 +198,27 @@ export declare type Hello = Message<"automation.runner.v1.Hello"> & {
    * @generated from field: string one_team_remedy = 8;
    */
   oneTeamRemedy: string;
+
+  /**
+   * Of the runner's program.
+   *
+   * @generated from field: string version = 9;
+   */
+  version: string;
+
+  /**
+   * It can be asked to end once its runs have.
+   *
+   * @generated from field: bool can_drain = 10;
+   */
+  canDrain: boolean;
+
+  /**
+   * It ends by itself after a time without runs: it was made on demand, as others may be.
+   *
+   * @generated from field: bool retires = 11;
+   */
+  retires: boolean;
 };
 
 /**
@@ -744,6 +765,13 @@ export declare type RenewSessionRequest = Message<"automation.runner.v1.RenewSes
    * @generated from field: string team = 4;
    */
   team: string;
+
+  /**
+   * host:port of the replicas that it has a stream to.
+   *
+   * @generated from field: repeated string replicas = 5;
+   */
+  replicas: string[];
 };
 
 /**
@@ -762,6 +790,13 @@ export declare type RenewSessionResponse = Message<"automation.runner.v1.RenewSe
    * @generated from field: repeated string ended_execution_ids = 1;
    */
   endedExecutionIds: string[];
+
+  /**
+   * The runner is to take no more runs, and to end once those that it has are over.
+   *
+   * @generated from field: bool drain = 2;
+   */
+  drain: boolean;
 };
 
 /**

@@ -1,0 +1,110 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import { timestampDate } from '@bufbuild/protobuf/wkt'
+import { Language } from '@automation/contract/common/v1/language'
+import { RunnerOperatorService, type Runner } from '@automation/contract/execution/v1/runner_operator'
+import { Failure } from '@automation/errors'
+import { operatorContext } from './operator-context.ts'
+import type { Answer } from './answer.ts'
+import type { Target } from './target.ts'
+
+const lookEveryMs = 500
+/** Longer than a third of a lease: it should have been heard of. */
+const silentMs = 10_000
+
+/** The runners of all pools, those that have been there longest first. */
+export async function listRunners(target: Target): Promise<Answer> {
+  const runners = await readRunners(target)
+  const records = runners.map(runnerRecord)
+  const rows = records.map((record) => [
+    record.id,
+    record.name,
+    record.version || '-',
+    record.pool,
+    record.languages.join(' '),
+    teamText(record),
+    `${record.running} of ${record.slots}`,
+    record.connectedAt,
+    record.replicas.join(' ') || '-',
+    record.state,
+  ])
+  const head = ['ID', 'NAME', 'VERSION', 'POOL', 'LANGUAGES', 'TEAM', 'IN USE', 'SINCE', 'REPLICAS', 'STATE']
+  return { json: records, table: { head, rows } }
+}
+
+/**
+ * Lets a runner take no more runs and end once those that it has are over; with `wait` it returns when the runner has ended,
+ * and `tell` hears how many runs are left. Failures: runner_not_found, runner_stays.
+ */
+export async function drainRunner(
+  target: Target,
+  id: string,
+  { wait, tell }: { wait: boolean; tell(text: string): void },
+): Promise<Answer> {
+  await target.client(RunnerOperatorService).drainRunner({ id }, operatorContext())
+  if (!wait) {
+    const text = `Runner ${id} takes no more runs, and ends once those that it has are over.`
+    return { json: { id, draining: true, ended: false }, text }
+  }
+  for (let left: number | undefined; ;) {
+    const runner = (await readRunners(target)).find((each) => each.id === id)
+    if (runner === undefined) return { json: { id, draining: true, ended: true }, text: `Runner ${id} has ended.` }
+    if (runner.running !== left) tell(`Runs that are not over: ${runner.running}.`)
+    left = runner.running
+    await pause(lookEveryMs)
+  }
+}
+
+/**
+ * Why runs of a team that has just been made may wait: all runners serve one team each, and no more are made on demand.
+ * Undefined where some can serve it, where none is there, and where no service answers that knows.
+ */
+export async function whyNoneForNewTeam(target: Target): Promise<string | undefined> {
+  const runners = await readRunners(target).catch((error: unknown) => {
+    if (error instanceof Failure) return []
+    throw error
+  })
+  const [first] = runners
+  if (first === undefined || !runners.every(({ oneTeam, retires }) => oneTeam && !retires)) return undefined
+  const why = first.remedy === '' ? '' : `, as ${first.remedy}`
+  if (runners.some(({ team }) => team === '')) return `Each runner serves one team, that of its first run${why}.`
+  const teams = [...new Set(runners.map(({ team }) => team))].join(', ')
+  return `Its runs will wait: each runner serves one team, and all serve others (${teams})${why}.`
+}
+
+async function readRunners(target: Target): Promise<Runner[]> {
+  return (await target.client(RunnerOperatorService).listRunners({}, operatorContext())).runners
+}
+
+function runnerRecord(runner: Runner) {
+  const { id, name, version, pool, oneTeam, team, remedy, slots, running, replicas, drainAsked } = runner
+  return {
+    ...{ id, name, version, pool, languages: runner.languages.map((each) => Language[each]), oneTeam },
+    ...(team !== '' && { team }),
+    ...(remedy !== '' && { remedy }),
+    ...{ slots, running, free: drainAsked ? 0 : Math.max(0, slots - running) },
+    connectedAt: runner.connectedAt && timestampDate(runner.connectedAt).toISOString(),
+    ...{
+      replicas,
+      draining: drainAsked,
+      idleSeconds: Number(runner.idleMs) / 1000,
+      silentSeconds: Number(runner.silentMs) / 1000,
+    },
+    state: stateOf(runner),
+  }
+}
+
+/** What a runner does, or why it does nothing. */
+function stateOf({ drainAsked, draining, running, slots, oneTeam, team, silentMs: silent, replicas }: Runner): string {
+  if (silent > silentMs) return `silent for ${Math.round(Number(silent) / 1000)} s: its runs are lost if it stays away`
+  if (drainAsked && !draining) return 'is asked to drain'
+  if (draining) return `drains: ${running === 0 ? 'no run is left' : `waits for runs: ${running}`}`
+  if (running >= slots) return 'full: further runs wait'
+  if (running > 0) return 'runs'
+  if (replicas.length === 0) return 'starts'
+  return oneTeam && team === '' ? 'waits for the first run of some team' : 'waits for runs'
+}
+
+function teamText({ oneTeam, team }: { oneTeam: boolean; team?: string }): string {
+  if (!oneTeam) return 'all'
+  return team ?? 'none yet'
+}
