@@ -1,23 +1,75 @@
+import { resolve } from 'node:path'
 import type { Command } from 'commander'
 import { examples } from '../output/examples.ts'
-import type { Runtime } from '../runtime.ts'
+import { exportTeam } from '../project/export-team.ts'
+import { importTeam } from '../project/import-team.ts'
+import { ExitError, exitCodes, type Runtime } from '../runtime.ts'
 
 /** `pas team`. */
 export function register(program: Command, runtime: Runtime): void {
+  const { out } = runtime
+  const team = program
+    .command('team')
+    .description(
+      'Show the team and its settings. They are changed by "pas push" from pas.yaml, or by "pas api PATCH /team".',
+    )
+    .action(show)
+  examples(team, 'pas team', 'pas team --json')
   examples(
-    program
-      .command('team')
+    team
+      .command('export')
+      .argument('<folder>', 'a folder that is not there yet')
       .description(
-        'Show the team and its settings. They are changed by "pas push" from pas.yaml, or by "pas api PATCH /team".',
+        `Write all that the team has as files: what "pas push" reads, and in team-data versions, aliases and stored files.
+
+Secrets are not in it: it says what is to be set again. Values of the datastore come with an operator's export.`,
       )
-      .action(async () => {
-        const data = await (await runtime.client()).team.get()
-        const rows = Object.entries(data).map(
-          ([name, value]) => `${name.padEnd(30)} ${typeof value === 'string' ? value : JSON.stringify(value)}`,
-        )
-        runtime.out.data(data, { text: rows.join('\n') })
-      }),
-    'pas team',
-    'pas team --json',
+      .option('--executions', 'also the records of executions')
+      .action(toFolder),
+    'pas team export ./shop',
   )
+  examples(
+    team
+      .command('import')
+      .argument('<folder>', 'what export has written')
+      .description(
+        `Bring an exported team into this one. What is the same stays; cut off, do it again.
+
+Secrets come from the environment variables that variables.yaml and process.yaml name; what lacks one is left out, and told.`,
+      )
+      .action(fromFolder),
+    'pas team import ./shop --team new-shop --yes',
+  )
+
+  async function show(): Promise<void> {
+    const data = await (await runtime.client()).team.get()
+    const rows = Object.entries(data).map(
+      ([name, value]) => `${name.padEnd(30)} ${typeof value === 'string' ? value : JSON.stringify(value)}`,
+    )
+    out.data(data, { text: rows.join('\n') })
+  }
+
+  async function toFolder(folder: string, { executions = false }: { executions?: boolean }): Promise<void> {
+    const path = resolve(runtime.cwd, folder)
+    const setAgain = await exportTeam(await runtime.client(), path, { executions, tell: out.say })
+    const lines = setAgain.map((each) => `\n  ${each}`).join('')
+    out.data(
+      { folder: path, setAgain },
+      { text: `${path} has the team. To be set again where it is imported:${lines}` },
+    )
+  }
+
+  async function fromFolder(folder: string): Promise<void> {
+    const { team: name, url } = await runtime.target()
+    if (!(await runtime.confirm(`Bring ${folder} into the team ${name} at ${url}?`)))
+      throw new ExitError(exitCodes.refused, 'Nothing was written.')
+    const imported = await importTeam(runtime, resolve(runtime.cwd, folder))
+    const { changes, withoutSecret } = imported
+    const what = changes === 0 ? `The team ${name} has it all.` : `Written to the team ${name}: ${changes}.`
+    const lacking = withoutSecret.map((key) => `\n  ${key}`).join('')
+    const text =
+      lacking === '' ? what : `${what} The environment has no secret for, so they are left out or off:${lacking}`
+    if (out.json) out.line({ type: 'end', ...imported })
+    else out.data(imported, { text })
+  }
 }

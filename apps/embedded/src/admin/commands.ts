@@ -13,6 +13,7 @@ import type { Answer } from './answer.ts'
 import { usageReport, type ReportOptions } from './usage-report.ts'
 import { drainRunner, listRunners, whyNoneForNewTeam } from './runners.ts'
 import { purgeTeam } from './team-removal.ts'
+import { exportTeam, importTeam } from './team-move.ts'
 import { resumeTeam, suspendTeam } from './team-suspension.ts'
 import { encryptionStatus, leftIn, rotateEncryptionKey } from './rotate-encryption-key.ts'
 import type { Target } from './target.ts'
@@ -96,6 +97,7 @@ function addTeams(program: Command, perform: Perform): void {
     .action(function (this: Command, team: string, { confirm }: { confirm: string }) {
       return perform(this, (target) => purgeTeam(target, team, { confirm, tell }))
     })
+  addTeamMove(teams, perform)
   leaf(teams, 'allow-all-addresses <team>', 'let the tokens of a team be used from anywhere again').action(function (
     this: Command,
     team: string,
@@ -128,6 +130,26 @@ function addTeams(program: Command, perform: Perform): void {
       return { json: { child, parent, granted: false }, text: `Team ${child} may no longer inherit from ${parent}.` }
     })
   })
+}
+
+const urlText = 'where the REST interface is, where no system runs here'
+
+function addTeamMove(teams: Command, perform: Perform): void {
+  leaf(teams, 'export <team>', 'write all that a team has, but its secrets, as files that pas push reads')
+    .requiredOption('--out <folder>', 'a folder that is not there yet')
+    .option('--executions', 'also the records of executions')
+    .option('--url <url>', urlText)
+    .action(function (this: Command, team: string, options: { out: string; executions?: boolean; url?: string }) {
+      return perform(this, (target) =>
+        exportTeam(target, team, { ...options, executions: options.executions ?? false, tell }),
+      )
+    })
+  leaf(teams, 'import <folder>', 'bring an exported team into another one; cut off, do it again')
+    .requiredOption('--team <team>', 'its slug; it is made where it is not there')
+    .option('--url <url>', urlText)
+    .action(function (this: Command, folder: string, options: { team: string; url?: string }) {
+      return perform(this, (target) => importTeam(target, folder, { ...options, tell }))
+    })
 }
 
 const limitNames = 'running, queued, stored (bytes), sandboxes, runners, callsPerSecond'

@@ -1,0 +1,182 @@
+import { openAsBlob } from 'node:fs'
+import { join } from 'node:path'
+import type { Client, ListedVersionedProcess, Process, StorageObject, VersionedProcessAlias } from '@automation/client'
+import { findProject } from '../context/project-file.ts'
+import { ExitError, exitCodes, usageError } from '../exit.ts'
+import type { Runtime } from '../runtime.ts'
+import { readText } from './checkout.ts'
+import { makePlan, openProject, type OpenProject } from './open-project.ts'
+import { isToDo, type Plan, type PlanItem } from './plan.ts'
+import { aliasLine, moveAlias, publish, readVersion } from './published.ts'
+import { pushPlan } from './push-plan.ts'
+import { all, readTeam } from './read-team.ts'
+import { hasContent, type Owner } from './release-rules.ts'
+import type { ServerItem } from './server-items.ts'
+import type { Item, Items } from './states.ts'
+import {
+  readLines,
+  teamData,
+  type ExportedAlias,
+  type ExportedObject,
+  type ExportedSettings,
+  type ExportedVersion,
+} from './team-data.ts'
+
+/** A tag of processes whose versions are being imported; the files replace them whatever they are then. */
+const underWay = 'import-under-way'
+
+/** What came of an import. */
+export interface Imported {
+  /** How much was written; 0 where the team had it all. */
+  changes: number
+  /** Keys of what has a secret that the environment does not give: such variables are left out, such webhooks are off. */
+  withoutSecret: string[]
+}
+
+/**
+ * Brings an exported team into the team of the command line. What is there already stays; cut off, it is done again. Throws
+ * an ExitError with the code for a conflict where the team has something else under the same name.
+ */
+export async function importTeam(runtime: Runtime, folder: string): Promise<Imported> {
+  const found = await findProject(folder)
+  if (found?.folder !== folder || (await readText(join(folder, teamData.settings))) === undefined)
+    throw usageError(`${folder} is no exported team: it has no pas.yaml or no ${teamData.settings}.`)
+  const opened = await openProject({ ...runtime, cwd: folder, project: () => Promise.resolve(found) })
+  const { local, withoutSecret } = withoutMissingSecrets(opened.local, runtime.env)
+  const { server: _, ...project } = { ...opened, local }
+  const { client } = project
+  // What others name comes before them: versions import modules, processes, schedules and the team name versions.
+  let changes = await push(runtime, project, ({ kind }) => ['module', 'packages', 'variable'].includes(kind))
+  changes += await importPublished(client, folder, local)
+  changes += await push(runtime, project, () => true)
+  changes += await importSettings(client, folder)
+  changes += await importObjects(client, folder)
+  return { changes, withoutSecret }
+}
+
+/** Items as they can be written with the secrets that there are. */
+function withoutMissingSecrets(items: Items, env: Runtime['env']): { local: Items; withoutSecret: string[] } {
+  const withoutSecret: string[] = []
+  const known = [...items.values()].flatMap((item): Item[] => {
+    if (item.kind === 'variable' && item.secret !== undefined && !env[item.secret]) {
+      withoutSecret.push(item.key)
+      return []
+    }
+    if (item.kind !== 'process' || item.secrets.webhookPassword === undefined) return [item]
+    if (env[item.secrets.webhookPassword]) return [item]
+    withoutSecret.push(item.key)
+    const { settings } = item.state
+    // Without its password anybody could call it.
+    const webhook = { ...settings.webhook, enabled: false, username: null }
+    const { webhookPassword: _, ...secrets } = item.secrets
+    return [{ ...item, secrets, state: { ...item.state, settings: { ...settings, webhook } } }]
+  })
+  return { local: new Map(known.map((item) => [item.key, item])), withoutSecret }
+}
+
+/** Writes items; gives how many. */
+async function push(runtime: Runtime, project: OpenProject, isWanted: (line: PlanItem) => boolean): Promise<number> {
+  const server = await readTeam(project.client, project.local)
+  const isUnderWay = (key: string) => {
+    const item = server.get(key)?.item
+    return item?.kind === 'process' && item.state.settings.tags.includes(underWay)
+  }
+  // A new team has settings and lists of packages from its beginning, which nobody has made.
+  const overwrite = (await makePlan(project)).items
+    .filter(({ action, kind, key }) => isUnderWay(key) || (action === 'clash' && ['team', 'packages'].includes(kind)))
+    .map(({ key }) => key)
+  const plan: Plan = await makePlan(project, { overwrite })
+  const items = plan.items.filter(isWanted)
+  await pushPlan(runtime, project, { ...plan, items })
+  return items.filter(isToDo).length
+}
+
+/** Publishes what is missing and moves aliases; gives how much. Processes that it has touched have the tag `underWay`. */
+async function importPublished(client: Client, folder: string, local: Items): Promise<number> {
+  let changes = 0
+  const ofFile = (await Array.fromAsync(readLines<ExportedVersion>(join(folder, teamData.versions)))).toSorted(
+    (a, b) => Number(a.of.startsWith('process/')) - Number(b.of.startsWith('process/')),
+  )
+  const server = await readTeam(client, local)
+  for (const [key, versions] of Map.groupBy(ofFile, ({ of }) => of)) {
+    let path = server.get(key)?.path
+    const listed = path === undefined ? [] : await all<ListedVersionedProcess>(client, `${path}/versions`)
+    for (const version of versions) {
+      const { tag, comment = '' } = version
+      const isListed = listed.some((each) => each.tag === tag)
+      const present = isListed ? await readVersion(client, path!, tag) : undefined
+      if (present !== undefined && !hasContent(present, version))
+        throw new ExitError(exitCodes.conflict, `${key} has a version ${tag} with another source`)
+      if (present !== undefined) continue
+      path = await readied(client, path, local.get(key), version)
+      await publish(client, { key, path, content: version, versions: [] }, tag, comment)
+      changes += 1
+    }
+  }
+  return changes + (await importAliases(client, folder, await readTeam(client, local)))
+}
+
+/**
+ * A process as a version of it is published: what that has not, it takes from the process. Gives where the process or the
+ * module is.
+ */
+async function readied(
+  client: Client,
+  path: string | undefined,
+  item: Item | undefined,
+  { of, sourceCode, readme, parametersSchema, packages }: ExportedVersion,
+): Promise<string> {
+  if (item?.kind !== 'process' && path !== undefined) return path
+  if (item?.kind !== 'process') throw new Error(`${of} has versions, and is not there`)
+  const body = { readme, parametersSchema, manifest: { dependencies: packages ?? {} }, tags: [underWay] }
+  if (path !== undefined) {
+    await client.request('PATCH', path, { body })
+    return path
+  }
+  const { language } = item.state
+  const made = { ...body, name: item.name, slug: item.name, programmingLanguage: language, sourceCode }
+  const { data } = await client.request<Process>('POST', '/processes', { body: made })
+  return `/processes/${data.id}`
+}
+
+async function importAliases(client: Client, folder: string, server: ReadonlyMap<string, ServerItem>): Promise<number> {
+  let changes = 0
+  for await (const { of, name, tag } of readLines<ExportedAlias>(join(folder, teamData.aliases))) {
+    const path = server.get(of)?.path
+    if (path === undefined) throw new Error(`${of} has aliases, and is not there`)
+    const [aliases, version] = await Promise.all([
+      all<VersionedProcessAlias>(client, `${path}/aliases`),
+      readVersion(client, path, tag),
+    ])
+    const alias = aliases.find((each) => each.name === name)
+    if (alias !== undefined && alias.versionId === version?.id) continue
+    const owner: Owner = { key: of, path, content: { sourceCode: '' }, versions: [], ...(alias && { alias }) }
+    await moveAlias(client, owner, name, await aliasLine(client, owner, name, tag))
+    changes += 1
+  }
+  return changes
+}
+
+async function importSettings(client: Client, folder: string): Promise<number> {
+  const wanted = JSON.parse((await readText(join(folder, teamData.settings)))!) as ExportedSettings
+  const { paramsSchemaValidationEnabled } = await client.team.get()
+  if (paramsSchemaValidationEnabled === wanted.paramsSchemaValidationEnabled) return 0
+  await client.request('PATCH', '/team', {
+    body: { paramsSchemaValidationEnabled: wanted.paramsSchemaValidationEnabled },
+  })
+  return 1
+}
+
+async function importObjects(client: Client, folder: string): Promise<number> {
+  let changes = 0
+  const entries = (await client.storage.list()) as StorageObject[]
+  const present = new Map(entries.map((entry) => [entry.name, entry]))
+  for await (const each of readLines<ExportedObject>(join(folder, teamData.objects))) {
+    const { name, size, md5Hash, contentType, file } = each
+    const there = present.get(name)
+    if (there?.size === size && there.md5Hash === md5Hash && there.contentType === contentType) continue
+    await client.storage.upload(name, await openAsBlob(join(folder, teamData.contents, file)), { contentType })
+    changes += 1
+  }
+  return changes
+}

@@ -1,0 +1,155 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { createReadStream, existsSync } from 'node:fs'
+import { rename, rm, writeFile } from 'node:fs/promises'
+import { join, resolve } from 'node:path'
+import { createInterface } from 'node:readline'
+import { TeamService } from '@automation/contract/catalog/v1/team'
+import { TokenService } from '@automation/contract/catalog/v1/token'
+import { DatastoreService } from '@automation/contract/storage/v1/datastore'
+import { Failure, invalid } from '@automation/errors'
+import { Environment } from '@automation/service'
+import { readSystemSettings } from '../settings.ts'
+import { operatorContext } from './operator-context.ts'
+import type { Answer } from './answer.ts'
+import type { Target } from './target.ts'
+
+/** The command line of users, which does by the REST interface all that it can do. */
+const pas = resolve(import.meta.dirname, '../../../cli/src/main.ts')
+const datastoreFile = 'team-data/datastore.ndjson'
+const tokenName = 'admin teams export and import'
+
+interface Entry {
+  key: string
+  value: unknown
+}
+
+export interface MoveOptions {
+  /** Where the REST interface is; that of the running system, or PUBLIC_URL, where it is absent. */
+  url?: string
+  tell(text: string): void
+}
+
+/**
+ * Writes all that a team has, but its secrets, into a folder, which is there when all of it is. Failures: team_not_found,
+ * invalid `/out`.
+ */
+export async function exportTeam(
+  target: Target,
+  team: string,
+  { out, executions, ...options }: MoveOptions & { out: string; executions: boolean },
+): Promise<Answer> {
+  const folder = resolve(out)
+  if (existsSync(folder)) throw invalid('/out', `${folder} is there already: name another folder`)
+  // Its own name, as pas makes one that is there when it has come to its end.
+  const whole = `${folder}.without-datastore`
+  await rm(whole, { recursive: true, force: true })
+  await withToken(target, team, (token) =>
+    runPas(['team', 'export', whole, ...(executions ? ['--executions'] : [])], { target, team, token, ...options }),
+  )
+  const datastore = target.client(DatastoreService)
+  const { keys } = await datastore.listKeys({ prefix: '' }, operatorContext(team))
+  const lines: string[] = []
+  for (const key of keys) {
+    const { value } = await datastore.getValue({ key }, operatorContext(team))
+    if (value !== undefined) lines.push(`${oneLine(`{"key":${JSON.stringify(key)},"value":${value}}`)}\n`)
+  }
+  await writeFile(join(whole, datastoreFile), lines)
+  await rename(whole, folder)
+  options.tell(`Values of the datastore: ${lines.length}.`)
+  const text = `Team ${team} is in ${folder}. What is to be set again where it is imported: ${join(folder, 'team-data/SET-AGAIN.md')}`
+  return { json: { team, folder }, text }
+}
+
+/**
+ * Brings an exported team into another one, which is made where it is not there. What is the same stays, so that it can be
+ * done again. Failures: invalid `/folder`.
+ */
+export async function importTeam(
+  target: Target,
+  from: string,
+  { team, ...options }: MoveOptions & { team: string },
+): Promise<Answer> {
+  const folder = resolve(from)
+  if (!existsSync(join(folder, 'team-data')))
+    throw invalid('/folder', `${folder} is no exported team: it has no team-data`)
+  const isMade = await makeTeam(target, team)
+  if (isMade) options.tell(`Team ${team} is made.`)
+  await withToken(target, team, (token) =>
+    runPas(['team', 'import', folder, '--yes'], { target, team, token, ...options }),
+  )
+  const changes = await importDatastore(target, team, join(folder, datastoreFile))
+  options.tell(`Values of the datastore that were not there: ${changes}.`)
+  return { json: { team, made: isMade, folder }, text: `Team ${team} has what is in ${folder}.` }
+}
+
+/** JSON without characters that readers of lines take for the end of one; those outside of texts are blanks. */
+const oneLine = (json: string) =>
+  json
+    .replaceAll(/[\r\n]/g, ' ')
+    .replaceAll('\u2028', String.raw`\u2028`)
+    .replaceAll('\u2029', String.raw`\u2029`)
+
+/** Gives how many values it has written. */
+async function importDatastore(target: Target, team: string, path: string): Promise<number> {
+  // An export of pas alone has none.
+  if (!existsSync(path)) return 0
+  const datastore = target.client(DatastoreService)
+  let changes = 0
+  for await (const line of createInterface({ input: createReadStream(path), crlfDelay: Infinity })) {
+    if (line === '') continue
+    const { key, value } = JSON.parse(line) as Entry
+    const wanted = JSON.stringify(value)
+    const present = await datastore.getValue({ key }, operatorContext(team))
+    if (present.value !== undefined && JSON.stringify(JSON.parse(present.value)) === wanted) continue
+    await datastore.setValue({ key, value: wanted }, operatorContext(team))
+    changes += 1
+  }
+  return changes
+}
+
+async function makeTeam(target: Target, slug: string): Promise<boolean> {
+  try {
+    await target.client(TeamService).createTeam({ slug }, operatorContext())
+    return true
+  } catch (error) {
+    if (error instanceof Failure && error.kind === 'already_exists') return false
+    throw error
+  }
+}
+
+/** Works with an API token of the team that is gone afterwards; one that a killed command has left goes with it. */
+async function withToken(target: Target, team: string, work: (token: string) => Promise<void>): Promise<void> {
+  const tokens = target.client(TokenService)
+  const scopes = ['executor', 'admin']
+  const { apiToken } = await tokens.createApiToken({ team, name: tokenName, scopes }, operatorContext())
+  try {
+    await work(apiToken)
+  } finally {
+    const { tokens: all } = await tokens.listApiTokens({ team }, operatorContext())
+    const left = all.filter(({ name, revokedAt }) => name === tokenName && revokedAt === undefined)
+    for (const { clientId } of left) await tokens.revokeApiToken({ clientId }, operatorContext())
+  }
+}
+
+interface PasCall extends MoveOptions {
+  target: Target
+  team: string
+  token: string
+}
+
+/** Runs it to its end; what it says goes to `tell`. Failure `move_failed` where it does not come to a good one. */
+async function runPas(args: string[], { target, team, token, url, tell }: PasCall): Promise<void> {
+  const address = url ?? target.running?.address ?? readSystemSettings(new Environment(process.env)).publicUrl
+  const { INTERNAL_KEY: _, ENCRYPTION_KEY: __, DATABASE_URL: ___, ...others } = process.env
+  const env = { ...others, PAS_URL: address, PAS_TEAM: team, PAS_TOKEN: token }
+  const child = spawn(process.execPath, [pas, ...args], { env, stdio: ['ignore', 'pipe', 'pipe'] })
+  for (const stream of [child.stdout, child.stderr]) createInterface({ input: stream }).on('line', tell)
+  const [code] = (await once(child, 'close')) as [number | null]
+  if (code !== 0)
+    throw new Failure(
+      'failed_precondition',
+      'move_failed',
+      'It was not done; what is said above says why. Do it again.',
+    )
+}

@@ -1,0 +1,233 @@
+import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { execFile } from 'node:child_process'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import type { Client } from '../client/client.ts'
+import type { Alias, Page, Process, Schedule, Version } from '../client/records.ts'
+import { openRegistry, type PackageRegistry } from '../system/package-registry.ts'
+import { killedAdmin, repositoryRoot, runAdmin, startSystem, type System } from '../system/system.ts'
+import { waitUntil } from '../system/wait-until.ts'
+import { clientOf } from './client-of.ts'
+import { makeProcess } from './runs.ts'
+import { shared } from './shared-system.ts'
+
+const secret = 'a value that no file may have'
+
+/** A team with all that there is, moved to others of the same system; the tests follow each other. */
+describe.skipIf(!shared.owned)('a team that is exported', { concurrent: false, timeout: 240_000 }, () => {
+  let system: System
+  let registry: PackageRegistry
+  let folder: string
+  const clients: Record<string, Client> = {}
+  const tokens: Record<string, string> = {}
+  const given = { SECRET: secret, CALLED_WEBHOOK_PASSWORD: 'open sesame' }
+  const admin = (...args: string[]) => runAdmin(args, { ...system.env, ...given })
+  const signIn = async (team: string) => {
+    const apiToken = (tokens[team] = (
+      await admin('tokens', 'create', team, '--scopes', 'executor,admin')
+    ).stdout.trim())
+    clients[team] = await clientOf({ host: system.host, team, apiToken })
+  }
+
+  beforeAll(async () => {
+    folder = join(await mkdtemp(join(tmpdir(), 'automation-e2e-move-')), 'shop')
+    registry = await openRegistry({ npm: { own: 'module.exports = "of its own"' }, pypi: {} })
+    system = await startSystem({ team: 'first', env: registry.settings })
+    await admin('teams', 'create', 'shop')
+    await signIn('shop')
+    await fill(clients['shop']!)
+  }, 240_000)
+  afterAll(async () => {
+    await system?.stop()
+    await registry?.close()
+    await rm(join(folder, '..'), { recursive: true, force: true })
+  })
+
+  test('is a folder without any secret, also after an export that was killed, and while the team is suspended', async () => {
+    await admin('teams', 'suspend', 'shop', '--reason', 'it moves')
+    await killedAdmin(['teams', 'export', 'shop', '--out', folder], system.env, 'Versions')
+    await expect(readdir(folder)).rejects.toThrow('ENOENT')
+    const { code, stderr } = await admin('teams', 'export', 'shop', '--out', folder, '--executions')
+    expect(code, stderr).toBe(0)
+    expect((await admin('teams', 'export', 'shop', '--out', folder)).code).toBe(1)
+    const files = (await readdir(folder, { recursive: true, withFileTypes: true })).filter((each) => each.isFile())
+    const texts = await Promise.all(files.map(({ parentPath, name }) => readFile(join(parentPath, name), 'utf8')))
+    expect(texts.join('\n')).not.toMatch(/a value that no file|open sesame/)
+    expect(await readFile(join(folder, 'processes/called/main.js'), 'utf8')).toContain('now')
+    const again = await readFile(join(folder, 'team-data/SET-AGAIN.md'), 'utf8')
+    expect(again).toMatch(/Sensitive variables.*SECRET/)
+    expect(again).toMatch(/Passwords of webhooks.*called/)
+    const executions = (await readFile(join(folder, 'team-data/executions.ndjson'), 'utf8')).trim().split('\n')
+    expect(executions.length).toBeGreaterThan(0)
+    const left = JSON.parse((await admin('--json', 'tokens', 'list', 'shop')).stdout) as { revokedAt?: string }[]
+    expect(left.filter(({ revokedAt }) => revokedAt === undefined)).toHaveLength(1)
+    await admin('teams', 'resume', 'shop')
+  })
+
+  test('answers in another team as before, also where the import was killed, and a second import changes nothing', async () => {
+    await killedAdmin(['teams', 'import', folder, '--team', 'moved'], { ...system.env, ...given }, 'done')
+    const { code, stderr } = await admin('teams', 'import', folder, '--team', 'moved')
+    expect(code, stderr).toBe(0)
+    await signIn('moved')
+    await waitUntil(
+      'the suspension to be over',
+      async () => (await answersOf(system.host, 'shop', clients['shop']!)).now === 'now of its own 1 secret shared',
+      { timeoutMs: 20_000, everyMs: 200 },
+    )
+    const before = await answersOf(system.host, 'shop', clients['shop']!)
+    expect(before).toMatchObject({ live: 'first', v2: 'second', refused: 401, mark: 1 })
+    expect(await answersOf(system.host, 'moved', clients['moved']!)).toEqual(before)
+    expect(await stateOf(clients['moved']!)).toEqual(await stateOf(clients['shop']!))
+
+    const settled = await revisionsOf(clients['moved']!)
+    const again = await admin('teams', 'import', folder, '--team', 'moved')
+    expect(again.stderr).toContain('has it all')
+    expect(await revisionsOf(clients['moved']!)).toEqual(settled)
+  })
+
+  test('is what pas push reads; without their secrets, webhooks are off and variables left out', async () => {
+    await admin('teams', 'create', 'pushed')
+    await signIn('pushed')
+    const env = { ...process.env, ...given, PAS_URL: system.host, PAS_TEAM: 'pushed', PAS_TOKEN: tokens['pushed'] }
+    // Which version schedules, the error handler and forms run is for versions to be there: `pas push` of processes alone.
+    const args = [join(repositoryRoot, 'apps/cli/src/main.ts'), 'push', 'processes/called', '--yes']
+    await expect(run(args, { cwd: folder, env })).resolves.toContain('done')
+    const pushed = await clients['pushed']!.get<Process>('/processes/called')
+    const shop = await clients['shop']!.get<Process>('/processes/called')
+    expect(pushed.body.sourceDigest).toBe(shop.body.sourceDigest)
+
+    const { stdout, stderr, code } = await runAdmin(['teams', 'import', folder, '--team', 'bare'], system.env)
+    expect(code, stdout + stderr).toBe(0)
+    expect(stderr).toMatch(/variable\/SECRET[\s\S]*process\/called|process\/called[\s\S]*variable\/SECRET/)
+    await signIn('bare')
+    expect((await clients['bare']!.get<Process>('/processes/called')).body.webhook.enabled).toBe(false)
+  })
+})
+
+function run(args: string[], options: { cwd: string; env: Record<string, string | undefined> }): Promise<string> {
+  const { promise, resolve, reject } = Promise.withResolvers<string>()
+  execFile(process.execPath, args, options, (error, stdout, stderr) => {
+    if (error) reject(new Error(`${stdout}\n${stderr}`, { cause: error }))
+    else resolve(`${stdout}${stderr}`)
+  })
+  return promise
+}
+
+/** Uses every kind of thing that a team has. */
+async function fill(by: Client): Promise<void> {
+  const done = async <T>(method: string, path: string, json: unknown) => {
+    const answer = await by.call<T>(method, path, { json })
+    expect(answer.status, `${path} ${answer.text}`).toBeLessThan(300)
+    return answer.body
+  }
+  await done('POST', '/modules', { name: 'shared', sourceCode: "exports.word = 'shared'" })
+  const [module] = (await by.get<Page<{ id: string }>>('/modules')).body.data
+  await done('POST', `/modules/${module!.id}/versions`, { tag: 'm1' })
+  await done('POST', '/variables', { key: 'SECRET', value: secret, isSensitive: true })
+  await done('POST', '/variables', { key: 'PLAIN', value: '1', isSensitive: false })
+  await by.call('PUT', '/dependencies/JAVASCRIPT', { json: { dependencies: { own: '*' } } })
+  await by.call('POST', '/dependencies/JAVASCRIPT/install')
+  await waitUntil(
+    'the installation',
+    async () => !('nextInstallation' in (await by.get<object>('/dependencies/JAVASCRIPT')).body),
+    { timeoutMs: 60_000, everyMs: 100 },
+  )
+  const called = await makeProcess(
+    {
+      name: 'called',
+      sourceCode: "return 'first'",
+      webhook: { enabled: true, username: 'ann', password: 'open sesame' },
+    },
+    by,
+  )
+  const path = `/processes/${called.id}`
+  const v1 = await done<Version>('POST', `${path}/versions`, { tag: 'v1', comment: 'The first' })
+  await done('PATCH', path, { sourceCode: "return 'second'" })
+  await done('POST', `${path}/versions`, { tag: 'v2' })
+  await done('POST', `${path}/aliases`, { name: 'live', versionId: v1.id })
+  const sourceCode = `const { word } = await svc.import('shared', 'm1')
+const mark = (await svc.datastore.get('mark')) ?? null
+if (mark === null && svc.context.parameters.marks) await svc.datastore.set('mark', 1)
+const kind = svc.env.SECRET ? 'secret' : 'none'
+return ['now', require('own'), svc.env.PLAIN, kind, word].join(' ')`
+  await done('PATCH', path, { sourceCode, readme: '# Called', tags: ['a'], description: 'It is called' })
+  await done('POST', `${path}/execute-sync`, { parameters: { marks: true } })
+  await done('POST', `${path}/schedule`, { cron: '0 4 * * *', tag: v1.id, comment: 'nightly', parameters: { a: 1 } })
+  await makeProcess({ name: 'mender', sourceCode: 'return 1' }, by)
+  await done('PATCH', '/team', {
+    zoneId: 'Europe/Berlin',
+    paramsSchemaValidationEnabled: true,
+    errorHandlerConfig: { processSlug: 'mender' },
+  })
+  for (const name of ['reports/a.txt', 'odd name, ü.txt', 'reports']) {
+    const stored = { query: { filename: name }, body: `content of ${name}`, headers: { 'content-type': 'text/x-own' } }
+    expect((await by.call('POST', '/storage/objects', stored)).status).toBeLessThan(300)
+  }
+}
+
+/** What a team's webhook, versions, aliases, files and datastore say. */
+async function answersOf(host: string, team: string, by: Client) {
+  const call = async (headers: Record<string, string>) => {
+    const response = await fetch(`${host}/api/${team}/webhooks/called`, { headers })
+    const text = await response.text()
+    return response.ok ? (text.startsWith('"') ? (JSON.parse(text) as string) : text) : response.status
+  }
+  const authorization = `Basic ${Buffer.from('ann:open sesame').toString('base64')}`
+  const [entry] = (await by.get<Page<{ value: unknown }>>('/datastore')).body.data
+  const files = (
+    await by.get<{ name: string; size: number; md5Hash: string; contentType: string }[]>('/storage/objects')
+  ).body
+  return {
+    now: await call({ authorization }),
+    live: await call({ authorization, 'Svc-Version-Tag': 'live' }),
+    v2: await call({ authorization, 'Svc-Version-Tag': 'v2' }),
+    refused: await call({}),
+    mark: entry?.value,
+    files: files.map(({ name, size, md5Hash, contentType }) => ({ name, size, md5Hash, contentType })),
+  }
+}
+
+/** What a team has, by names. */
+async function stateOf(by: Client) {
+  const list = async <T>(path: string) => (await by.get<Page<T>>(path)).body.data
+  const versions = await list<Version>('/processes/called/versions')
+  const tagOf = (id: string | undefined) => versions.find((each) => each.id === id)?.tag
+  const [schedule] = await list<Schedule>('/schedules')
+  const team = (await by.get<Record<string, unknown>>('/team')).body
+  return {
+    processes: (await list<Process>('/processes'))
+      .map(({ slug, sourceDigest }) => `${slug} ${sourceDigest}`)
+      .toSorted(),
+    versions: versions.map(({ tag, comment }) => [tag, comment]),
+    aliases: (await list<Alias>('/processes/called/aliases')).map(({ name, versionId }) => [name, tagOf(versionId)]),
+    schedule: [
+      schedule?.cron,
+      schedule?.comment,
+      tagOf(schedule?.versionId),
+      schedule?.nextExecutionAt,
+      schedule?.parameters,
+    ],
+    variables: (await list<{ key: string; value?: string }>('/variables'))
+      .map(({ key, value }) => `${key} ${value}`)
+      .toSorted(),
+    team: [team['zoneId'], team['paramsSchemaValidationEnabled'], team['errorHandlerConfig']],
+  }
+}
+
+/** Changes with each edit of anything. */
+async function revisionsOf(by: Client) {
+  const paths = [
+    '/processes',
+    '/modules',
+    '/variables',
+    '/schedules',
+    '/team',
+    '/storage/objects',
+    '/processes/called/versions',
+    '/processes/called/aliases',
+    '/dependencies/JAVASCRIPT/installs',
+    '/datastore',
+  ]
+  return Promise.all(paths.map(async (path) => (await by.get(path)).text))
+}
