@@ -1,6 +1,7 @@
 import { spawn, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { createInterface } from 'node:readline'
+import { text } from 'node:stream/consumers'
 import { fileURLToPath } from 'node:url'
 import { until } from '@automation/testing'
 import { afterAll, describe, expect, test, vi } from 'vitest'
@@ -44,6 +45,19 @@ async function started(env: Record<string, string> = {}): Promise<Ran> {
   return ran
 }
 
+/** What a program shows in a terminal. */
+async function atTerminal(env: Record<string, string>): Promise<string> {
+  const program = fileURLToPath(new URL('programs/at-terminal.ts', import.meta.url))
+  const { PATH, NODE_COMPILE_CACHE } = process.env
+  const terminal = ['-c', 'import pty, sys; pty.spawn(sys.argv[1:])', process.execPath, program]
+  const child = spawn('python3', terminal, {
+    env: { PATH, NODE_COMPILE_CACHE, ...env },
+    stdio: ['ignore', 'pipe', 'inherit'],
+  })
+  children.push(child)
+  return (await text(child.stdout)).replaceAll('\r\n', '\n')
+}
+
 // Each runs a program of its own; together they take the time of the longest.
 describe.concurrent('a program', () => {
   test('the first signal stops the part within its grace, and the process ends with 0', async () => {
@@ -52,6 +66,12 @@ describe.concurrent('a program', () => {
     expect(await ended).toMatchObject({ code: 0 })
     expect(stdout[1]).toMatch(/^stop within (70000|6\d{4})$/)
     expect(stdout.at(-1)).toBe('stopped')
+  })
+
+  test('in a terminal it shows dots while it starts, and the text of warnings; with LOG_LEVEL all lines', async () => {
+    const [quiet, whole] = await Promise.all([atTerminal({}), atTerminal({ LOG_LEVEL: 'info' })])
+    expect(quiet).toMatch(/^Starting \.\.\nwarning: look out\n\{.*"later"\}\n$/)
+    expect(whole).toMatch(/^\{.*"one"\}\n\{.*"two"\}\n\{.*"look out"\}\n\{.*"later"\}\n$/)
   })
 
   test('the echo of a Ctrl-C stops nothing twice; a second signal a second later ends it at once', async () => {
