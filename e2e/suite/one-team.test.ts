@@ -43,4 +43,10 @@ describe.skipIf(!shared.owned)('where runs have no network of their own', { conc
     expect(stdout).toMatch(/third is made.\nIts runs will wait: .*\(first\), as .*ISOLATION_MANY_TEAMS=true/)
     expect(stdout).toContain('tokens create third')
   })
+
+  test('an address that signs in is that of the console that runs, whatever the environment of the command says', async () => {
+    const { CONSOLE_URL, CONSOLE_PORT: _, ...others } = system.env
+    const { stdout } = await runAdmin(['console', 'link'], others)
+    expect(stdout.startsWith(`${CONSOLE_URL}/sign-in#code=`), stdout).toBe(true)
+  })
 })
