@@ -1,3 +1,4 @@
+import { readlink } from 'node:fs/promises'
 import { join } from 'node:path'
 import { chromium, type Browser, type BrowserContext, type Page } from 'playwright-core'
 import { inject } from 'vitest'
@@ -15,6 +16,8 @@ export interface Look {
   width?: number
   /** Without the cookies of the session. */
   isStranger?: boolean
+  /** Of the clocks of who looks, such as `Europe/Berlin`; that of the machine else. */
+  zone?: string
   /** Those of another session, as a header has them. */
   cookie?: string
 }
@@ -29,12 +32,13 @@ export interface Visit {
 /** A window of its own, signed in. */
 export async function visit(
   browser: Browser,
-  { theme = 'light', width = 1440, isStranger = false, cookie = subject.cookie }: Look = {},
+  { theme = 'light', width = 1440, isStranger = false, zone, cookie = subject.cookie }: Look = {},
 ): Promise<Visit> {
   const context = await browser.newContext({
     viewport: { width, height: 900 },
     colorScheme: theme,
     reducedMotion: 'reduce',
+    ...(zone !== undefined && { timezoneId: zone }),
   })
   if (!isStranger) await context.addCookies(cookie.split('; ').map(asCookie))
   context.setDefaultTimeout(15_000)
@@ -45,6 +49,27 @@ export async function visit(
   })
   page.on('pageerror', (error) => complaints.push(error.message))
   return { context, page, complaints }
+}
+
+/** A browser with what its folder keeps from one start to the next, signed in. */
+export async function openProfile(folder: string): Promise<{ context: BrowserContext; page: Page }> {
+  const context = await chromium.launchPersistentContext(folder, {
+    executablePath: browserPath,
+    args: browserArguments,
+  })
+  context.setDefaultTimeout(15_000)
+  await context.addCookies(subject.cookie.split('; ').map(asCookie))
+  const [page = await context.newPage()] = context.pages()
+  return { context, page }
+}
+
+/** Kills the browser of a profile, which gets no chance to write anything more. */
+export async function crash(context: BrowserContext, folder: string): Promise<void> {
+  // The lock of a profile is a link that ends in the id of its process.
+  const pid = Number((await readlink(join(folder, 'SingletonLock'))).split('-').at(-1))
+  const closed = context.waitForEvent('close')
+  process.kill(pid, 'SIGKILL')
+  await closed
 }
 
 function asCookie(pair: string): { name: string; value: string; url: string } {

@@ -3,6 +3,7 @@ import { accessTokenOf } from '../client/client.ts'
 import { browserPath, noBrowser } from '../suite/browser.ts'
 import { openRegistry } from '../system/package-registry.ts'
 import { startSystem, type System } from '../system/system.ts'
+import { startIssuer } from './issuer.ts'
 import { untilBuilt } from './until.ts'
 import { makeScene, type Scene } from './scene.ts'
 import { sessionBy } from './session-by.ts'
@@ -19,6 +20,8 @@ export interface ConsoleUnderTest {
   accessToken: string
   /** The cookies of a session, made once by the link that a start prints. */
   cookie: string
+  /** The origin of an issuer where people may sign in, too. */
+  issuer: string
   /** What the admin command line takes. */
   env: Record<string, string>
   scene: Scene
@@ -37,20 +40,36 @@ const packages = { npm: { answer: 'module.exports = 42', other: 'module.exports 
 export default async function setUp(project: TestProject): Promise<() => Promise<void>> {
   if (browserPath === undefined) throw new Error(`The console is tested in a browser, and there is ${noBrowser}`)
   const registry = await openRegistry(packages)
+  const issuer = await startIssuer()
   let system: System | undefined
   const stop = async () => {
     await system?.stop()
     await registry.close()
+    await issuer.close()
   }
   try {
-    system = await startSystem({ shape: 'embedded', env: { ...registry.settings, LOG_MAX_LINES: '100000' } })
+    system = await startSystem({
+      shape: 'embedded',
+      env: { ...registry.settings, ...issuer.settings, LOG_MAX_LINES: '100000' },
+    })
     const { host, team, apiToken, env } = system
     const link = await signInLink(system)
+    await issuer.open(link.origin, team)
     const accessToken = await accessTokenOf(host, team, apiToken)
     const scene = await makeScene({ host, team, accessToken })
     await untilBuilt(link.origin)
     const cookie = await sessionBy(link)
-    project.provide('console', { origin: link.origin, host, team, apiToken, accessToken, cookie, env, scene })
+    project.provide('console', {
+      origin: link.origin,
+      host,
+      team,
+      apiToken,
+      accessToken,
+      cookie,
+      issuer: issuer.url,
+      env,
+      scene,
+    })
   } catch (error) {
     await stop()
     throw error

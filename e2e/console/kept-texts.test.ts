@@ -1,7 +1,10 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import type { Browser } from 'playwright-core'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { Client } from '../client/client.ts'
-import { at, openBrowser, subject, visit } from './browser.ts'
+import { at, crash, openBrowser, openProfile, subject, visit } from './browser.ts'
 
 const client = new Client({ host: subject.host, team: subject.team, accessToken: subject.accessToken })
 
@@ -50,3 +53,32 @@ test.each(kinds)(
     await context.close()
   },
 )
+
+test('what is written and not saved is there after the browser has crashed', async () => {
+  const made = await client.post<{ id: string; slug: string }>('/processes', {
+    name: 'kept through a crash',
+    sourceCode: '// first',
+  })
+  expect(made.status, made.text).toBe(201)
+  const address = at(`/processes/${made.body.slug}/edit`)
+  const profile = await mkdtemp(join(tmpdir(), 'console-profile-'))
+  try {
+    const before = await openProfile(profile)
+    await before.page.goto(address)
+    await before.page.getByRole('textbox', { name: /^Source of/ }).focus()
+    await before.page.keyboard.press('Control+a')
+    await before.page.keyboard.type('// second')
+    await before.page.getByText('Unsaved, kept in this browser').waitFor()
+    await crash(before.context, profile)
+
+    const { context, page } = await openProfile(profile)
+    await page.goto(address)
+    const editor = page.getByRole('textbox', { name: /^Source of/ })
+    await page.getByRole('button', { name: 'Go on with it' }).click()
+    await expect.poll(() => editor.textContent()).toBe('// second')
+    expect((await client.get<{ sourceCode: string }>(`/processes/${made.body.id}`)).body.sourceCode).toBe('// first')
+    await context.close()
+  } finally {
+    await rm(profile, { recursive: true, force: true })
+  }
+})
