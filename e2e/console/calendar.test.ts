@@ -1,7 +1,7 @@
 import type { Browser } from 'playwright-core'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { Client } from '../client/client.ts'
-import type { Process } from '../client/records.ts'
+import type { Process, Team } from '../client/records.ts'
 import { at, openBrowser, picture, subject, visit } from './browser.ts'
 
 const client = new Client({ host: subject.host, team: subject.team, accessToken: subject.accessToken })
@@ -37,14 +37,14 @@ const weeks = [
 test('the weeks in which the clocks change mark the hour that is left out or comes twice, and what fires then', async () => {
   const made = await client.post<Process>('/processes', { name: 'at a clock change', sourceCode: 'return 1' })
   expect(made.status, made.text).toBe(201)
-  const scheduled = await client.post(`/processes/${made.body.id}/schedule`, {
-    cron: '30 2 * * *',
-    zoneId: 'Europe/Berlin',
-  })
+  const zoneBefore = (await client.get<Team>('/team')).body.zoneId
+  const setZone = async (zoneId: string) => expect((await client.patch('/team', { zoneId })).status).toBe(200)
+  await setZone('Europe/Berlin')
+  const scheduled = await client.post(`/processes/${made.body.id}/schedule`, { cron: '30 2 * * *' })
   expect(scheduled.status, scheduled.text).toBe(201)
-  const { context, page, complaints } = await visit(browser, { zone: 'Europe/Berlin' })
+  const { context, page, complaints } = await visit(browser, { zone: 'America/New_York' })
   for (const { when, day, note, hour } of weeks) {
-    await page.goto(at(`/schedules?view=calendar&zone=own&day=${day}`))
+    await page.goto(at(`/schedules?view=calendar&day=${day}`))
     const week = page.getByRole('table', { name: 'Firings by day and hour' })
     const heading = week.getByRole('columnheader').filter({ has: page.locator(`time[datetime="${day}"]`) })
     await heading.getByText(note).waitFor()
@@ -55,6 +55,7 @@ test('the weeks in which the clocks change mark the hour that is left out or com
     // Once on each of the seven days, that of the change not left out and not twice.
     expect(await week.getByText('at-a-clock-change').count(), when).toBe(7)
   }
+  await setZone(zoneBefore)
   expect(complaints).toEqual([])
   await context.close()
 })
