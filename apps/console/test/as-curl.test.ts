@@ -22,6 +22,13 @@ describe('an act as a command', () => {
     )
   })
 
+  it('has the filters of a list, without those that are empty', () => {
+    const query = { status: ['ERROR', 'KILLED'], q: 'a b', page: '', from: undefined, limit: 50 }
+    expect(restCurl('http://here', 'demo', { path: '/executions', query })).toContain(
+      `'http://here/api/demo/rest/executions?status=ERROR&status=KILLED&q=a+b&limit=50'`,
+    )
+  })
+
   it('is process code of both languages', () => {
     expect(startInCode(start, 'JAVASCRIPT')).toBe(
       `const value = await svc.processes.runSync("greeting", { parameters: { "name": "Ada's", "loud": true, "from": null } })`,

@@ -1,5 +1,8 @@
+import { useParams } from '@tanstack/react-router'
 import { useEffect, type ReactNode } from 'react'
+import type { RestCall } from '../rules/as-curl.ts'
 import styles from './page.module.css'
+import { useCurlKey } from './use-curl-key.ts'
 
 interface Props {
   /** The heading, and what the browser's tab says. */
@@ -9,11 +12,15 @@ interface Props {
   actions?: ReactNode
   /** Below the heading, such as tabs. */
   tabs?: ReactNode
+  /** That reads what the page shows, copied by `y`; absent where a part of the page has one. */
+  call?: RestCall
   children: ReactNode
 }
 
 /** The frame of every page: heading, actions, content. */
-export function Page({ title, note, actions, tabs, children }: Props) {
+export function Page({ title, note, actions, tabs, call, children }: Props) {
+  const { team = '' } = useParams({ strict: false })
+  useCurlKey(team, call)
   useEffect(() => {
     document.title = `${title} · Console`
   }, [title])

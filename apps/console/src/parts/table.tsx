@@ -16,12 +16,14 @@ interface Props<Row> {
   keyOf: (row: Row) => string
   /** The row that the keys j and k have chosen. */
   chosen?: string
+  /** Another look of it, such as of its cards on narrow screens. */
+  className?: string
 }
 
 /** Rows with headings; on narrow screens each row is a card whose cells carry their heading. */
-export function Table<Row>({ caption, columns, rows, keyOf, chosen }: Props<Row>) {
+export function Table<Row>({ caption, columns, rows, keyOf, chosen, className = '' }: Props<Row>) {
   return (
-    <table className={styles.table}>
+    <table className={`${styles.table} ${className}`}>
       <caption className="visually-hidden">{caption}</caption>
       <thead>
         <tr>

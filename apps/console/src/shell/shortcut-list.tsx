@@ -10,6 +10,7 @@ const groups = [
     [
       ['Ctrl K', 'Go to an execution, a process or a page'],
       ['Ctrl V', 'Open the execution whose id or address is pasted'],
+      ['y', 'Copy what the page shows as curl'],
       ['?', 'This list'],
       ...places.map(({ letter, name }) => [`g ${letter}`, name] as const),
     ],
@@ -30,7 +31,6 @@ const groups = [
       ['r', 'Rerun'],
       ['x', 'Kill; it asks first'],
       ['c', 'Copy the link'],
-      ['y', 'Copy as curl'],
       ['[', 'Run before it in the list'],
       [']', 'Next run in the list'],
       ['Ctrl Enter', 'Run, in the form of a rerun'],

@@ -1,6 +1,7 @@
 import { useMutation } from '@tanstack/react-query'
 import { useParams } from '@tanstack/react-router'
 import { auditLines, auditTypes, useAuditEvents, type AuditEvent, type AuditFilters } from '../../api/queries/audit.ts'
+import { useEntityNames } from '../../api/queries/entity-names.ts'
 import { Button } from '../../parts/button.tsx'
 import { icons } from '../../parts/icons.tsx'
 import layout from '../../parts/layout.module.css'
@@ -21,6 +22,7 @@ export function AuditPage() {
   const view = useView()
   const filters = filtersOf(view)
   const events = useAuditEvents(team, filters, Number(view.get('page')))
+  const names = useEntityNames(team, events.data?.data.map(({ type }) => type) ?? [])
   const say = useToast()
   const download = useMutation({
     mutationFn: () => auditLines(team, filters),
@@ -30,6 +32,7 @@ export function AuditPage() {
   return (
     <Page
       title="Audit"
+      call={{ path: '/audit-events', query: { ...filters, page: view.get('page') } }}
       actions={
         <Button isBusy={download.isPending} onClick={() => download.mutate()}>
           <icons.download /> NDJSON
@@ -43,7 +46,12 @@ export function AuditPage() {
             <Empty title="No event is so">Take a filter away, or a longer time.</Empty>
           ) : (
             <>
-              <Table caption="Audit events" rows={page.data} keyOf={({ id }) => id} columns={columnsOf(team, view)} />
+              <Table
+                caption="Audit events"
+                rows={page.data}
+                keyOf={({ id }) => id}
+                columns={columnsOf(team, names, view)}
+              />
               <Pages {...page} onPage={(next) => view.set({ page: next === 0 ? '' : String(next) })} />
             </>
           )
@@ -96,7 +104,7 @@ function Filters({ view }: { view: View }) {
 
 const wordOf = (type: string) => type.charAt(0) + type.slice(1).toLowerCase()
 
-const columnsOf = (team: string, view: View) => [
+const columnsOf = (team: string, names: ReadonlyMap<string, string>, view: View) => [
   { name: 'When', cell: ({ createdAt }: AuditEvent) => <Time at={createdAt} /> },
   {
     name: 'Who',
@@ -112,7 +120,12 @@ const columnsOf = (team: string, view: View) => [
     name: 'To',
     isMain: true,
     cell: (event: AuditEvent) => (
-      <Entity team={team} event={event} onFilter={() => view.set({ entity: event.entityId, page: '' })} />
+      <Entity
+        team={team}
+        event={event}
+        name={names.get(event.entityId)}
+        onFilter={() => view.set({ entity: event.entityId, page: '' })}
+      />
     ),
   },
   { name: 'Address', cell: ({ ip }: AuditEvent) => ip ?? '–' },

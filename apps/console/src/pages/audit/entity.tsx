@@ -7,49 +7,65 @@ import layout from '../../parts/layout.module.css'
 interface Props {
   team: string
   event: AuditEvent
+  /** Undefined for what is gone or has none. */
+  name: string | undefined
   onFilter: () => void
 }
 
-/** What something was done to: a link to it, and a way to all that was done to it. */
-export function Entity({ team, event, onFilter }: Props) {
+/** What something was done to: a link to it by its name, its id, and a way to all that was done to it. */
+export function Entity({ team, event, name, onFilter }: Props) {
+  const { entityId } = event
   return (
     <span className={`${layout.row} ${layout.together}`}>
-      <Place team={team} event={event} />
-      <Button look="quiet" aria-label={`All events of ${event.entityId}`} title="All events of it" onClick={onFilter}>
+      <span>
+        <Place team={team} event={event} name={name} />
+        {name !== undefined && name !== entityId && (
+          <>
+            {' '}
+            <code className={layout.soft}>{entityId}</code>
+          </>
+        )}
+      </span>
+      <Button
+        look="quiet"
+        aria-label={`All events of ${name ?? ''} ${entityId}`}
+        title="All events of it"
+        onClick={onFilter}
+      >
         <icons.search />
       </Button>
     </span>
   )
 }
 
-function Place({ team, event: { type, entityId } }: Omit<Props, 'onFilter'>) {
-  const id = <code>{entityId}</code>
+function Place({ team, event: { type, entityId }, name }: Omit<Props, 'onFilter'>) {
+  const text = name ?? <code>{entityId}</code>
   switch (type) {
     case 'PROCESS':
       return (
-        <Link to="/t/$team/processes/$slug/edit" params={{ team, slug: entityId }}>
-          {id}
+        <Link to="/t/$team/processes/$slug/edit" params={{ team, slug: name ?? entityId }}>
+          {text}
         </Link>
       )
     case 'EXECUTION':
       return (
         <Link to="/t/$team/executions/$executionId" params={{ team, executionId: entityId }}>
-          {id}
+          {text}
         </Link>
       )
     case 'MODULE':
       return (
         <Link to="/t/$team/modules/$moduleId" params={{ team, moduleId: entityId }}>
-          {id}
+          {text}
         </Link>
       )
     case 'SANDBOX':
       return (
         <Link to="/t/$team/sandboxes/$sandboxId" params={{ team, sandboxId: entityId }}>
-          {id}
+          {text}
         </Link>
       )
     default:
-      return id
+      return text
   }
 }

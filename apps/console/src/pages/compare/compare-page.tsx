@@ -38,6 +38,7 @@ function Compared({ team, a, b }: { team: string; a: string; b: string }) {
   return (
     <Page
       title="Compare"
+      call={{ path: `/executions/${b}` }}
       actions={
         <Link to={ROUTE} params={{ team }} search={{ a: b, b: a }}>
           Swap sides

@@ -21,6 +21,7 @@ export function DependenciesPage() {
   return (
     <Page
       title="Dependencies"
+      call={{ path: `/dependencies/${language}` }}
       tabs={
         <Tabs label="Language">
           {languages.map(([key, words]) => (

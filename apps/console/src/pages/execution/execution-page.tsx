@@ -10,7 +10,7 @@ import { Tabs } from '../../parts/tabs.tsx'
 import { useCopy } from '../../parts/use-copy.ts'
 import { useKeys } from '../../parts/use-keys.ts'
 import { isEnd, mayWait } from '../../rules/executions.ts'
-import { useMay, useSession } from '../../session/session-context.ts'
+import { useMay } from '../../session/session-context.ts'
 import { useTabState } from '../../shell/tab-icon.ts'
 import { useVisit } from '../../shell/visits.ts'
 import { ChildrenTab } from './children-tab.tsx'
@@ -51,7 +51,6 @@ function ExecutionView({ team, execution }: { team: string; execution: Execution
   const mayRun = useMay('run')
   const { id, status, processName, processSlug } = execution
   const canKill = mayRun && !isEnd(status)
-  const { apiUrl } = useSession()
   const copy = useCopy()
   const otherRun = useOtherRun(team, execution)
   useTabState(status, processName)
@@ -60,7 +59,6 @@ function ExecutionView({ team, execution }: { team: string; execution: Execution
     r: () => mayRun && setAsked('rerun'),
     x: () => canKill && setAsked('kill'),
     c: () => copy(window.location.href, 'The link is copied'),
-    y: () => copy(readAsCurl(apiUrl, team, id), 'The call is copied'),
     '[': () => otherRun(-1),
     ']': () => otherRun(1),
     Escape: () => void navigate({ to: '/t/$team/executions', params: { team } }),
@@ -69,6 +67,7 @@ function ExecutionView({ team, execution }: { team: string; execution: Execution
     <Page
       title={processName}
       note={<Status of={status} />}
+      call={callOf(id, tab)}
       actions={
         <>
           {canKill && (
@@ -116,7 +115,7 @@ function ExecutionView({ team, execution }: { team: string; execution: Execution
             ))}
           </Tabs>
           {tab === 'log' && <LogTab team={team} execution={execution} />}
-          {tab === 'source' && <SourceTab team={team} id={id} slug={processSlug} />}
+          {tab === 'source' && <SourceTab team={team} execution={execution} />}
           {tab === 'request' && <RequestTab team={team} execution={execution} />}
           {tab === 'children' && <ChildrenTab team={team} id={id} />}
         </div>
@@ -128,6 +127,7 @@ function ExecutionView({ team, execution }: { team: string; execution: Execution
   )
 }
 
-/** The call that reads an execution, without a token, which is nobody else's to have. */
-const readAsCurl = (apiUrl: string, team: string, id: string): string =>
-  `curl -sS ${apiUrl}/api/${team}/rest/executions/${id} -H "Authorization: Bearer $token"`
+/** The call that reads what a tab shows; beside the log stands the execution itself. */
+const callOf = (id: string, tab: unknown) => ({
+  path: `/executions/${id}${tabs.some(([name]) => name === tab && name !== 'log') ? `/${String(tab)}` : ''}`,
+})

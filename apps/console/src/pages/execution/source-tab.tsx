@@ -1,23 +1,26 @@
 import { Link, useSearch } from '@tanstack/react-router'
-import { useExecutionSource } from '../../api/queries/executions.ts'
+import { useExecutionSource, type Execution } from '../../api/queries/executions.ts'
 import { CodeEditor } from '../../parts/code-editor.tsx'
 import { Answer } from '../../parts/page-states.tsx'
 import { Tabs } from '../../parts/tabs.tsx'
-import { nameOf } from '../../rules/code-frame.ts'
+import { faultPlace, nameOf } from '../../rules/code-frame.ts'
 import { codeLanguageOf } from '../../rules/languages.ts'
 import styles from './execution.module.css'
 
 const ROUTE = '/t/$team/executions/$executionId'
 
-/** The source that ran, with the modules that it imported. */
-export function SourceTab({ team, id, slug }: { team: string; id: string; slug: string }) {
+/** The source that ran, with the modules that it imported; where it failed, the line is marked unless the address names another. */
+export function SourceTab({ team, execution }: { team: string; execution: Execution }) {
+  const { id, processSlug: slug, error } = execution
   const source = useExecutionSource(team, id)
   const { file, line } = useSearch({ from: ROUTE })
-  const named = typeof file === 'string' ? nameOf(file) : slug
   return (
     <Answer of={source} what="source">
       {({ modules, sourceCode, digest, versionId, programmingLanguage }) => {
+        const fault = faultPlace(error?.frames ?? [], slug, { programmingLanguage, modules })
+        const named = typeof file === 'string' ? nameOf(file) : fault === undefined ? slug : nameOf(fault.file)
         const module = modules.find(({ name }) => name === named)
+        const failed = fault !== undefined && nameOf(fault.file) === (module?.name ?? slug) ? fault.line : undefined
         return (
           <>
             {modules.length > 0 && (
@@ -45,7 +48,7 @@ export function SourceTab({ team, id, slug }: { team: string; id: string; slug: 
               label={`Source of ${module?.name ?? slug}`}
               language={codeLanguageOf(programmingLanguage)}
               value={module?.sourceCode ?? sourceCode}
-              line={Number(line) || undefined}
+              line={Number(line) || failed}
               height={{ min: 120, max: 640 }}
             />
           </>

@@ -42,7 +42,11 @@ export function ExecutionsPage() {
   const isFiltered = Object.values(search).some((value) => value !== undefined)
 
   return (
-    <Page title="Executions" actions={<SavedViews team={team} search={search} />}>
+    <Page
+      title="Executions"
+      actions={<SavedViews team={team} search={search} />}
+      call={{ path: '/executions', query: filters }}
+    >
       <Filters team={team} search={search} processId={processId} onChange={change} />
       <ExecutionsChart team={team} search={search} processId={processId} isWaiting={isUnknown} onChange={change} />
       {process.error && <p role="alert">There is no process {search.process}.</p>}

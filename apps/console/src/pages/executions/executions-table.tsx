@@ -57,7 +57,7 @@ export function ExecutionsTable({ team, rows, selected, chosenId, onTurn }: Prop
           >
             {row.processName}
           </Link>{' '}
-          <span className={styles.soft}>{summary(row)}</span>
+          <span className={styles.summary}>{summary(row)}</span>
         </>
       ),
     },
@@ -86,7 +86,14 @@ export function ExecutionsTable({ team, rows, selected, chosenId, onTurn }: Prop
     },
   ]
   return (
-    <Table caption="Executions, newest first" columns={columns} rows={rows} keyOf={({ id }) => id} chosen={chosenId} />
+    <Table
+      caption="Executions, newest first"
+      className={styles.rows}
+      columns={columns}
+      rows={rows}
+      keyOf={({ id }) => id}
+      chosen={chosenId}
+    />
   )
 }
 

@@ -1,7 +1,12 @@
 import { useParams } from '@tanstack/react-router'
+import { useStatistics } from '../../api/queries/executions.ts'
+import { useLastFailures } from '../../api/queries/home.ts'
 import { useProcessSummaries } from '../../api/queries/processes.ts'
+import { useLimits } from '../../api/queries/team.ts'
 import { Page } from '../../parts/page.tsx'
 import { Answer } from '../../parts/page-states.tsx'
+import { useNow } from '../../parts/time.tsx'
+import { HOUR_MS, lastDay } from '../../rules/last-day.ts'
 import { ComingFirings } from './coming-firings.tsx'
 import { DayChart } from './day-chart.tsx'
 import { FailingProcesses } from './failing-processes.tsx'
@@ -14,13 +19,23 @@ import styles from './home.module.css'
 export function HomePage() {
   const { team } = useParams({ from: '/t/$team/' })
   const first = useProcessSummaries(team, { limit: 1 })
+  useAskEarly(team)
   return (
-    <Page title="Home">
+    <Page title="Home" call={{ path: '/processes/summaries' }}>
       <Answer of={first} what="overview">
         {({ total }) => (total === 0 ? <FirstVisit team={team} /> : <Overview team={team} />)}
       </Answer>
     </Page>
   )
+}
+
+/** Asks beside the first answer for what the cards show: on a slow connection each answer that waits for another is seen. */
+function useAskEarly(team: string): void {
+  const hour = Math.floor(useNow() / HOUR_MS) * HOUR_MS
+  useLimits(team)
+  useLastFailures(team)
+  useStatistics(team, { ...lastDay(hour), bucket: 'hour' })
+  useStatistics(team, { ...lastDay(hour), bucket: 'hour', by: 'process' })
 }
 
 function Overview({ team }: { team: string }) {

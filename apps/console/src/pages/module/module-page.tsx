@@ -27,6 +27,8 @@ export function ModulePage() {
   )
 }
 
+const callOf = (id: string, tab: string) => ({ path: `/modules/${id}${tab === 'source' ? '' : `/${tab}`}` })
+
 const tabs = [
   ['source', 'Source'],
   ['versions', 'Versions'],
@@ -44,6 +46,7 @@ function Present({ team, module }: { team: string; module: Tagged<Module> }) {
   return (
     <Page
       title={name}
+      call={callOf(id, tab)}
       note={<span className={layout.soft}>{languageNames[programmingLanguage]}</span>}
       actions={
         <Button

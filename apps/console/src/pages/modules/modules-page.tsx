@@ -26,6 +26,7 @@ export function ModulesPage() {
   return (
     <Page
       title="Modules"
+      call={{ path: '/modules' }}
       actions={
         <Button
           look="primary"

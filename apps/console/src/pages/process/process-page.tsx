@@ -1,4 +1,4 @@
-import { Link, Outlet, useParams } from '@tanstack/react-router'
+import { Link, Outlet, useLocation, useParams } from '@tanstack/react-router'
 import { ProblemError } from '../../api/problem.ts'
 import { useLastExecution, useProcess, type Process } from '../../api/queries/processes.ts'
 import { Answer, Empty } from '../../parts/page-states.tsx'
@@ -6,6 +6,7 @@ import { Page } from '../../parts/page.tsx'
 import { Status } from '../../parts/status.tsx'
 import { Tabs } from '../../parts/tabs.tsx'
 import { Tags } from '../../parts/tags.tsx'
+import type { RestCall } from '../../rules/as-curl.ts'
 import { languageNames } from '../../rules/languages.ts'
 import { useVisit } from '../../shell/visits.ts'
 import styles from './process-page.module.css'
@@ -47,10 +48,12 @@ export function ProcessPage() {
 function Present({ team, slug, process }: { team: string; slug: string; process: Process }) {
   const { name } = process
   useVisit({ team, kind: 'process', id: slug, name })
+  const tab = useLocation({ select: ({ pathname }) => pathname.split('/').at(-1) })
   return (
     <Page
       title={name}
       note={<Note team={team} process={process} />}
+      call={callOf(tab, process)}
       actions={
         <Link to="/t/$team/executions" params={{ team }} search={{ process: slug }} className={styles.last}>
           Executions
@@ -69,6 +72,13 @@ function Present({ team, slug, process }: { team: string; slug: string; process:
       <Outlet />
     </Page>
   )
+}
+
+/** The call that reads what a tab shows; the editor and the webhook have calls of their own, which do something. */
+function callOf(tab: string | undefined, { id, slug }: Process): RestCall | undefined {
+  if (tab === 'edit' || tab === 'webhook') return undefined
+  if (tab === 'schedules') return { path: '/schedules', query: { processId: id } }
+  return { path: `/processes/${slug}${tab === 'versions' ? '/versions' : ''}` }
 }
 
 function Note({ team, process: { id, programmingLanguage, tags } }: { team: string; process: Process }) {

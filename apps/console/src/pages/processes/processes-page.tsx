@@ -47,7 +47,7 @@ export function ProcessesPage() {
     </Button>
   )
   return (
-    <Page title="Processes" actions={create}>
+    <Page title="Processes" actions={create} call={{ path: '/processes/summaries', query: filters }}>
       <search className={layout.row}>
         <input
           ref={field}

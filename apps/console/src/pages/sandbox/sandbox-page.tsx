@@ -41,6 +41,7 @@ function Present({ team, sandbox }: { team: string; sandbox: Sandbox }) {
   return (
     <Page
       title={name || id}
+      call={{ path: `/sandboxes/${id}` }}
       note={<Status of={status} />}
       actions={
         !isOver && (

@@ -33,7 +33,7 @@ export function SandboxesPage() {
     </Button>
   )
   return (
-    <Page title="Sandboxes" actions={create}>
+    <Page title="Sandboxes" actions={create} call={{ path: '/sandboxes', query: { page: view.get('page') } }}>
       <Answer of={sandboxes} what="sandboxes">
         {(page) =>
           page.total === 0 ? (

@@ -4,6 +4,7 @@ import { Button } from '../../parts/button.tsx'
 import { icons } from '../../parts/icons.tsx'
 import { Answer } from '../../parts/page-states.tsx'
 import { useNow } from '../../parts/time.tsx'
+import { useCurlKey } from '../../parts/use-curl-key.ts'
 import { addDays, addMonths, firstOfMonth, localTime, mondayOf, startOf, type Day } from '../../rules/calendar.ts'
 import { MonthView } from './month-view.tsx'
 import { WeekView } from './week-view.tsx'
@@ -34,11 +35,10 @@ function Calendar({ team, teamZone }: { team: string; teamZone: string }) {
   const day: Day = typeof given === 'string' && DAY.test(given) && !Number.isNaN(Date.parse(given)) ? given : today
   const first = isMonth ? mondayOf(firstOfMonth(day)) : mondayOf(day)
   const end = isMonth ? addDays(mondayOf(addDays(addMonths(day, 1), -1)), 7) : addDays(first, 7)
-  const firings = useFirings(
-    team,
-    new Date(startOf(zone, first)).toISOString(),
-    new Date(startOf(zone, end)).toISOString(),
-  )
+  const from = new Date(startOf(zone, first)).toISOString()
+  const to = new Date(startOf(zone, end)).toISOString()
+  const firings = useFirings(team, from, to)
+  useCurlKey(team, { path: '/schedules/firings', query: { from, to } })
   const show = (next: Record<string, string | undefined>) =>
     void navigate({ to: ROUTE, params: { team }, search: { ...search, ...next } })
   const step = (by: 1 | -1) => show({ day: isMonth ? addMonths(day, by) : addDays(first, 7 * by) })

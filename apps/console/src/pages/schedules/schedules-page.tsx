@@ -17,6 +17,7 @@ export function SchedulesPage() {
   return (
     <Page
       title="Schedules"
+      call={view === 'calendar' ? undefined : { path: '/schedules' }}
       tabs={
         <Tabs label="Views">
           {views.map(([name, word]) => (

@@ -11,7 +11,7 @@ export function SettingsPage() {
   const { team } = useParams({ from: '/t/$team/settings' })
   const settings = useTeam(team)
   return (
-    <Page title="Settings">
+    <Page title="Settings" call={{ path: '/team' }}>
       <div className={`${layout.columns} ${layout.broad}`}>
         <Answer of={settings} what="team">
           {({ record, etag }) => <TeamForm key={team} team={team} before={record} etag={etag} />}

@@ -12,12 +12,18 @@ import { ObjectsTab } from './objects-tab.tsx'
 /** What the team keeps: files in folders, and the small values of the datastore. */
 export function StoragePage() {
   const { team } = useParams({ from: '/t/$team/storage' })
-  const tab = useView().get('tab')
+  const view = useView()
+  const tab = view.get('tab')
   const isDatastore = tab === 'datastore'
   const { data: usage } = useStorageUsage(team)
   return (
     <Page
       title="Storage"
+      call={
+        isDatastore
+          ? { path: '/datastore', query: { prefix: view.get('key'), page: view.get('page') } }
+          : { path: '/storage/objects', query: { prefix: view.get('prefix'), delimiter: '/' } }
+      }
       note={
         usage && (
           <span className={layout.soft}>

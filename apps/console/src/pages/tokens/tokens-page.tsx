@@ -37,6 +37,7 @@ function Tokens({ team }: { team: string }) {
   return (
     <Page
       title="Tokens"
+      call={{ path: '/auth/service-accounts', query: { page: view.get('page') } }}
       actions={
         <Button look="primary" onClick={() => setOpen(true)}>
           <icons.plus /> New token

@@ -27,6 +27,7 @@ export function UsagePage() {
   return (
     <Page
       title="Usage"
+      call={{ path: '/usage', query: { by, from: view.get('from'), to: view.get('to') } }}
       actions={
         <Button
           disabled={items.length === 0}

@@ -40,7 +40,7 @@ export function VariablesPage() {
     </Button>
   )
   return (
-    <Page title="Variables" actions={create}>
+    <Page title="Variables" actions={create} call={{ path: '/variables' }}>
       <Answer of={variables} what="variables">
         {({ data, hasNextPage }) =>
           data.length === 0 ? (

@@ -2,6 +2,8 @@ import { useState } from 'react'
 import type { Process } from '../../../api/queries/processes.ts'
 import { Button } from '../../../parts/button.tsx'
 import { Card } from '../../../parts/page.tsx'
+import { useCopy } from '../../../parts/use-copy.ts'
+import { useKeys } from '../../../parts/use-keys.ts'
 import { sampleParameters } from '../../../rules/sample-of.ts'
 import { asyncCurl, plainCurl, signatureCheck, signedCurl } from '../../../rules/webhook-examples.ts'
 import { schemeNames, schemes, type SchemeName } from '../../../rules/webhook-schemes.ts'
@@ -23,7 +25,14 @@ const isSigned = (kind: Kind): kind is SchemeName => kind in schemes
 export function WebhookExamples({ process, url }: { process: Process; url: string }) {
   const [kind, setKind] = useState<Kind>('wait')
   const { headerPrefix } = useSession()
+  const copy = useCopy()
   const target = { url, body: sampleParameters(process.parametersSchema), username: process.webhook.username }
+  const call = isSigned(kind)
+    ? signedCurl(target, schemes[kind])
+    : kind === 'wait'
+      ? plainCurl(target)
+      : asyncCurl(target, headerPrefix)
+  useKeys({ y: () => copy(call, 'The call is copied') })
   return (
     <Card title="Call it">
       <div className={styles.pills} role="group" aria-label="Kind of call">
@@ -35,7 +44,7 @@ export function WebhookExamples({ process, url }: { process: Process; url: strin
       </div>
       {isSigned(kind) ? (
         <>
-          <CodeBlock label="signed call" text={signedCurl(target, schemes[kind])} />
+          <CodeBlock label="signed call" text={call} />
           <p className={styles.soft}>
             Calls are not refused for a wrong signature unless the code checks it. At the top of the process:
           </p>
@@ -45,7 +54,7 @@ export function WebhookExamples({ process, url }: { process: Process; url: strin
           />
         </>
       ) : (
-        <CodeBlock label="call" text={kind === 'wait' ? plainCurl(target) : asyncCurl(target, headerPrefix)} />
+        <CodeBlock label="call" text={call} />
       )}
     </Card>
   )
