@@ -27,5 +27,7 @@ test('the audit names what something was done to, and has the id of what is gone
   await page.reload()
   await row.getByRole('link', { name: id, exact: true }).waitFor()
   expect(await page.getByRole('link', { name: slug, exact: true }).count()).toBe(0)
+  await page.goto(at('/audit?type=TOKEN'))
+  await page.getByRole('row').filter({ hasText: 'reporting' }).first().waitFor()
   await context.close()
 })

@@ -19,7 +19,9 @@ test('the first page asks once who is signed in, before its scripts run, and at 
   })
   const rest = `/api/${subject.team}/rest`
   // The pages' scripts come only when the session has been asked for, and the first answer only when the cards have asked.
-  const askedFor = (path: string) => expect.poll(() => order, WAIT).toContain(`asks ${path}`)
+  const askedFor = async (path: string) => {
+    await expect.poll(() => order, WAIT).toContain(`asks ${path}`)
+  }
   await page.route('**/assets/index-*.js', async (route) => {
     await askedFor('/session')
     await route.continue()

@@ -30,7 +30,8 @@ const lists: Partial<Record<Type, (team: string) => Promise<[id: string, name: s
   },
   TOKEN: async (team) => {
     const { data } = await dataOf(apiOf(team).GET('/auth/service-accounts', { params: { query: { limit: MOST } } }))
-    return data.map(({ id, name }) => [id, name])
+    // The audit knows them by what they sign in as.
+    return data.map(({ clientId, name }) => [clientId, name])
   },
 }
 

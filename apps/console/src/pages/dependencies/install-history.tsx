@@ -26,7 +26,9 @@ export function InstallHistory({ team, language }: { team: string; language: Lan
         {({ data }) => {
           const shown = data.find(({ id }) => id === view.get('install')) ?? data.find(isGoingOn)
           return data.length === 0 ? (
-            <Empty title="Nothing was installed yet" />
+            <Empty title="Nothing was installed yet">
+              Each installation stays here with its log, and as a way back.
+            </Empty>
           ) : (
             <div className={layout.stack}>
               <FormFault error={rollback.error} />
