@@ -54,8 +54,8 @@ export const projects: readonly Project[] = [
   // Inside of sandboxes, where only what it needs is carried.
   { folder: 'apps/sandbox-daemon', may: ['contract', 'errors', 'rpc'] },
   { folder: 'apps/embedded', may: [...libs, ...apps, 'postgres'] },
-  // The packages for users, as they have them.
-  { folder: 'e2e', may: ['client'] },
+  // The packages for users, as they have them, and the fault proxy between the parts.
+  { folder: 'e2e', may: ['client', 'testing'] },
   { folder: 'bench', may: ['postgres', 'client'] },
   // A user's program: it knows the contract's files, and nothing of ours.
   { folder: 'examples/consumer-typescript', may: [] },
@@ -72,7 +72,7 @@ export const mayByTag: Readonly<Record<string, readonly string[]>> = {
   'type:testing': ['type:contract', 'type:lib'],
   'type:app': ['type:contract', 'type:lib'],
   'type:embedded': ['type:contract', 'type:lib', 'type:app'],
-  'type:e2e': ['type:lib'],
+  'type:e2e': ['type:lib', 'type:testing'],
   'type:bench': ['type:lib'],
 }
 

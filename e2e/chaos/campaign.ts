@@ -1,5 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { Client, accessTokenOf } from '../client/client.ts'
+import { withRows } from '../system/database.ts'
 import type { Random } from '../system/random.ts'
 import { Book } from './book.ts'
 import { awaitRest, endedLate, examine, executionsBetween, leftBehind } from './examination.ts'
@@ -58,7 +59,7 @@ export class Campaign {
     this.#client = new Client({ host, team, accessToken: await accessTokenOf(host, team, apiToken) })
     this.#load = new Load({ client: this.#client, ledgerUrl: this.#ledger.url, book: this.#book, random: this.#random })
     const worker = await this.#load.prepare()
-    this.#schedules = new Schedules(this.#client, this.subject.system.dataDir)
+    this.#schedules = new Schedules(this.#client, (ask) => withRows(this.subject.system.dataDir, ask))
     await this.#schedules.prepare(worker, this.#ledger.url)
   }
 

@@ -27,6 +27,8 @@ interface LoadContext {
   random: Random
   /** Where the ends of runs are told that the load starts itself; nowhere when absent. */
   callbackUrl?: string
+  /** Is told of each call that is answered with a run. */
+  accepted?(): void
 }
 
 /** Callers that use the system in every way that starts or ends executions, and write down what they are told. */
@@ -196,6 +198,7 @@ export class Load {
   #note(by: string, answer: Answer | undefined): void {
     const id = answer?.headers.get('svc-execution-id')
     if (!answer || !id || answer.status === 503) return
+    this.#context.accepted?.()
     const ended = answer.status === 203 || (by === 'webhook' && answer.status === 200)
     const returnValue = ended ? (by === 'webhook' ? JSON.stringify(answer.text) : answer.text) : undefined
     this.#context.book.note({ id, by, ...(ended ? { status: 'FINISHED', returnValue } : {}) })

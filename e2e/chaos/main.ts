@@ -4,6 +4,8 @@ import { randomSeed, readOptions, wholeNumber } from '../system/options.ts'
 import { endOnSignals, removeTraces, type Shape } from '../system/system.ts'
 import { Campaign } from './campaign.ts'
 import type { Round } from './campaign.ts'
+import { strikeMany } from './many/run.ts'
+import { strikeKinds } from './many/strike-kinds.ts'
 import { roundLine, summaryOf, tableOf } from './report.ts'
 import { failPointsInTurn, planStrikes } from './strikes.ts'
 import type { Strike } from './strikes.ts'
@@ -16,13 +18,21 @@ process, or at a named fail point. After each kill it starts again, and every pr
 against a ledger outside the system that counts what process code really did.
 
   --kills N       how many kills (30)
-  --shape SHAPE   embedded, services or both, half of the kills each (both)
+  --shape SHAPE   embedded, services or both, half of the kills each (both); or many
   --seed S        repeats the choices of a former run; printed at the start
   --json FILE     also writes the summary as JSON
   --keep          keeps the data folder and the system's log when something is violated
   --help
 
-Ends with 1 when a promise was broken.
+With --shape many: several replicas of each service, a PostgreSQL primary with a synchronous standby, and what else
+the scripts in SERVICES_DIR start, with a fault proxy on every link. Load goes on while they are struck in many ways,
+and everything is compared at the end. For each kind the longest time without an accepted call is printed.
+
+  --strikes N     how many strikes (200)
+  --kinds LIST    only these kinds, with commas between:
+                  ${Object.keys(strikeKinds).join(', ')}
+
+Ends with 1 when a promise was broken, or a bound was passed.
 `
 
 const options = readOptions(
@@ -30,19 +40,27 @@ const options = readOptions(
   {
     kills: { type: 'string', default: '30' },
     shape: { type: 'string', default: 'both' },
+    strikes: { type: 'string', default: '200' },
+    kinds: { type: 'string', default: '' },
     seed: { type: 'string', default: randomSeed },
     json: { type: 'string' },
     keep: { type: 'boolean', default: false },
   },
-  ({ kills, shape, seed, ...others }) => {
+  ({ kills, strikes, kinds, shape, seed, ...others }) => {
     const shapes = shapesOf(shape)
-    return shapes && { ...others, kills: wholeNumber(kills, 1), shapes, seed: wholeNumber(seed) }
+    const named = kinds.split(',').filter((name) => name !== '')
+    if (!shapes || !named.every((name) => Object.hasOwn(strikeKinds, name))) return undefined
+    const counts = { kills: wholeNumber(kills, 1), strikes: wholeNumber(strikes, 1), seed: wholeNumber(seed) }
+    return { ...others, ...counts, shapes, kinds: named }
   },
 )
 type Options = NonNullable<typeof options>
 
 endOnSignals()
-if (options) await chaos(options)
+if (options?.shapes.length === 0) {
+  console.log(`${options.strikes} strikes on many replicas, seed ${options.seed}`)
+  if (!(await strikeMany(options))) process.exitCode = 1
+} else if (options) await chaos(options)
 
 async function chaos({ kills, shapes, seed, json, keep }: Options): Promise<void> {
   console.log(`${kills} kills, ${shapes.join(' and ')}, seed ${seed}`)
@@ -90,7 +108,9 @@ async function campaign(random: Random, subject: Subject, strikes: Strike[], kee
   return rounds
 }
 
+/** None for the shape of many replicas, which is started otherwise. */
 function shapesOf(word: string): Shape[] | undefined {
+  if (word === 'many') return []
   if (word === 'both') return ['embedded', 'services']
   return word === 'embedded' || word === 'services' ? [word] : undefined
 }

@@ -1,6 +1,6 @@
 import type { Answer, Client } from '../client/client.ts'
 import type { Schedule } from '../client/records.ts'
-import { withRows } from '../system/database.ts'
+import type { Client as Connection } from 'pg'
 import { waitUntil } from '../system/wait-until.ts'
 import type { Violation } from './invariants.ts'
 
@@ -20,17 +20,20 @@ interface Made {
   periodMs: number
 }
 
+/** Lets something ask the system's PostgreSQL. */
+export type Asking = <T>(ask: (connection: Connection) => Promise<T>) => Promise<T>
+
 /** Schedules of the worker, which are on while the load is. */
 export class Schedules {
   readonly #client: Client
-  readonly #dataDir: string
+  readonly #asking: Asking
   #made: Made[] = []
   #on: Promise<void> | undefined
   #onSince = Infinity
 
-  constructor(client: Client, dataDir: string) {
+  constructor(client: Client, asking: Asking) {
     this.#client = client
-    this.#dataDir = dataDir
+    this.#asking = asking
   }
 
   /** Makes them, paused. */
@@ -77,7 +80,7 @@ export class Schedules {
     }).catch(() => false)
     const open = atRest ? [] : await this.#open()
     const found = open.map((id) => ({ rule: 'at rest no firing is open', id, description: 'a firing is not decided' }))
-    return [...found, ...(await this.#missing(struckAt)), ...(await faultsOfFirings(this.#dataDir, fromMs))]
+    return [...found, ...(await this.#missing(struckAt)), ...(await faultsOfFirings(this.#asking, fromMs))]
   }
 
   /** Whether a time from a period before `since` on, which was not over then, has its run, or waits for the one before. */
@@ -122,7 +125,7 @@ export class Schedules {
   }
 
   #rows<T extends object = object>(text: string, values: unknown[]) {
-    return withRows(this.#dataDir, (client) => client.query<T>(text, values))
+    return this.#asking((connection) => connection.query<T>(text, values))
   }
 
   /** Until each says that it is done, or was before. */
@@ -186,8 +189,8 @@ const rules: readonly { rule: string; sql: string }[] = [
   },
 ]
 
-async function faultsOfFirings(dataDir: string, fromMs: number): Promise<Violation[]> {
-  return withRows(dataDir, async (client) => {
+async function faultsOfFirings(asking: Asking, fromMs: number): Promise<Violation[]> {
+  return asking(async (client) => {
     const found: Violation[] = []
     for (const { rule, sql } of rules) {
       const { rows } = await client.query<{ id: string; description: string }>(sql, [new Date(fromMs)])

@@ -1,6 +1,7 @@
-import { mkdtemp, chmod, readFile, rm } from 'node:fs/promises'
+import { mkdtemp, chmod, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { FaultProxy } from '@automation/testing/fault-proxy'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { Client, accessTokenOf } from '../client/client.ts'
 import type { Execution } from '../client/records.ts'
@@ -11,23 +12,14 @@ import { openLedger } from '../chaos/ledger.ts'
 import { Load } from '../chaos/load.ts'
 import { faultsOfRemovals } from '../chaos/removals.ts'
 import { faultsAt } from '../chaos/rows.ts'
-import { MovedAddress } from '../system/moved-address.ts'
-import { asServer, postgresPrograms, PostgresServer, serverFolder } from '../system/postgres-server.ts'
+import { followMove as follow, postgresPrograms, PostgresServer, serverFolder } from '../system/postgres-server.ts'
 import { Random } from '../system/random.ts'
 import { shapeFromEnvironment, startSystem, type System } from '../system/system.ts'
 import { waitUntil } from '../system/wait-until.ts'
 import { shared } from './shared-system.ts'
 
-const guide = new URL('../../docs/guides/operating/moving-the-database.md', import.meta.url)
 const callers = 4
 const configuration = ['wal_level = logical', 'max_connections = 300', 'shared_buffers = 64MB', 'fsync = off']
-
-/** Runs the commands that the guide has under this name. */
-async function follow(name: string, env: Record<string, string>): Promise<void> {
-  const [, commands] = new RegExp('^```sh ' + name + '\\n(.*?)^```', 'ms').exec(await readFile(guide, 'utf8')) ?? []
-  if (commands === undefined) throw new Error(`The guide has no commands ${name}`)
-  await asServer('bash', ['-euo', 'pipefail', '-c', commands], env)
-}
 
 const isHere = shared.owned && shapeFromEnvironment() === 'services' && postgresPrograms !== undefined
 
@@ -36,7 +28,7 @@ describe.skipIf(!isHere)('a database that moves under load', { concurrent: false
   const book = new Book()
   const servers: PostgresServer[] = []
   let folder = ''
-  let address: MovedAddress
+  let address: FaultProxy
   let system: System
   let client: Client
   let ledger: Awaited<ReturnType<typeof openLedger>>
@@ -59,9 +51,9 @@ describe.skipIf(!isHere)('a database that moves under load', { concurrent: false
   beforeAll(async () => {
     folder = await serverFolder(await mkdtemp(join(tmpdir(), 'automation-e2e-move-')))
     await chmod(folder, 0o755)
-    address = await MovedAddress.open()
     ;[ledger, receiver] = await Promise.all([openLedger(), openReceiver()])
-    turnTo(await keep(PostgresServer.make(await serverFolder(at('first')), configuration)))
+    current = await keep(PostgresServer.make(await serverFolder(at('first')), configuration))
+    address = await FaultProxy.start(current.url)
     system = await startSystem({
       shape: 'services',
       team: 'move',

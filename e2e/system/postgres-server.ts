@@ -1,7 +1,7 @@
 import { execFile, spawn, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { globSync } from 'node:fs'
-import { appendFile, chown, mkdir } from 'node:fs/promises'
+import { appendFile, chown, mkdir, readFile } from 'node:fs/promises'
 import { delimiter, join } from 'node:path'
 import { promisify } from 'node:util'
 import { Client } from 'pg'
@@ -23,6 +23,15 @@ export async function asServer(program: string, args: string[], env: Record<stri
   const options = { ...nobody, env: { ...process.env, LC_ALL: 'C', ...env, PATH: path } }
   const { stdout } = await promisify(execFile)(program, args, options)
   return stdout
+}
+
+const guide = new URL('../../docs/guides/operating/moving-the-database.md', import.meta.url)
+
+/** Runs the commands that the guide to moving the database has under this name. */
+export async function followMove(name: string, env: Record<string, string>): Promise<void> {
+  const [, commands] = new RegExp('^```sh ' + name + '\\n(.*?)^```', 'ms').exec(await readFile(guide, 'utf8')) ?? []
+  if (commands === undefined) throw new Error(`The guide has no commands ${name}`)
+  await asServer('bash', ['-euo', 'pipefail', '-c', commands], env)
 }
 
 /** A folder that the servers may write to. */

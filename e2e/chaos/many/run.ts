@@ -1,0 +1,96 @@
+import { writeFile } from 'node:fs/promises'
+import { postgresPrograms } from '../../system/postgres-server.ts'
+import { Random } from '../../system/random.ts'
+import { ManyCampaign } from './campaign.ts'
+import { ManySystem } from './many-system.ts'
+import { OutsideServers } from './outside-servers.ts'
+import { planKinds, strikeKinds } from './strike-kinds.ts'
+import { lossesOf, resultsOf, tableOf } from './table.ts'
+
+export interface ManyOptions {
+  strikes: number
+  /** Names of kinds; all that this machine has the means for when empty. */
+  kinds: readonly string[]
+  seed: number
+  json?: string | undefined
+  keep: boolean
+}
+
+/** Strikes a system of many replicas under load; gives whether every promise and every bound held. */
+export async function strikeMany(options: ManyOptions): Promise<boolean> {
+  if (postgresPrograms === undefined) {
+    console.log(
+      'left out: a primary with its standby wants the programs of PostgreSQL (Debian: apt-get install postgresql)',
+    )
+    return true
+  }
+  const servers = await OutsideServers.start(['s3'])
+  try {
+    const system = await ManySystem.start(servers)
+    const end = await strikeAll(system, options).catch(async (error: unknown) => {
+      console.error(await system.lastWords(system.replicas.map(({ name }) => name)))
+      await system.kill()
+      throw error
+    })
+    if (end && !options.keep) await system.removeTraces()
+    else console.log(`Kept: ${system.folder}`)
+    return end
+  } finally {
+    await servers.stop()
+  }
+}
+
+async function strikeAll(system: ManySystem, { strikes, kinds, seed, json }: ManyOptions): Promise<boolean> {
+  const random = new Random(seed)
+  const planned = planKinds(possible(system, kinds), strikes, random)
+  const campaign = new ManyCampaign(system, random)
+  const startedAt = Date.now()
+  const seconds = () => `${Math.round((Date.now() - startedAt) / 1000)} s`
+  await campaign.begin()
+  for (const [index, kind] of planned.entries()) {
+    const { what, gapMs } = await campaign.strike(kind)
+    console.log(
+      `${`${index + 1}`.padStart(4)}/${strikes} ${seconds().padStart(6)} ${kind.padEnd(12)} ${what}: ${Math.round(gapMs)} ms without an accepted call`,
+    )
+  }
+  console.log(`${seconds()}: the load ends, all of it is examined`)
+  const { executions, ends, violations } = await campaign.examine()
+  const faults = await system.stop()
+  await campaign.close()
+  const results = resultsOf(campaign.hits)
+  const late = results.filter(({ longestGapMs, boundMs }) => longestGapMs > boundMs)
+  const losses = lossesOf(violations)
+  const summary = {
+    seed,
+    strikes,
+    executions,
+    ends,
+    answers: campaign.answers,
+    ...losses,
+    violations: violations.length,
+    kinds: results,
+  }
+  console.log(`\n${tableOf(results)}\n\n${JSON.stringify(summary)}`)
+  if (json) await writeFile(json, JSON.stringify({ ...summary, hits: campaign.hits, broken: violations }, undefined, 2))
+  console.log(`${executions} runs in ${seconds()}: ${losses.lost} lost, ${losses.doubled} doubled`)
+  for (const { rule, id, description } of violations) console.log(`BROKEN: ${rule}: ${id} ${description}`)
+  for (const { kind, longestGapMs, boundMs } of late)
+    console.log(`BROKEN: ${longestGapMs} ms without an accepted call during ${kind}, bound ${boundMs} ms`)
+  for (const fault of faults) console.log(`BROKEN: ${fault}`)
+  const isWhole = violations.length + late.length + faults.length === 0
+  if (!isWhole)
+    console.log(
+      `\nRepeat with --shape many --seed ${seed} --strikes ${strikes}${kinds.length > 0 ? ` --kinds ${kinds.join()}` : ''}`,
+    )
+  return isWhole
+}
+
+/** The kinds that this system can be struck with; says which are left out, and why. */
+function possible(system: ManySystem, wanted: readonly string[]): string[] {
+  const names = wanted.length > 0 ? wanted : Object.keys(strikeKinds)
+  return names.filter((name) => {
+    const lack = strikeKinds[name]!.lacks?.(system)
+    if (lack !== undefined) console.log(`left out: ${name}, ${lack}`)
+    return lack === undefined
+  })
+}
