@@ -19,7 +19,7 @@ test('each kind of strike comes once before one comes again, and a seed repeats 
 })
 
 test('the table has the worst strike of each kind, and marks the bound that was passed', () => {
-  const hit = (kind: string, gapMs: number) => ({ kind, what: '', beganAt: 0, wholeAt: 0, gapMs })
+  const hit = (kind: string, gapMs: number) => ({ kind, what: '', beganAt: 0, wholeAt: 0, gapMs, answers: {} })
   const results = resultsOf([hit('kill', 900), hit('kill', 1200), hit('freeze', 90_000)])
   expect(results).toMatchObject([
     { kind: 'kill', strikes: 2, longestGapMs: 1200 },

@@ -25,12 +25,16 @@ export interface Hit {
   wholeAt: number
   /** The longest time without an accepted call, in milliseconds. */
   gapMs: number
+  /** How calls were answered meanwhile, by status. */
+  answers: Record<string, number>
 }
 
 /** What is found when all is at rest. */
 export interface Findings {
   executions: number
   ends: Record<string, number>
+  /** Of runs that ended as ERROR: how often for which reason. */
+  reasons: Record<string, number>
   violations: Violation[]
 }
 
@@ -104,18 +108,15 @@ export class ManyCampaign {
     const { hit, lastsMs } = strikeKinds[kind]!
     const beganAt = Date.now()
     const fromMs = performance.now()
+    const answersBefore = this.answers
     const { what, mend } = await hit(this.#system, this.#random)
     await delay(this.#random.between(...lastsMs))
     await mend()
     await this.#system.whole()
     await this.#availability.next(acceptedWithinMs)
-    const struck = {
-      kind,
-      what,
-      beganAt,
-      wholeAt: Date.now(),
-      gapMs: this.#availability.longestGapMs(fromMs, performance.now()),
-    }
+    const gapMs = this.#availability.longestGapMs(fromMs, performance.now())
+    const answers = difference(this.answers, answersBefore)
+    const struck = { kind, what, beganAt, wholeAt: Date.now(), gapMs, answers }
     this.#hits.push(struck)
     await delay(this.#random.between(200, 800))
     return struck
@@ -150,12 +151,11 @@ export class ManyCampaign {
     violations.push(...(await faultsOfCutRemovals(client, this.#book.removals, sweptMs)))
     violations.push(...(await this.#system.database.primary.with((connection) => faultsAt(connection, fromMs))))
     for (const description of this.#book.contradictions) violations.push({ rule: 'answers agree', id: '', description })
-    const ends = Object.fromEntries(
-      Map.groupBy(listed.values(), ({ status }) => status)
-        .entries()
-        .map(([status, all]) => [status, all.length]),
-    )
-    return { executions: listed.size, ends, violations }
+    const all = [...listed.values()]
+    const ends = countsOf(all.map(({ status }) => status))
+    const failed = all.filter(({ status }) => status === 'ERROR')
+    const reasons = countsOf(failed.map(({ timeline }) => timeline.events.at(-1)?.explanation?.slice(0, 60) ?? 'none'))
+    return { executions: listed.size, ends, reasons, violations }
   }
 
   async close(): Promise<void> {
@@ -204,4 +204,13 @@ export class ManyCampaign {
     const hadWrongClock = this.#hits.some(({ kind }) => kind === 'clock')
     return found.filter(({ rule }) => !hadWrongClock || !rule.startsWith('runs of a schedule that may not overlap'))
   }
+}
+
+function countsOf(words: readonly string[]): Record<string, number> {
+  return Object.fromEntries([...Map.groupBy(words, (word) => word)].map(([word, all]) => [word, all.length]))
+}
+
+function difference(now: Record<string, number>, before: Record<string, number>): Record<string, number> {
+  const more = Object.entries(now).map(([how, count]) => [how, count - (before[how] ?? 0)] as const)
+  return Object.fromEntries(more.filter(([, count]) => count > 0))
 }

@@ -54,7 +54,7 @@ async function strikeAll(system: ManySystem, { strikes, kinds, seed, json }: Man
     )
   }
   console.log(`${seconds()}: the load ends, all of it is examined`)
-  const { executions, ends, violations } = await campaign.examine()
+  const { executions, ends, reasons, violations } = await campaign.examine()
   const faults = await system.stop()
   await campaign.close()
   const results = resultsOf(campaign.hits)
@@ -71,7 +71,11 @@ async function strikeAll(system: ManySystem, { strikes, kinds, seed, json }: Man
     kinds: results,
   }
   console.log(`\n${tableOf(results)}\n\n${JSON.stringify(summary)}`)
-  if (json) await writeFile(json, JSON.stringify({ ...summary, hits: campaign.hits, broken: violations }, undefined, 2))
+  if (json)
+    await writeFile(
+      json,
+      JSON.stringify({ ...summary, reasons, hits: campaign.hits, broken: violations }, undefined, 2),
+    )
   console.log(`${executions} runs in ${seconds()}: ${losses.lost} lost, ${losses.doubled} doubled`)
   for (const { rule, id, description } of violations) console.log(`BROKEN: ${rule}: ${id} ${description}`)
   for (const { kind, longestGapMs, boundMs } of late)

@@ -30,7 +30,7 @@ const cachedCharacters = 4 * 1024 * 1024
 export function signer(key: SigningKey): (principal: Principal) => string | Promise<string> {
   const runner = 'runnerKey' in key
   const { signing } = readKeyRing(runner ? key.runnerKey : key.internalKey)
-  const cache = new LRUCache<string, { text: string; freshUntilMs: number }>({
+  const cache = new LRUCache<string, { text: string; signedAtMs: number }>({
     max: 2000,
     maxSize: cachedCharacters,
     sizeCalculation: ({ text }, name) => text.length + name.length,
@@ -39,9 +39,12 @@ export function signer(key: SigningKey): (principal: Principal) => string | Prom
     if (principal.role === 'run') return `Bearer ${principal.token ?? ''}`
     const name = JSON.stringify(principal)
     const known = cache.get(name)
-    if (known !== undefined && known.freshUntilMs > Date.now()) return known.text
+    // One that was signed by a clock that was ahead is not believed when that is set right.
+    const ageMs = Date.now() - (known?.signedAtMs ?? 0)
+    if (known !== undefined && ageMs >= 0 && ageMs < lifetimeS * 1000 - renewBeforeMs) return known.text
+    const signedAtMs = Date.now()
     return sign(principal).then((text) => {
-      cache.set(name, { text, freshUntilMs: Date.now() + lifetimeS * 1000 - renewBeforeMs })
+      cache.set(name, { text, signedAtMs })
       return text
     })
   }
@@ -160,6 +163,9 @@ function isRunToken(token: string): boolean {
   }
 }
 
+/** Code of a call that was refused before anything was done, as its peer does not believe who calls. */
+export const notBelievedCode = 'unauthenticated'
+
 function refused(cause?: unknown): Failure {
-  return new Failure('unauthenticated', 'unauthenticated', 'The call carries no valid credentials', { cause })
+  return new Failure('unauthenticated', notBelievedCode, 'The call carries no valid credentials', { cause })
 }

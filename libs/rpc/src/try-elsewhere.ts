@@ -3,6 +3,7 @@ import { Failure, stoppingCode } from '@automation/errors'
 import { MethodOptions_IdempotencyLevel } from '@bufbuild/protobuf/wkt'
 import type { DescMethod } from '@bufbuild/protobuf'
 import type { Client as Channel, ClientUnaryCall } from '@grpc/grpc-js'
+import { notBelievedCode } from './credentials.ts'
 import { isUnreachable } from './status.ts'
 
 /** Which replica of a service is called. */
@@ -28,7 +29,8 @@ const mostTries = 3
 const pauseMs = 100
 
 /**
- * Makes a call, at another replica where one says that it is stopping and has done nothing, or could not be reached. A
+ * Makes a call, at another replica where one says that it is stopping and has done nothing, does not believe who calls, or
+ * could not be reached. A
  * call that may be made twice is also made again where its replica went away meanwhile. The retries of gRPC itself only
  * go to the addresses of one name, and know neither a replica that stops nor one that is to be left alone.
  */
@@ -45,7 +47,8 @@ export async function tryElsewhere<T>(
       return await call(channel)
     } catch (error) {
       if (!(error instanceof Failure) || tries === mostTries) throw error
-      if (error.code === stoppingCode) {
+      // A replica whose clock is wrong believes nobody.
+      if (error.code === stoppingCode || error.code === notBelievedCode) {
         if (replicas.avoid?.(channel) !== true) throw error
       } else if (unsent.has(error) || (mayBeTwice && isUnreachable(error))) await delay(pauseMs * tries)
       else throw error

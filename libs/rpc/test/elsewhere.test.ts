@@ -1,8 +1,9 @@
 import { once } from 'node:events'
 import { connect, createServer, type AddressInfo, type Socket } from 'node:net'
-import { stopping } from '@automation/errors'
+import { Failure, stopping } from '@automation/errors'
 import type { ServedPort, WireNetwork } from '@automation/rpc/wire'
 import { afterEach, expect, test } from 'vitest'
+import { notBelievedCode } from '../src/credentials.ts'
 import { ProbeService } from './probe/probe_pb.ts'
 import { call, handlers, networkTo, serveProbe, type ProbeHandlers } from './shapes.ts'
 
@@ -25,6 +26,17 @@ test('what a stopping replica refuses is asked of another, and the stopping one 
   const refuse = () => {
     refusals += 1
     throw stopping()
+  }
+  const probe = await serveAll({ ask: refuse }, { ask: () => ({ text: 'done' }) })
+  for (let count = 0; count < 10; count += 1) expect((await probe.ask({}, call())).text).toBe('done')
+  expect(refusals).toBe(1)
+})
+
+test('what a replica refuses, since by its clock the signature is old, is asked of another', async () => {
+  let refusals = 0
+  const refuse = () => {
+    refusals += 1
+    throw new Failure('unauthenticated', notBelievedCode, 'The call carries no valid credentials')
   }
   const probe = await serveAll({ ask: refuse }, { ask: () => ({ text: 'done' }) })
   for (let count = 0; count < 10; count += 1) expect((await probe.ask({}, call())).text).toBe('done')
