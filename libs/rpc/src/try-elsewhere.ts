@@ -30,9 +30,9 @@ const pauseMs = 100
 
 /**
  * Makes a call, at another replica where one says that it is stopping and has done nothing, does not believe who calls, or
- * could not be reached. A
- * call that may be made twice is also made again where its replica went away meanwhile. The retries of gRPC itself only
- * go to the addresses of one name, and know neither a replica that stops nor one that is to be left alone.
+ * could not be reached. A call that may be made twice is also made again where its replica went away meanwhile. The
+ * retries of gRPC itself only go to the addresses of one name, and know neither a replica that stops nor one that is to be
+ * left alone.
  */
 export async function tryElsewhere<T>(
   method: DescMethod,
