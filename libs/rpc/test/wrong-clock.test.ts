@@ -18,6 +18,8 @@ test.for([hourMs, -hourMs])(
     vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + byMs })
     await sign(principal)
     vi.useRealTimers()
-    expect(await verify(await sign(principal), 'automation.execution.v1.ExecutionService')).toMatchObject(principal)
+    expect(
+      await verify(await sign(principal), 'automation.execution.v1.ExecutionService', 'GetExecution'),
+    ).toMatchObject(principal)
   },
 )
