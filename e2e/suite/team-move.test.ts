@@ -1,4 +1,4 @@
-import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises'
+import { cp, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { execFile } from 'node:child_process'
@@ -102,6 +102,25 @@ describe.skipIf(!shared.owned)('a team that is exported', { concurrent: false, t
     expect(stderr).toMatch(/variable\/SECRET[\s\S]*process\/called|process\/called[\s\S]*variable\/SECRET/)
     await signIn('bare')
     expect((await clients['bare']!.get<Process>('/processes/called')).body.webhook.enabled).toBe(false)
+  })
+
+  test.each(['a name', 'a link'])('that was forged brings in no file of who imports it, by %s', async (how) => {
+    const forged = await mkdtemp(join(tmpdir(), 'automation-e2e-forged-'))
+    await cp(folder, forged, { recursive: true })
+    const objects = join(forged, 'team-data/objects.ndjson')
+    const [first = ''] = (await readFile(objects, 'utf8')).split('\n')
+    const { file } = JSON.parse(first) as { file: string }
+    if (how === 'a name')
+      await writeFile(objects, first.replace(`"${file}"`, '"../settings.json"').replace(/"md5Hash":"./, '"md5Hash":"-'))
+    else {
+      await writeFile(objects, first.replace(/"md5Hash":"./, '"md5Hash":"-'))
+      await rm(join(forged, 'team-data/objects', file))
+      await symlink(join(forged, 'team-data/settings.json'), join(forged, 'team-data/objects', file))
+    }
+    const { code, stderr } = await admin('teams', 'import', forged, '--team', 'moved')
+    expect(code).toBe(1)
+    expect(stderr).toContain('is no file of an export')
+    await rm(forged, { recursive: true })
   })
 })
 

@@ -34,25 +34,38 @@ const gateway: Caller = {
     role === 'user' ? !neverAsUser.has(service) : role === 'service' && subject === 'gateway' && ofGateway.has(service),
 }
 
-/** What an operator's key may be good for: looking is part of each. */
+/** What an operator's key may be good for: `read` is part of each. */
 export const operatorScopes = ['read', 'teams', 'tokens', 'keys', 'removal'] as const
 type OperatorScope = (typeof operatorScopes)[number]
 
-/** What a call needs that is more than a look. */
+const ofTeams = new Set([
+  'automation.catalog.v1.TeamService',
+  'automation.catalog.v1.TeamLimitService',
+  'automation.execution.v1.RunnerOperatorService',
+])
+const figures = new Set(['automation.execution.v1.StatisticsService', 'grpc.reflection'])
+
+/** What a call needs. */
 function scopeOf(service: string, method: string): OperatorScope {
+  const isLook = /^(Get|List)/.test(method)
   if (method === 'RotateSigningKey' || service.endsWith('.SealingService')) return 'keys'
-  if (service === 'automation.catalog.v1.TokenService' || service === 'automation.catalog.v1.SessionService')
-    return 'tokens'
-  if (service.endsWith('.TeamRemovalService') && method !== 'StopTeam') return 'removal'
-  return 'teams'
+  if (service.endsWith('.TeamRemovalService')) return method === 'StopTeam' ? 'teams' : 'removal'
+  if (ofTeams.has(service)) return isLook ? 'read' : 'teams'
+  if (figures.has(service)) return 'read'
+  if (service === 'automation.catalog.v1.TokenService' && isLook) return 'read'
+  if (service === 'automation.storage.v1.StorageService' && method === 'GetLimits') return 'read'
+  // All else is what a team has, which whoever makes tokens reaches.
+  return 'tokens'
 }
 
 /** A person who runs the system: records show the key's name, whatever its holder says. */
 function operator(name: string, scopes: readonly OperatorScope[]): Caller {
   return {
     speaksAs: (claimed) => ({ ...claimed, subject: name, name }),
-    mayCall: ({ role }, service, method) =>
-      role === 'operator' && (/^(Get|List)/.test(method) || scopes.includes(scopeOf(service, method))),
+    mayCall: ({ role }, service, method) => {
+      const scope = scopeOf(service, method)
+      return role === 'operator' && (scope === 'read' || scopes.includes(scope))
+    },
     needs: (service, method) => `${name} needs the scope ${scopeOf(service, method)}`,
   }
 }

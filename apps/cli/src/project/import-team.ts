@@ -1,4 +1,5 @@
 import { openAsBlob } from 'node:fs'
+import { lstat } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Client, ListedVersionedProcess, Process, StorageObject, VersionedProcessAlias } from '@automation/client'
 import { findProject } from '../context/project-file.ts'
@@ -175,8 +176,15 @@ async function importObjects(client: Client, folder: string): Promise<number> {
     const { name, size, md5Hash, contentType, file } = each
     const there = present.get(name)
     if (there?.size === size && there.md5Hash === md5Hash && there.contentType === contentType) continue
-    await client.storage.upload(name, await openAsBlob(join(folder, teamData.contents, file)), { contentType })
+    await client.storage.upload(name, await openAsBlob(await contentPath(folder, file)), { contentType })
     changes += 1
   }
   return changes
+}
+
+/** Where the content of a stored file is. The folder may come from others: it leads to no file outside of it. */
+async function contentPath(folder: string, file: string): Promise<string> {
+  const path = join(folder, teamData.contents, file)
+  if (/^\d+$/.test(file) && (await lstat(path)).isFile()) return path
+  throw new ExitError(exitCodes.conflict, `${teamData.objects} names ${file}, which is no file of an export`)
 }
