@@ -22,6 +22,7 @@ describe.skipIf(!shared.owned)('a team that is exported', { concurrent: false, t
   const clients: Record<string, Client> = {}
   const tokens: Record<string, string> = {}
   const given = { SECRET: secret, CALLED_WEBHOOK_PASSWORD: 'open sesame' }
+  const secrets = ['--secret', ...Object.keys(given)]
   const admin = (...args: string[]) => runAdmin(args, { ...system.env, ...given })
   const signIn = async (team: string) => {
     const apiToken = (tokens[team] = (
@@ -66,8 +67,8 @@ describe.skipIf(!shared.owned)('a team that is exported', { concurrent: false, t
   })
 
   test('answers in another team as before, also where the import was killed, and a second import changes nothing', async () => {
-    await killedAdmin(['teams', 'import', folder, '--team', 'moved'], { ...system.env, ...given }, 'done')
-    const { code, stderr } = await admin('teams', 'import', folder, '--team', 'moved')
+    await killedAdmin(['teams', 'import', folder, '--team', 'moved', ...secrets], { ...system.env, ...given }, 'done')
+    const { code, stderr } = await admin('teams', 'import', folder, '--team', 'moved', ...secrets)
     expect(code, stderr).toBe(0)
     await signIn('moved')
     await waitUntil(
@@ -81,7 +82,7 @@ describe.skipIf(!shared.owned)('a team that is exported', { concurrent: false, t
     expect(await stateOf(clients['moved']!)).toEqual(await stateOf(clients['shop']!))
 
     const settled = await revisionsOf(clients['moved']!)
-    const again = await admin('teams', 'import', folder, '--team', 'moved')
+    const again = await admin('teams', 'import', folder, '--team', 'moved', ...secrets)
     expect(again.stderr).toContain('has it all')
     expect(await revisionsOf(clients['moved']!)).toEqual(settled)
   })
@@ -97,7 +98,7 @@ describe.skipIf(!shared.owned)('a team that is exported', { concurrent: false, t
     const shop = await clients['shop']!.get<Process>('/processes/called')
     expect(pushed.body.sourceDigest).toBe(shop.body.sourceDigest)
 
-    const { stdout, stderr, code } = await runAdmin(['teams', 'import', folder, '--team', 'bare'], system.env)
+    const { stdout, stderr, code } = await admin('teams', 'import', folder, '--team', 'bare')
     expect(code, stdout + stderr).toBe(0)
     expect(stderr).toMatch(/variable\/SECRET[\s\S]*process\/called|process\/called[\s\S]*variable\/SECRET/)
     await signIn('bare')
@@ -117,7 +118,7 @@ describe.skipIf(!shared.owned)('a team that is exported', { concurrent: false, t
       await rm(join(forged, 'team-data/objects', file))
       await symlink(join(forged, 'team-data/settings.json'), join(forged, 'team-data/objects', file))
     }
-    const { code, stderr } = await admin('teams', 'import', forged, '--team', 'moved')
+    const { code, stderr } = await admin('teams', 'import', forged, '--team', 'forged', ...secrets)
     expect(code).toBe(1)
     expect(stderr).toContain('is no file of an export')
     await rm(forged, { recursive: true })

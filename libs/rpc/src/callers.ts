@@ -43,6 +43,8 @@ const ofTeams = new Set([
   'automation.catalog.v1.TeamLimitService',
   'automation.execution.v1.RunnerOperatorService',
 ])
+/** They let more people reach a team. */
+const opening = new Set(['GrantParent', 'ClearAllowedAddresses'])
 const figures = new Set(['automation.execution.v1.StatisticsService', 'grpc.reflection'])
 
 /** What a call needs. */
@@ -50,6 +52,7 @@ function scopeOf(service: string, method: string): OperatorScope {
   const isLook = /^(Get|List)/.test(method)
   if (method === 'RotateSigningKey' || service.endsWith('.SealingService')) return 'keys'
   if (service.endsWith('.TeamRemovalService')) return method === 'StopTeam' ? 'teams' : 'removal'
+  if (opening.has(method)) return 'tokens'
   if (ofTeams.has(service)) return isLook ? 'read' : 'teams'
   if (figures.has(service)) return 'read'
   if (service === 'automation.catalog.v1.TokenService' && isLook) return 'read'
@@ -61,7 +64,7 @@ function scopeOf(service: string, method: string): OperatorScope {
 /** A person who runs the system: records show the key's name, whatever its holder says. */
 function operator(name: string, scopes: readonly OperatorScope[]): Caller {
   return {
-    speaksAs: (claimed) => ({ ...claimed, subject: name, name }),
+    speaksAs: ({ role, team }) => ({ role, team, subject: name, name }),
     mayCall: ({ role }, service, method) => {
       const scope = scopeOf(service, method)
       return role === 'operator' && (scope === 'read' || scopes.includes(scope))

@@ -3,6 +3,7 @@ import { decodeProtectedHeader, errors, jwtVerify, SignJWT } from 'jose'
 import { LRUCache } from 'lru-cache'
 import type { Caller } from './callers.ts'
 import type { Principal, Role } from './context.ts'
+import { notBelievedCode } from './status.ts'
 import { candidates, readKeyRing, runnerKeyOf, type KeyRing, type RingKey } from './key-ring.ts'
 
 /** Says who calls: with the keys of the services, or with those of the runners. A run's calls carry the run's own token. */
@@ -162,9 +163,6 @@ function isRunToken(token: string): boolean {
     return true
   }
 }
-
-/** Code of a call that was refused before anything was done, as its peer does not believe who calls. */
-export const notBelievedCode = 'unauthenticated'
 
 function refused(cause?: unknown): Failure {
   return new Failure('unauthenticated', notBelievedCode, 'The call carries no valid credentials', { cause })

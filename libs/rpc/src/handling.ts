@@ -1,5 +1,5 @@
 import { create, type DescMethod, type Message } from '@bufbuild/protobuf'
-import { asFailure, type Failure } from '@automation/errors'
+import { asFailure, Failure } from '@automation/errors'
 import type {
   handleUnaryCall,
   handleClientStreamingCall,
@@ -17,7 +17,7 @@ import { decoder, encoder, serviceDefinition } from './definition.ts'
 import { contextOf } from './metadata.ts'
 import { received, type Receiving } from './received.ts'
 import { send } from './sent.ts'
-import { statusFromFailure } from './status.ts'
+import { notBelievedCode, statusFromFailure, unreachable } from './status.ts'
 import type { ServedService } from './service-types.ts'
 import { traced } from './traced.ts'
 
@@ -69,14 +69,24 @@ export function handling(
     failureOf: cancelled,
     waitingBytes,
   }
+  const refusals = new WeakSet<Error>()
   const begin = async (call: Call): Promise<CallContext> => {
-    const principal = await verify(call.metadata, method)
+    let principal: Principal
+    try {
+      principal = await verify(call.metadata, method)
+    } catch (thrown) {
+      if (thrown instanceof Failure) refusals.add(thrown)
+      throw thrown
+    }
     const context = contextOf(call.metadata, principal, call.getDeadline(), lazySignal(call))
     if (context.deadlineMs !== undefined && context.deadlineMs <= Date.now()) throw expired()
     return context
   }
   const failed = (thrown: unknown, metadata: Metadata) => {
-    const failure = asFailure(thrown)
+    const told = asFailure(thrown)
+    // What the handler calls has not believed us: that is no fault of the caller's, and something may have been done.
+    const isOurs = told.code === notBelievedCode && !refusals.has(told)
+    const failure = isOurs ? unreachable(told) : told
     note(failure, method, metadata, logger)
     return statusFromFailure(failure)
   }

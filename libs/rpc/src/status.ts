@@ -43,6 +43,9 @@ export function failureFromError(thrown: unknown): Failure {
   }
 }
 
+/** Code of a call that was refused before anything was done, as its peer does not believe who calls. */
+export const notBelievedCode = 'unauthenticated'
+
 /** That its peer could not be reached, or went away. */
 export function unreachable(cause: unknown): Failure {
   const text = 'A part of the system is not available, try again'

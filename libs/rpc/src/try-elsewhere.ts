@@ -3,8 +3,7 @@ import { Failure, stoppingCode } from '@automation/errors'
 import { MethodOptions_IdempotencyLevel } from '@bufbuild/protobuf/wkt'
 import type { DescMethod } from '@bufbuild/protobuf'
 import type { Client as Channel, ClientUnaryCall } from '@grpc/grpc-js'
-import { notBelievedCode } from './credentials.ts'
-import { isUnreachable } from './status.ts'
+import { isUnreachable, notBelievedCode } from './status.ts'
 
 /** Which replica of a service is called. */
 export interface Replicas {

@@ -171,6 +171,33 @@ test.each([
   expect(done.map(([, { localName }]) => localName)).toEqual(may)
 })
 
+test('a service that is not believed by another one says so as its own trouble, and its caller repeats nothing', async () => {
+  const catalogOfOthers = 'automation.catalog.v1.AliasService'
+  let asked = 0
+  const outer = renamed(catalog)
+  const answering = served(
+    outer,
+    handlers({
+      ask: async () => {
+        asked += 1
+        await ask({ internalKey: fresh }, { internalKey: old }, service, catalogOfOthers)
+        return {}
+      },
+    }),
+  )
+  const options = { host: '127.0.0.1', port: 0, maxMessageBytes: 1000, logger: silentLogger, internalKey: old }
+  const replicas = await Promise.all([serve([answering], options), serve([answering], options)])
+  const network = new WireNetwork({
+    addresses: { [catalog]: replicas.map(({ port }) => `127.0.0.1:${port}`) },
+    key: { internalKey: old },
+    maxMessageBytes: 1000,
+  })
+  opened.push({ close: () => (network.close(), Promise.all(replicas.map(({ close }) => close(0)))) })
+  const answer = network.client(outer).ask({}, call({ principal: service }))
+  await expect(answer).rejects.toMatchObject({ kind: 'unavailable' })
+  expect(asked).toBe(1)
+})
+
 test('a key that can not be read is named by its number, and never shown', () => {
   const rsa = generateKeyPairSync('rsa', { modulusLength: 2048 }).publicKey.export({ format: 'der', type: 'spki' })
   for (const [text, why] of [

@@ -38,11 +38,11 @@ async function wireShape(handlers: ProbeHandlers, tracer?: Tracer): Promise<Shap
   }
 }
 
-export function serveProbe(handlers: ProbeHandlers, port = 0, tracer?: Tracer): Promise<ServedPort> {
+export function serveProbe(handlers: ProbeHandlers, port = 0, tracer?: Tracer, key = internalKey): Promise<ServedPort> {
   return serve([served(ProbeService, handlers)], {
     host: '127.0.0.1',
     port,
-    internalKey,
+    internalKey: key,
     maxMessageBytes: 1_000_000,
     logger: silentLogger,
     tracer,

@@ -1,4 +1,4 @@
-import { mkdir, readdir, rename, rm } from 'node:fs/promises'
+import { mkdir, readdir, rename, rm, rmdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Client, ListedVersionedProcess, StorageObject, Team, VersionedProcessAlias } from '@automation/client'
 import { usageError } from '../exit.ts'
@@ -36,7 +36,7 @@ export async function exportTeam(client: Client, folder: string, options: Export
   await refuseFull(folder)
   const partial = `${folder}.partial`
   await rm(partial, { recursive: true, force: true })
-  await mkdir(partial, { recursive: true })
+  await mkdir(partial, { recursive: true, mode: 0o700 })
   const [team, server] = await Promise.all([client.team.get(), readTeam(client, new Map())])
   const published = await readPublished(client, [...server.values()])
   const items = [...server.values()].map(({ item }) => withTags(item, published))
@@ -50,17 +50,18 @@ export async function exportTeam(client: Client, folder: string, options: Export
   if (options.executions) await writeLines(join(partial, teamData.executions), client.executions.list({ limit: 1000 }))
   const again = toSetAgain(items, team)
   await writeCheckout(partial, teamData.setAgain, `# To be set again\n\n${again.map((each) => `- ${each}\n`).join('')}`)
-  await rm(folder, { recursive: true, force: true })
+  await rmdir(folder).catch(unlessAbsent)
   await rename(partial, folder)
   return again
 }
 
 async function refuseFull(folder: string): Promise<void> {
-  const names = await readdir(folder).catch((error: NodeJS.ErrnoException) => {
-    if (error.code === 'ENOENT') return []
-    throw error
-  })
+  const names = (await readdir(folder).catch(unlessAbsent)) ?? []
   if (names.length > 0) throw usageError(`${folder} is not empty: name a folder that is not there yet.`)
+}
+
+function unlessAbsent(error: NodeJS.ErrnoException): undefined {
+  if (error.code !== 'ENOENT') throw error
 }
 
 function readPublished(client: Client, items: ServerItem[]): Promise<Published[]> {

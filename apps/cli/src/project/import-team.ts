@@ -176,6 +176,8 @@ async function importObjects(client: Client, folder: string): Promise<number> {
     const { name, size, md5Hash, contentType, file } = each
     const there = present.get(name)
     if (there?.size === size && there.md5Hash === md5Hash && there.contentType === contentType) continue
+    if (there !== undefined)
+      throw new ExitError(exitCodes.conflict, `The team has a stored file ${name} with another content`)
     await client.storage.upload(name, await openAsBlob(await contentPath(folder, file)), { contentType })
     changes += 1
   }

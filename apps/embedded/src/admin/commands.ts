@@ -146,8 +146,9 @@ function addTeamMove(teams: Command, perform: Perform): void {
     })
   leaf(teams, 'import <folder>', 'bring an exported team into another one; cut off, do it again')
     .requiredOption('--team <team>', 'its slug; it is made where it is not there')
+    .option('--secret <name...>', 'variables of the environment that the folder may take secrets from')
     .option('--url <url>', urlText)
-    .action(function (this: Command, folder: string, options: { team: string; url?: string }) {
+    .action(function (this: Command, folder: string, options: { team: string; secret?: string[]; url?: string }) {
       return perform(this, (target) => importTeam(target, folder, { ...options, tell }))
     })
 }

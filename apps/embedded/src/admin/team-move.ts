@@ -21,7 +21,8 @@ const tokenName = 'admin teams export and import'
 
 interface Entry {
   key: string
-  value: unknown
+  /** The value as JSON, with all its digits. */
+  json: string
 }
 
 export interface MoveOptions {
@@ -52,7 +53,7 @@ export async function exportTeam(
   const lines: string[] = []
   for (const key of keys) {
     const { value } = await datastore.getValue({ key }, operatorContext(team))
-    if (value !== undefined) lines.push(`${oneLine(`{"key":${JSON.stringify(key)},"value":${value}}`)}\n`)
+    if (value !== undefined) lines.push(`${oneLine(JSON.stringify({ key, json: value } satisfies Entry))}\n`)
   }
   await writeFile(join(whole, datastoreFile), lines)
   await rename(whole, folder)
@@ -68,7 +69,7 @@ export async function exportTeam(
 export async function importTeam(
   target: Target,
   from: string,
-  { team, ...options }: MoveOptions & { team: string },
+  { team, secret = [], ...options }: MoveOptions & { team: string; secret?: string[] },
 ): Promise<Answer> {
   const folder = resolve(from)
   if (!existsSync(join(folder, 'team-data')))
@@ -76,19 +77,15 @@ export async function importTeam(
   const isMade = await makeTeam(target, team)
   if (isMade) options.tell(`Team ${team} is made.`)
   await withToken(target, team, (token) =>
-    runPas(['team', 'import', folder, '--yes'], { target, team, token, ...options }),
+    runPas(['team', 'import', folder, '--yes'], { target, team, token, secrets: secret, ...options }),
   )
   const changes = await importDatastore(target, team, join(folder, datastoreFile))
   options.tell(`Values of the datastore that were not there: ${changes}.`)
   return { json: { team, made: isMade, folder }, text: `Team ${team} has what is in ${folder}.` }
 }
 
-/** JSON without characters that readers of lines take for the end of one; those outside of texts are blanks. */
-const oneLine = (json: string) =>
-  json
-    .replaceAll(/[\r\n]/g, ' ')
-    .replaceAll('\u2028', String.raw`\u2028`)
-    .replaceAll('\u2029', String.raw`\u2029`)
+/** JSON without characters that readers of lines take for the end of one. */
+const oneLine = (json: string) => json.replaceAll('\u2028', String.raw`\u2028`).replaceAll('\u2029', String.raw`\u2029`)
 
 /** Gives how many values it has written. */
 async function importDatastore(target: Target, team: string, path: string): Promise<number> {
@@ -98,11 +95,11 @@ async function importDatastore(target: Target, team: string, path: string): Prom
   let changes = 0
   for await (const line of createInterface({ input: createReadStream(path), crlfDelay: Infinity })) {
     if (line === '') continue
-    const { key, value } = JSON.parse(line) as Entry
-    const wanted = JSON.stringify(value)
+    const { key, json } = JSON.parse(line) as Entry
     const present = await datastore.getValue({ key }, operatorContext(team))
-    if (present.value !== undefined && JSON.stringify(JSON.parse(present.value)) === wanted) continue
-    await datastore.setValue({ key, value: wanted }, operatorContext(team))
+    // What runs have made of it since is theirs.
+    if (present.value !== undefined) continue
+    await datastore.setValue({ key, value: json }, operatorContext(team))
     changes += 1
   }
   return changes
@@ -136,12 +133,19 @@ interface PasCall extends MoveOptions {
   target: Target
   team: string
   token: string
+  /** Names of variables of the environment that files of the folder may take secrets from. */
+  secrets?: readonly string[]
 }
 
+/** What a command of users needs of the operator's environment, which has secrets that are no team's. */
+const handedOn = /^(PATH|HOME|USER|LANG|LC_\w+|TZ|TMPDIR|NO_COLOR|NODE_EXTRA_CA_CERTS|SSL_CERT_\w+|(HTTPS?|NO)_PROXY)$/i
+
 /** Runs it to its end; what it says goes to `tell`. Failure `move_failed` where it does not come to a good one. */
-async function runPas(args: string[], { target, team, token, url, tell }: PasCall): Promise<void> {
+async function runPas(args: string[], { target, team, token, url, tell, secrets = [] }: PasCall): Promise<void> {
   const address = url ?? target.running?.address ?? readSystemSettings(new Environment(process.env)).publicUrl
-  const { INTERNAL_KEY: _, ENCRYPTION_KEY: __, DATABASE_URL: ___, ...others } = process.env
+  const others = Object.fromEntries(
+    Object.entries(process.env).filter(([name]) => handedOn.test(name) || secrets.includes(name)),
+  )
   const env = { ...others, PAS_URL: address, PAS_TEAM: team, PAS_TOKEN: token }
   const child = spawn(process.execPath, [pas, ...args], { env, stdio: ['ignore', 'pipe', 'pipe'] })
   for (const stream of [child.stdout, child.stderr]) createInterface({ input: stream }).on('line', tell)

@@ -102,7 +102,7 @@ export class RunnerStreams {
       hello
     const { sessions, runners } = this.#context
     const about = { runnerName, pool, slots, oneTeam }
-    const languages = hello.languages.map((language) => Language[language])
+    const languages = hello.languages.flatMap((language) => Language[language] ?? [])
     await sessions.open({ id: sessionId, ...about, version, canDrain, retires, languages, remedy: oneTeamRemedy })
     const runner = { sessionId, ...about, teamMaxRunners, oneTeamRemedy, languages: languagesOf(hello.languages) }
     const stream = { ...runner, messages, storing: new Set<Promise<void>>() }

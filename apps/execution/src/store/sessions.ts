@@ -24,7 +24,10 @@ export async function openSession(pool: Queries, session: Session, leaseMs: numb
     text: `INSERT INTO sessions (id, runner_name, pool, places, one_team, version, languages, remedy, can_drain, retires,
                                  expires_at)
            VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, now() + $11 * interval '1 ms')
-           ON CONFLICT (id) DO UPDATE SET expires_at = excluded.expires_at WHERE sessions.ended_at IS NULL`,
+           ON CONFLICT (id) DO UPDATE
+              SET expires_at = excluded.expires_at, version = excluded.version, languages = excluded.languages,
+                  remedy = excluded.remedy, can_drain = excluded.can_drain, retires = excluded.retires
+            WHERE sessions.ended_at IS NULL`,
     values: [
       ...[session.id, session.runnerName, session.pool, session.slots, session.oneTeam],
       ...[session.version, session.languages, session.remedy, session.canDrain, session.retires, leaseMs],
