@@ -23,8 +23,9 @@ interface Report {
 /** Reads what `npm audit --json` has written. It ends with 1 both where it finds something and where it finds out nothing. */
 export function outcomeOf(stdout: string, stderr: string): Outcome {
   const report = reportIn(stdout)
-  // What registries without this service answer.
-  if ([404, 405, 501].includes(report.statusCode ?? 0)) {
+  // What registries without this service, or for callers without rights, answer.
+  const { statusCode = 0 } = report
+  if ((statusCode >= 400 && statusCode < 500) || statusCode === 501) {
     const leftOut = `this registry takes no audits (${report.statusCode}), so known advisories were not looked at`
     return { ok: true, output: '', leftOut }
   }

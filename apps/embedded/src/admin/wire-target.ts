@@ -22,7 +22,10 @@ export function openWireTarget(given: OperatorAddresses, values: EnvironmentValu
   const tls = tlsFolder === undefined ? undefined : new TlsFolder(tlsFolder, { logger: silent })
   const network = new WireNetwork({
     tls,
-    addresses: Object.fromEntries(Object.entries(given).map(([name, address]) => [name, [address]])),
+    addresses: Object.fromEntries(
+      // The scheduler's services are in the package `schedule`.
+      Object.entries(given).map(([name, address]) => [name === 'scheduler' ? 'schedule' : name, [address]]),
+    ),
     key: { internalKey },
     maxMessageBytes: 4 * 1024 * 1024,
   })
