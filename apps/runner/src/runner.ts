@@ -15,6 +15,7 @@ import { create, type MessageInitShape } from '@bufbuild/protobuf'
 import { LogLevel } from '@automation/contract/execution/v1/execution'
 import { LRUCache } from 'lru-cache'
 import type { Used } from './children/run-meter.ts'
+import { Idleness } from './session/idleness.ts'
 import { RunningRuns, SlotGrants, TeamBinding } from './runs/running.ts'
 import type { RunnerConfig } from './config.ts'
 import type { Metrics } from './metrics.ts'
@@ -392,59 +393,4 @@ function refusal({ executionId, fence }: Run, { explanation, log }: Reason): Res
   const entry = { timeUs: BigInt(Date.now()) * 1000n, level: LogLevel.ERROR, message: log }
   const end = { case: 'failed', value: { explanation: timelineText(explanation) } } as const
   return create(ResultSchema, { executionId, fence, end, lastLogs: { first: 0, entries: [entry] } })
-}
-
-interface IdlenessOptions {
-  /** Runs that are on, and results that nobody has yet. */
-  busyWith(): number
-  /** Whose the runner is; empty while it is nobody's: then it is kept for whoever comes. */
-  team(): string
-  /** 0: it never retires. */
-  exitMs: number
-  retire?(): void
-}
-
-const looksPerExit = 20
-
-/**
- * How long a runner has had nothing to do. One that is a team's retires after a while of it, once: until it has stopped,
- * it still runs what was on its way.
- */
-class Idleness {
-  readonly #options: IdlenessOptions
-  #since = performance.now()
-  #looks: NodeJS.Timeout | undefined
-
-  constructor(options: IdlenessOptions) {
-    this.#options = options
-  }
-
-  start(): void {
-    const { exitMs } = this.#options
-    if (exitMs > 0) this.#looks = setInterval(() => this.#look(), exitMs / looksPerExit)
-  }
-
-  stop(): void {
-    clearInterval(this.#looks)
-  }
-
-  /** It has something to do, if only for a moment. */
-  busy(): void {
-    this.#since = performance.now()
-  }
-
-  /** How long it has had nothing to do, 0 while it has; and whose it is. */
-  get state(): { idleMs: number; team: string } {
-    const { busyWith, team } = this.#options
-    if (busyWith() > 0) this.busy()
-    return { idleMs: performance.now() - this.#since, team: team() }
-  }
-
-  #look(): void {
-    const { exitMs, retire } = this.#options
-    const { idleMs, team } = this.state
-    if (idleMs < exitMs || team === '') return
-    this.stop()
-    retire?.()
-  }
 }

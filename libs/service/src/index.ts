@@ -15,6 +15,7 @@ export { Periodic } from './periodic.ts'
 export { runProgram, type Program, type ProgramContext, type Running } from './program.ts'
 export { runPart, type PartProgram } from './run-part.ts'
 export {
+  addressesByPackage,
   readGivenAddresses,
   readServiceAddresses,
   readServicePorts,

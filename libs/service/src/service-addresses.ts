@@ -47,3 +47,20 @@ export function readServiceAddresses(env: Environment): ServiceAddresses {
   const here = called.map((name) => [name, [`127.0.0.1:${ports[name]}`]])
   return { ...(Object.fromEntries(here) as ServiceAddresses), ...readGivenAddresses(env) }
 }
+
+/** The same by the package of each proto service, as calls name them. */
+export function addressesByPackage(addresses: Partial<ServiceAddresses>): Record<string, string[]> {
+  const { catalog, execution, sandbox, storage, scheduler } = addresses
+  const byPackage = {
+    catalog,
+    audit: catalog,
+    sandbox,
+    storage,
+    schedule: scheduler,
+    execution,
+    run: execution,
+    runner: execution,
+  }
+  const known = Object.entries(byPackage).filter((entry): entry is [string, string[]] => entry[1] !== undefined)
+  return Object.fromEntries(known)
+}

@@ -1,7 +1,7 @@
 import { keyMinChars, KeyRingError, readKeyRing, runnerKeyOf, sharedKeys } from '@automation/rpc/key-ring'
 import type { ServeOptions, WireOptions } from '@automation/rpc/wire'
 import type { Environment } from './environment.ts'
-import { readServiceAddresses, readServicePorts, type CalledService } from './service-addresses.ts'
+import { addressesByPackage, readServiceAddresses, readServicePorts, type CalledService } from './service-addresses.ts'
 
 /** How a part reaches the others and is reached by them, as WireNetwork, `serve` and `serveOperations` want it. */
 export interface WireConfig extends Omit<WireOptions, 'tls'> {
@@ -23,17 +23,7 @@ const mebibyte = 1024 * 1024
 
 /** Reads them; faults are noted in `env`. */
 export function readWireConfig(env: Environment, { service, key = 'internal' }: Wants): WireConfig {
-  const { catalog, execution, sandbox, storage, scheduler } = readServiceAddresses(env)
-  const addresses = {
-    catalog,
-    audit: catalog,
-    sandbox,
-    storage,
-    schedule: scheduler,
-    execution,
-    run: execution,
-    runner: execution,
-  }
+  const addresses = addressesByPackage(readServiceAddresses(env))
   const ports = readServicePorts(env)
   const host = env.text('INTERNAL_HOST', '127.0.0.1')
   const health = { host, port: env.integer('HEALTH_PORT', { default: ports[`${service}Health`], max: 65_535 }) }

@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { TlsFolder, WireNetwork } from '@automation/rpc/wire'
-import { ConfigurationError, Environment, type CalledService } from '@automation/service'
+import { addressesByPackage, ConfigurationError, Environment, type CalledService } from '@automation/service'
 import { readSecret } from '../secret-file.ts'
 import type { EnvironmentValues } from '../keys.ts'
 import type { Target } from './target.ts'
@@ -22,9 +22,8 @@ export function openWireTarget(given: OperatorAddresses, values: EnvironmentValu
   const tls = tlsFolder === undefined ? undefined : new TlsFolder(tlsFolder, { logger: silent })
   const network = new WireNetwork({
     tls,
-    addresses: Object.fromEntries(
-      // The scheduler's services are in the package `schedule`.
-      Object.entries(given).map(([name, address]) => [name === 'scheduler' ? 'schedule' : name, [address]]),
+    addresses: addressesByPackage(
+      Object.fromEntries(Object.entries(given).map(([name, address]) => [name, [address]])),
     ),
     key: { internalKey },
     maxMessageBytes: 4 * 1024 * 1024,
