@@ -6,7 +6,7 @@ import { FaultProxy } from '@automation/testing/fault-proxy'
 import { freePorts, repositoryRoot, signal } from '../../system/system.ts'
 import { DatabasePair } from './database-pair.ts'
 import { Replica, type ServiceName } from './replica.ts'
-import type { OutsideServers } from './outside-servers.ts'
+import type { OutsideS3 } from './outside-s3.ts'
 
 /** How many of each there are. */
 const counts: Record<ServiceName, number> = {
@@ -48,25 +48,25 @@ export class ManySystem {
   readonly apiToken: string
   readonly folder: string
   readonly database: DatabasePair
-  readonly servers: OutsideServers
+  readonly s3: OutsideS3
   readonly replicas: Replica[] = []
   readonly links: Link[] = []
   /** Of each gateway, without a slash at the end. */
   readonly hosts: string[] = []
 
-  private constructor(folder: string, database: DatabasePair, servers: OutsideServers) {
+  private constructor(folder: string, database: DatabasePair, s3: OutsideS3) {
     this.folder = folder
     this.database = database
-    this.servers = servers
+    this.s3 = s3
     this.apiToken = `sk-${Buffer.from(`sa-${team}-chaos123:${randomBytes(24).toString('hex')}`).toString('base64')}`
   }
 
   /** Starts all of it; resolves when each replica is ready. */
-  static async start(servers: OutsideServers): Promise<ManySystem> {
+  static async start(s3: OutsideS3): Promise<ManySystem> {
     const folder = await mkdtemp(join(tmpdir(), 'automation-chaos-many-'))
     await chmod(folder, 0o755)
     const database = await DatabasePair.start(join(folder, 'databases'))
-    const system = new ManySystem(folder, database, servers)
+    const system = new ManySystem(folder, database, s3)
     await system.#lay()
     // A frozen one does not notice that this program has gone.
     process.once('exit', system.#killAll)
@@ -146,7 +146,7 @@ export class ManySystem {
 
   async #lay(): Promise<void> {
     // On the disk alone storage has one replica.
-    const all = { ...counts, storage: this.servers.s3 ? counts.storage : 1 }
+    const all = { ...counts, storage: this.s3.settings ? counts.storage : 1 }
     const names = Object.entries(all).flatMap(([service, count]) =>
       Array.from({ length: count }, (_, index) => ({
         service: service as ServiceName,
@@ -185,14 +185,13 @@ export class ManySystem {
 
   /** What leads a replica to servers that are not ours. */
   async #outside(service: ServiceName, name: string): Promise<Record<string, string>> {
-    const { s3, kafkaBrokers } = this.servers
+    const s3 = this.s3.settings
     return {
       ...(withDatabase.has(service) && {
         DATABASE_URL: (await this.#link(name, 'postgres', this.database.primary.url)).url,
       }),
       ...(service === 'storage' &&
         s3 && { ...s3, S3_ENDPOINT: (await this.#link(name, 's3', s3['S3_ENDPOINT']!)).url.replace(/\/$/, '') }),
-      ...(service === 'execution' && kafkaBrokers !== undefined && { KAFKA_BROKERS: kafkaBrokers }),
     }
   }
 

@@ -3,7 +3,7 @@ import { postgresPrograms } from '../../system/postgres-server.ts'
 import { Random } from '../../system/random.ts'
 import { ManyCampaign } from './campaign.ts'
 import { ManySystem } from './many-system.ts'
-import { OutsideServers } from './outside-servers.ts'
+import { OutsideS3 } from './outside-s3.ts'
 import { planKinds, strikeKinds } from './strike-kinds.ts'
 import { lossesOf, resultsOf, tableOf } from './table.ts'
 
@@ -24,9 +24,9 @@ export async function strikeMany(options: ManyOptions): Promise<boolean> {
     )
     return true
   }
-  const servers = await OutsideServers.start(['s3'])
+  const s3 = await OutsideS3.start()
   try {
-    const system = await ManySystem.start(servers)
+    const system = await ManySystem.start(s3)
     const end = await strikeAll(system, options).catch(async (error: unknown) => {
       console.error(await system.lastWords(system.replicas.map(({ name }) => name)))
       await system.kill()
@@ -36,7 +36,7 @@ export async function strikeMany(options: ManyOptions): Promise<boolean> {
     else console.log(`Kept: ${system.folder}`)
     return end
   } finally {
-    await servers.stop()
+    await s3.stop()
   }
 }
 
