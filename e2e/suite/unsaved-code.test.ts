@@ -111,11 +111,12 @@ describe('running code by an API token alone', () => {
   test('its process is removed afterwards where asked, and never while another call uses it', async () => {
     const gate = await makeGate()
     const code = `if (svc.context.parameters.waits) { ${gate.wait} } return '${unique()}'`
-    const waiting = run(code, { parameters: { waits: true }, removeOnDone: true })
+    const mark = unique()
+    const waiting = run(code, { parameters: { waits: true, mark }, removeOnDone: true })
     const { data } = await waitUntil(
       'the run waits',
       async () => {
-        const { body } = await client.get<Page<Execution>>('/executions', { status: 'RUNNING', keywords: 'run-' })
+        const { body } = await client.get<Page<Execution>>('/executions', { status: 'RUNNING', q: mark })
         return body.data.length > 0 && body
       },
       { timeoutMs: 20_000 },
