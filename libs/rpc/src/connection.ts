@@ -1,5 +1,6 @@
-import { Client as Channel, connectivityState, credentials } from '@grpc/grpc-js'
+import { connectivityState, credentials } from '@grpc/grpc-js'
 import type { ChannelCredentials, ChannelOptions } from '@grpc/grpc-js'
+import { CallChannel } from './call-stream.ts'
 import type { TlsFolder } from './tls-folder.ts'
 
 // What is given up stays open until the kernel ends it, after two minutes, or whoever took it without a word: so it
@@ -17,10 +18,11 @@ export class Connection {
   readonly #options: ChannelOptions
   readonly #credentials: ChannelCredentials
   readonly #connectWithinMs: number
+  readonly #maxMessageBytes: number
   /** When it was asked for the last time. */
   usedAtMs = Date.now()
   #patienceMs: number
-  #channel: Channel
+  #channel: CallChannel
   #giveUpAtMs: number | undefined
   #hasTimeAgain = false
   #closed = false
@@ -29,18 +31,20 @@ export class Connection {
     address: string,
     options: ChannelOptions,
     connectWithinMs: number,
+    maxMessageBytes: number,
     secured?: ReturnType<TlsFolder['channel']>,
   ) {
     this.#address = address
     this.#options = { ...options, ...secured?.options }
     this.#credentials = secured?.credentials ?? credentials.createInsecure()
     this.#connectWithinMs = connectWithinMs
+    this.#maxMessageBytes = maxMessageBytes
     this.#patienceMs = connectWithinMs
     this.#channel = this.#open()
   }
 
   /** For the next call; calls that began on another one end there. */
-  get channel(): Channel {
+  get channel(): CallChannel {
     return this.#channel
   }
 
@@ -54,15 +58,15 @@ export class Connection {
     this.#channel.close()
   }
 
-  #open(): Channel {
-    const channel = new Channel(this.#address, this.#credentials, this.#options)
+  #open(): CallChannel {
+    const channel = new CallChannel(this.#maxMessageBytes, this.#address, this.#credentials, this.#options)
     this.#giveUpAtMs = undefined
     this.#hasTimeAgain = false
     this.#watch(channel)
     return channel
   }
 
-  #watch(channel: Channel): void {
+  #watch(channel: CallChannel): void {
     const watched = channel.getChannel()
     const state = watched.getConnectivityState(false)
     if (state === connectivityState.READY) this.#patienceMs = this.#connectWithinMs
@@ -84,7 +88,7 @@ export class Connection {
     return true
   }
 
-  #renew(former: Channel): void {
+  #renew(former: CallChannel): void {
     this.#patienceMs = Math.min(this.#patienceMs * 2, mostMs)
     this.#channel = this.#open()
     // What waits in it fails as unavailable; what is on its way goes on.

@@ -23,7 +23,7 @@ export function encoder(type: DescMessage): (message: Message) => Buffer {
 }
 
 /** How bytes become a message; throws a Failure where they are none. */
-export function decoder(type: DescMessage): (bytes: Buffer) => Message {
+export function decoder(type: DescMessage): (bytes: Uint8Array) => Message {
   return (bytes) => {
     try {
       return fromBinary(type, bytes)

@@ -1,23 +1,22 @@
 import { create, type DescMethod, type Message } from '@bufbuild/protobuf'
 import { asFailure, Failure } from '@automation/errors'
 import type {
-  handleUnaryCall,
   handleClientStreamingCall,
   Metadata,
   ServerDuplexStream,
   ServerReadableStream,
-  ServerUnaryCall,
   ServerWritableStream,
   UntypedHandleCall,
   Server,
 } from '@grpc/grpc-js'
 import type { Tracer } from '@automation/tracing'
 import { type CallContext, cancelled, expired, type Principal } from './context.ts'
-import { decoder, encoder, serviceDefinition } from './definition.ts'
+import { decoder, encoder, pathOf, serviceDefinition } from './definition.ts'
 import { contextOf } from './metadata.ts'
 import { received, type Receiving } from './received.ts'
 import { send } from './sent.ts'
 import { notBelievedCode, statusFromFailure, unreachable } from './status.ts'
+import type { UnaryCall, UnaryHandler } from './call-stream-server.ts'
 import type { ServedService } from './service-types.ts'
 import { traced } from './traced.ts'
 
@@ -47,15 +46,15 @@ export interface WireLogger {
   info(fields: object, text: string): void
 }
 
-type UnaryArguments = Parameters<handleUnaryCall<Buffer, Buffer>>
+type UnaryArguments = Parameters<UnaryHandler>
 type ClientStreamingArguments = Parameters<handleClientStreamingCall<Buffer, Buffer>>
 type Handler = (request: unknown, context: CallContext) => unknown
 type Init = Record<string, unknown>
-type Call = ServerUnaryCall<Buffer, Buffer> | ServerReadableStream<Buffer, Buffer> | ServerStream
+type Call = UnaryCall | ServerReadableStream<Buffer, Buffer> | ServerStream
 type ServerStream = ServerWritableStream<Buffer, Buffer> | ServerDuplexStream<Buffer, Buffer>
 
-/** What grpc-js calls for a method: checks who asks, makes the context, runs the handler, answers with its failure if any. */
-export function handling(
+/** What is called for a method: checks who asks, makes the context, runs the handler, answers with its failure if any. */
+function handling(
   method: DescMethod,
   handler: Handler,
   { verify, logger, waitingBytes, open }: HandlingOptions,
@@ -157,24 +156,23 @@ function note(failure: Failure, method: DescMethod, metadata: Metadata, logger: 
 /** What counts the calls of a method that are open, by the names of service and method. */
 export type CountOpenCalls = (service: string, method: string) => OpenCalls
 
-/** Adds what implements the services; each call is verified first. */
+/** Adds what implements the services; each call is verified first. Gives the unary ones by their paths. */
 export function addServices(
   server: Server,
   services: ServedService[],
   verify: Verify,
   { logger, tracer, openCalls }: { logger: WireLogger; tracer?: Tracer; openCalls?: CountOpenCalls },
-): void {
+): Map<string, UnaryHandler> {
+  const unary = new Map<string, UnaryHandler>()
   for (const { service, handlers, waitingBytes } of services) {
     const byName = traced(service, handlers, tracer, 'server') as Record<string, Parameters<typeof handling>[1]>
-    const calls = service.methods.map((method) => [
-      method.localName,
-      handling(method, byName[method.localName]!, {
-        verify,
-        logger,
-        waitingBytes,
-        open: openCalls?.(service.typeName, method.name),
-      }),
-    ])
+    const calls = service.methods.map((method) => {
+      const open = openCalls?.(service.typeName, method.name)
+      const call = handling(method, byName[method.localName]!, { verify, logger, waitingBytes, open })
+      if (method.methodKind === 'unary') unary.set(pathOf(method), call as UnaryHandler)
+      return [method.localName, call]
+    })
     server.addService(serviceDefinition(service), Object.fromEntries(calls))
   }
+  return unary
 }

@@ -2,7 +2,7 @@ import { Metadata } from '@grpc/grpc-js'
 import type { CallContext, Principal } from './context.ts'
 
 /** What travels beside the message: credentials, request id, trace. The deadline goes the way of grpc. */
-export function metadataOf(authorization: string, context: CallContext): Metadata {
+export function metadataOf(authorization: string, context: Pick<CallContext, 'requestId' | 'traceparent'>): Metadata {
   const metadata = new Metadata()
   metadata.set('authorization', authorization)
   if (isSane(context.requestId)) metadata.set('x-request-id', context.requestId)
@@ -47,6 +47,11 @@ export function contextOf(
       return signal()
     },
   }
+}
+
+/** The text, or undefined where it is too long or has other characters than visible ones of ASCII. */
+export function saneOf(text: string | undefined): string | undefined {
+  return text !== undefined && isSane(text) ? text : undefined
 }
 
 function isSane(text: string): boolean {

@@ -3,6 +3,7 @@ import type { DescService } from '@bufbuild/protobuf'
 import type { Tracer } from '@automation/tracing'
 import { Server, ServerCredentials } from '@grpc/grpc-js'
 import { addServices, type CountOpenCalls, type WireLogger } from './handling.ts'
+import { addCallStreams } from './call-stream-server.ts'
 import { channelOptions } from './channel-options.ts'
 import { verifier } from './credentials.ts'
 import { addHealth } from './health.ts'
@@ -46,12 +47,13 @@ export async function serve(services: ServedService[], options: ServeOptions): P
   const { host, port, logger } = options
   const server = new Server(channelOptions(options.maxMessageBytes, options.keepaliveMs))
   const verify = verifier(options)
-  addServices(
+  const unary = addServices(
     server,
     services,
     (metadata, { parent, name }) => verify(authorizationIn(metadata), parent.typeName, name),
     options,
   )
+  const streams = addCallStreams(server, unary, options.maxMessageBytes)
   const descriptors: DescService[] = services.map(({ service }) => service)
   const health = addHealth(server, descriptors)
   await addReflection(server, descriptors, isLoopback(host) ? undefined : verify)
@@ -61,7 +63,10 @@ export async function serve(services: ServedService[], options: ServeOptions): P
   return {
     port: bound,
     drain: health.drain,
-    close: (graceMs) => (closing ??= shutDown(server, graceMs)),
+    close: (graceMs) => {
+      streams.stop()
+      return (closing ??= shutDown(server, graceMs))
+    },
   }
 }
 

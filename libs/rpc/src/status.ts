@@ -22,7 +22,7 @@ export function failureFromError(thrown: unknown): Failure {
   if (thrown instanceof Failure) return thrown
   const { code, metadata } = thrown as Partial<ServiceError>
   const sent = metadata?.get(trailer)[0]
-  if (Buffer.isBuffer(sent)) return decoded(sent, thrown)
+  if (Buffer.isBuffer(sent)) return failureFromTrailer(sent, thrown)
   switch (code) {
     case status.DEADLINE_EXCEEDED:
       return expired(thrown)
@@ -33,7 +33,7 @@ export function failureFromError(thrown: unknown): Failure {
     case status.INTERNAL:
       return unreachable(thrown)
     case status.RESOURCE_EXHAUSTED:
-      return new Failure('too_large', 'message_too_large', 'The message is too large', { cause: thrown })
+      return tooLarge(thrown)
     case status.UNIMPLEMENTED:
       return new Failure('unimplemented', 'unimplemented', 'This operation is not part of the system', {
         cause: thrown,
@@ -41,6 +41,11 @@ export function failureFromError(thrown: unknown): Failure {
     default:
       return new Failure('internal', 'internal_error', 'Internal error', { cause: thrown })
   }
+}
+
+/** That a message is beyond the limit. */
+export function tooLarge(cause?: unknown): Failure {
+  return new Failure('too_large', 'message_too_large', 'The message is too large', { cause })
 }
 
 /** Code of a call that was refused before anything was done, as its peer does not believe who calls. */
@@ -65,7 +70,8 @@ interface SentFailure {
   present?: PresentState
 }
 
-function decoded(bytes: Buffer, cause: unknown): Failure {
+/** The Failure that a peer has sent as JSON. */
+export function failureFromTrailer(bytes: Uint8Array, cause: unknown): Failure {
   const sent = parsed(bytes)
   if (sent === undefined || !(sent.kind in statusOf))
     return new Failure('internal', 'internal_error', 'Internal error', { cause })
@@ -73,9 +79,9 @@ function decoded(bytes: Buffer, cause: unknown): Failure {
   return new Failure(kind, code, text, { cause, fields, retryAfterS, executionId, requiredScope, present })
 }
 
-function parsed(bytes: Buffer): SentFailure | undefined {
+function parsed(bytes: Uint8Array): SentFailure | undefined {
   try {
-    return JSON.parse(bytes.toString()) as SentFailure
+    return JSON.parse(Buffer.from(bytes).toString()) as SentFailure
   } catch {
     // Not one of ours; the caller makes it an internal failure with the whole error as its cause.
     return undefined

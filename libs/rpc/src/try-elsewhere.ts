@@ -20,7 +20,12 @@ const unsent = new WeakSet<Failure>()
  * connection, and until then that of its channel.
  */
 export function noteWhetherSent(failure: Failure, call: ClientUnaryCall, channel: Channel): Failure {
-  if (isUnreachable(failure) && call.getPeer() === channel.getChannel().getTarget()) unsent.add(failure)
+  return isUnreachable(failure) && call.getPeer() === channel.getChannel().getTarget() ? noteUnsent(failure) : failure
+}
+
+/** Notes of a failed call that its peer had nothing of it. */
+export function noteUnsent(failure: Failure): Failure {
+  unsent.add(failure)
   return failure
 }
 

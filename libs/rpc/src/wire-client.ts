@@ -7,6 +7,7 @@ import {
   type ClientReadableStream,
   type ClientWritableStream,
 } from '@grpc/grpc-js'
+import { CallChannel, notCarried } from './call-stream.ts'
 import { type CallContext, defaultTimeoutMs, endOf } from './context.ts'
 import { asBytes, decoder, encoder, pathOf } from './definition.ts'
 import { received } from './received.ts'
@@ -48,9 +49,8 @@ function unaryCall(method: DescMethod, outgoing: Outgoing): unknown {
     const metadata = given instanceof Metadata ? given : await given
     const options = { deadline: context.deadlineMs ?? Date.now() + defaultTimeoutMs }
     const bytes = encode(create(method.input, request))
-    const answer = await tryElsewhere(method, outgoing, (channel) => {
-      if (signal.aborted) throw endOf(signal)
-      return new Promise<Buffer>((resolve, reject) => {
+    const alone = (channel: Channel) =>
+      new Promise<Uint8Array>((resolve, reject) => {
         const cancel = () => call.cancel()
         const call = channel.makeUnaryRequest(path, asBytes, asBytes, bytes, metadata, options, (error, response) => {
           signal.removeEventListener('abort', cancel)
@@ -59,6 +59,16 @@ function unaryCall(method: DescMethod, outgoing: Outgoing): unknown {
         })
         signal.addEventListener('abort', cancel, { once: true })
       })
+    const answer = await tryElsewhere(method, outgoing, async (channel) => {
+      if (signal.aborted) throw endOf(signal)
+      if (!(channel instanceof CallChannel)) return await alone(channel)
+      try {
+        return await channel.carry(path, bytes, metadata, context)
+      } catch (error) {
+        if (error !== notCarried) throw error
+        if (signal.aborted) throw endOf(signal)
+        return await alone(channel)
+      }
     })
     return decode(answer)
   }

@@ -218,6 +218,7 @@ export class WireNetwork implements Neighbours {
         address,
         this.#channelOptions,
         this.#connectWithinMs,
+        this.#options.maxMessageBytes,
         this.#options.tls?.channel(address, hosts),
       )
       this.#connections.set(key, connection)

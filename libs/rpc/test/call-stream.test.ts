@@ -1,0 +1,138 @@
+import { once } from 'node:events'
+import { create, fromBinary, toBinary } from '@bufbuild/protobuf'
+import { CarryRequestSchema, CarryResponseSchema, type Answer } from '@automation/contract/wire/v1/calls'
+import { Client as Channel, credentials, Metadata, Server, ServerCredentials } from '@grpc/grpc-js'
+import { afterEach, expect, test } from 'vitest'
+import { ProbeService, AnswerSchema, QuestionSchema } from './probe/probe_pb.ts'
+import { bearer, call, handlers, networkTo, serveProbe, user, type ProbeHandlers } from './shapes.ts'
+
+const opened: (() => unknown)[] = []
+afterEach(async () => {
+  for (const close of opened.splice(0).toReversed()) await close()
+})
+
+async function served(given: Partial<ProbeHandlers>): Promise<number> {
+  const { port, close } = await serveProbe(handlers(given))
+  opened.push(() => close(0))
+  return port
+}
+
+function probeAt(...ports: number[]) {
+  const network = networkTo(ports)
+  opened.push(() => network.close())
+  return network.client(ProbeService)
+}
+
+const asBytes = (bytes: Buffer) => bytes
+
+test('many calls at once, large answers among them, each get their own', async () => {
+  const sizes = [0, 1, 40_000, 130_000, 700_000]
+  const answer = ({ number }: { number: number }) => ({ number, data: Buffer.alloc(sizes[number % 5]!, number) })
+  const probe = probeAt(await served({ ask: answer }))
+  const numbers = Array.from({ length: 100 }, (_, number) => number)
+  const answers = await Promise.all(numbers.map((number) => probe.ask({ number }, call())))
+  for (const [number, answered] of answers.entries()) {
+    expect(answered.number).toBe(number)
+    expect(Buffer.from(answered.data).equals(Buffer.alloc(sizes[number % 5]!, number))).toBe(true)
+  }
+})
+
+test('a large answer holds up no small one', async () => {
+  const order: string[] = []
+  const probe = probeAt(await served({ ask: ({ text }) => ({ data: new Uint8Array(text === 'large' ? 990_000 : 1) }) }))
+  await probe.ask({}, call())
+  const asked = (text: string) => probe.ask({ text }, call()).then(() => order.push(text))
+  await Promise.all([asked('large'), asked('small')])
+  expect(order).toEqual(['small', 'large'])
+})
+
+test('large requests reach the service as well', async () => {
+  const probe = probeAt(await served({ ask: ({ data }) => ({ number: data.length }) }))
+  const lengths = [10, 127_000, 140_000, 900_000]
+  const answers = await Promise.all(lengths.map((length) => probe.ask({ data: new Uint8Array(length) }, call())))
+  expect(answers.map(({ number }) => number)).toEqual(lengths)
+})
+
+test('a peer of the release before, which has no such stream, is called all the same', async () => {
+  const server = new Server()
+  server.addService(
+    {
+      ask: {
+        path: '/automation.probe.v1.ProbeService/Ask',
+        requestStream: false,
+        responseStream: false,
+        requestSerialize: asBytes,
+        requestDeserialize: asBytes,
+        responseSerialize: asBytes,
+        responseDeserialize: asBytes,
+      },
+    },
+    {
+      ask: ({ request }: { request: Buffer }, callback: (error: null, response: Buffer) => void) => {
+        const { text } = fromBinary(QuestionSchema, request)
+        callback(null, Buffer.from(toBinary(AnswerSchema, create(AnswerSchema, { text }))))
+      },
+    },
+  )
+  const port = await new Promise<number>((resolve, reject) =>
+    server.bindAsync('127.0.0.1:0', ServerCredentials.createInsecure(), (error, bound) =>
+      error === null ? resolve(bound) : reject(error),
+    ),
+  )
+  opened.push(() => server.forceShutdown())
+  const probe = probeAt(port)
+  const texts = ['one', 'two', 'three']
+  const answers = await Promise.all(texts.map((text) => probe.ask({ text }, call())))
+  expect(answers.map(({ text }) => text)).toEqual(texts)
+  expect((await probe.ask({ text: 'four' }, call())).text).toBe('four')
+})
+
+test('each call on the stream shows its own credentials: without, none is made', async () => {
+  const seen: string[] = []
+  const port = await served({
+    ask: (_request, { principal }) => (seen.push(principal.name), {}),
+  })
+  const good = await bearer({ role: user.role, name: 'good' })
+  const answers = await carried(port, ['', 'Bearer x', good, await bearer({ exp: -120, iat: -180 })])
+  const codes = answers.map(({ failure }) =>
+    failure === undefined ? 'answered' : (JSON.parse(Buffer.from(failure).toString()) as { code: string }).code,
+  )
+  expect(codes).toEqual(['unauthenticated', 'unauthenticated', 'answered', 'unauthenticated'])
+  expect(seen).toEqual(['good'])
+})
+
+test('what is no message of ours ends the stream, and the server serves on', async () => {
+  const port = await served({})
+  const channel = new Channel(`127.0.0.1:${port}`, credentials.createInsecure())
+  opened.push(() => channel.close())
+  const stream = channel.makeBidiStreamRequest(
+    '/automation.wire.v1.CallService/Carry',
+    asBytes,
+    asBytes,
+    new Metadata(),
+  )
+  stream.write(Buffer.from([0xff, 0xff, 0xff]))
+  await expect(once(stream, 'data')).rejects.toBeDefined()
+  await probeAt(port).ask({}, call())
+})
+
+/** Answers to one call for each authorization, all on one stream, in the order of the calls. */
+async function carried(port: number, authorizations: string[]): Promise<Answer[]> {
+  const channel = new Channel(`127.0.0.1:${port}`, credentials.createInsecure())
+  opened.push(() => channel.close())
+  const stream = channel.makeBidiStreamRequest(
+    '/automation.wire.v1.CallService/Carry',
+    asBytes,
+    asBytes,
+    new Metadata(),
+  )
+  const path = '/automation.probe.v1.ProbeService/Ask'
+  const calls = authorizations.map((authorization, number) => ({ number, path, authorization, timeoutMs: 5000 }))
+  stream.write(Buffer.from(toBinary(CarryRequestSchema, create(CarryRequestSchema, { calls }))))
+  const answers: Answer[] = []
+  for await (const bytes of stream) {
+    answers.push(...fromBinary(CarryResponseSchema, bytes as Buffer).answers)
+    if (answers.length === calls.length) break
+  }
+  return answers.toSorted((a, b) => a.number - b.number)
+}
