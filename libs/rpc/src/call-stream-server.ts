@@ -124,7 +124,10 @@ class CallsOfStream {
       return
     }
     for (const call of frame.calls) this.#take(call)
-    for (const number of frame.cancelled) this.#open.get(number)?.cancel()
+    for (const number of frame.cancelled) {
+      this.#open.get(number)?.cancel()
+      this.#close(number)
+    }
   }
 
   #take(call: Call): void {
@@ -135,9 +138,10 @@ class CallsOfStream {
     const carried = new CarriedCall(call)
     this.#open.set(number, carried)
     handler(carried, (error, response) => {
+      // Its caller is gone.
+      if (!this.#open.has(number)) return
       const failure = error === null ? undefined : (error.metadata!.get(trailer)[0] as Buffer)
-      if (carried.cancelled) this.#close(number)
-      else if (failure !== undefined) this.#finish({ number, failure })
+      if (failure !== undefined) this.#finish({ number, failure })
       else if (response!.length > this.#maxMessageBytes) this.#finish({ number, failure: encoded(tooLarge()) })
       else this.#respond(number, response!)
     })

@@ -53,6 +53,19 @@ test('large requests reach the service as well', async () => {
   expect(answers.map(({ number }) => number)).toEqual(lengths)
 })
 
+test('a call that nobody waits for any more holds up no stop, whatever its handler does', async () => {
+  const begun = Promise.withResolvers<void>()
+  const server = await serveProbe(handlers({ ask: () => (begun.resolve(), new Promise<never>(() => undefined)) }))
+  const caller = new AbortController()
+  const asked = probeAt(server.port).ask({}, call({ signal: caller.signal }))
+  await begun.promise
+  caller.abort()
+  await expect(asked).rejects.toMatchObject({ code: 'call_cancelled' })
+  const before = performance.now()
+  await server.close(60_000)
+  expect(performance.now() - before).toBeLessThan(30_000)
+})
+
 test('a peer of the release before, which has no such stream, is called all the same', async () => {
   const server = new Server()
   server.addService(
