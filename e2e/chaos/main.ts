@@ -4,7 +4,7 @@ import { randomSeed, readOptions, wholeNumber } from '../system/options.ts'
 import { endOnSignals, removeTraces, type Shape } from '../system/system.ts'
 import { Campaign } from './campaign.ts'
 import type { Round } from './campaign.ts'
-import { strikeMany } from './many/run.ts'
+import { strikeMany, type Outcome } from './many/run.ts'
 import { strikeKinds } from './many/strike-kinds.ts'
 import { roundLine, summaryOf, tableOf } from './report.ts'
 import { failPointsInTurn, planStrikes } from './strikes.ts'
@@ -32,7 +32,7 @@ and everything is compared at the end. For each kind the longest time without an
   --kinds LIST    only these kinds, with commas between:
                   ${Object.keys(strikeKinds).join(', ')}
 
-Ends with 1 when a promise was broken, or a bound was passed.
+Ends with 1 when a promise was broken, or a bound was passed; with 3 when this machine has no means for it.
 `
 
 const options = readOptions(
@@ -56,11 +56,23 @@ const options = readOptions(
 )
 type Options = NonNullable<typeof options>
 
-endOnSignals()
+const exitCodes: Record<Outcome, number> = { held: 0, broken: 1, 'left out': 3 }
+
 if (options?.shapes.length === 0) {
   console.log(`${options.strikes} strikes on many replicas, seed ${options.seed}`)
-  if (!(await strikeMany(options))) process.exitCode = 1
-} else if (options) await chaos(options)
+  process.exitCode = exitCodes[await strikeMany(options, endingOnSignals())]
+} else if (options) {
+  endOnSignals()
+  await chaos(options)
+}
+
+/** Aborts on a signal, for a program that first ends what it has started. */
+function endingOnSignals(): AbortSignal {
+  const ending = new AbortController()
+  for (const name of ['SIGINT', 'SIGTERM'] as const)
+    process.on(name, () => ending.abort(new Error(`It was told to end by ${name}`)))
+  return ending.signal
+}
 
 async function chaos({ kills, shapes, seed, json, keep }: Options): Promise<void> {
   console.log(`${kills} kills, ${shapes.join(' and ')}, seed ${seed}`)

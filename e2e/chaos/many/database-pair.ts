@@ -26,8 +26,13 @@ export class DatabasePair {
     await serverFolder(folder)
     const primary = await PostgresServer.make(await serverFolder(join(folder, 'database-0')), configuration)
     const pair = new DatabasePair(folder, primary)
-    await pair.addStandby()
-    return pair
+    try {
+      await pair.addStandby()
+      return pair
+    } catch (error) {
+      await pair.stop()
+      throw error
+    }
   }
 
   get primary(): PostgresServer {

@@ -61,24 +61,37 @@ export class ManySystem {
     this.apiToken = `sk-${Buffer.from(`sa-${team}-chaos123:${randomBytes(24).toString('hex')}`).toString('base64')}`
   }
 
-  /** Starts all of it; resolves when each replica is ready. */
-  static async start(s3: OutsideS3): Promise<ManySystem> {
+  /** Starts all of it; resolves when each replica is ready. Rejects once `ending` aborts, and then leaves nothing. */
+  static async start(s3: OutsideS3, ending: AbortSignal): Promise<ManySystem> {
     const folder = await mkdtemp(join(tmpdir(), 'automation-chaos-many-'))
     await chmod(folder, 0o755)
-    const database = await DatabasePair.start(join(folder, 'databases'))
-    const system = new ManySystem(folder, database, s3)
-    await system.#lay()
+    let system: ManySystem | undefined
+    try {
+      ending.throwIfAborted()
+      system = new ManySystem(folder, await DatabasePair.start(join(folder, 'databases')), s3)
+      await system.#start(ending)
+      return system
+    } catch (error) {
+      await system?.kill()
+      if (ending.aborted) await rm(folder, { recursive: true, force: true })
+      throw error
+    }
+  }
+
+  async #start(ending: AbortSignal): Promise<void> {
+    await this.#lay()
     // A frozen one does not notice that this program has gone.
-    process.once('exit', system.#killAll)
+    process.once('exit', this.#killAll)
+    ending.addEventListener('abort', this.#killAll)
     // One replica of each brings its schema up to date, and makes the first team, before the others come.
     const [first = [], others = []] = Object.values(
-      Object.groupBy(system.replicas, ({ name }) => (name.endsWith('-1') ? 'first' : 'others')),
+      Object.groupBy(this.replicas, ({ name }) => (name.endsWith('-1') ? 'first' : 'others')),
     )
     for (const some of [first, others]) {
+      ending.throwIfAborted()
       for (const replica of some) replica.start()
       await Promise.all(some.map((replica) => replica.ready()))
     }
-    return system
   }
 
   readonly #killAll = () => {
@@ -139,7 +152,6 @@ export class ManySystem {
   }
 
   async #end(): Promise<void> {
-    process.off('exit', this.#killAll)
     await Promise.all(this.links.map(({ proxy }) => proxy.close()))
     await this.database.stop()
   }

@@ -26,13 +26,23 @@ export class OutsideS3 {
     const folder = await mkdtemp(join(tmpdir(), 'automation-chaos-servers-'))
     const [port] = await freePorts(1)
     const env = { SERVICES_STATE: folder, S3_PORT: `${port}` }
-    return new OutsideS3(folder, env, existsSync(script) ? exportsOf(await run(env, 'up')) : undefined)
+    try {
+      return new OutsideS3(folder, env, existsSync(script) ? exportsOf(await run(env, 'up')) : undefined)
+    } catch (error) {
+      await remove(folder, env)
+      throw error
+    }
   }
 
-  async stop(): Promise<void> {
-    if (this.settings !== undefined) await run(this.#env, 'clean')
-    await rm(this.#folder, { recursive: true, force: true })
+  /** It is gone with all that it has kept. */
+  stop(): Promise<void> {
+    return remove(this.#folder, this.#env)
   }
+}
+
+async function remove(folder: string, env: Record<string, string>): Promise<void> {
+  if (existsSync(script)) await run(env, 'clean')
+  await rm(folder, { recursive: true, force: true })
 }
 
 async function run(env: Record<string, string>, command: string): Promise<string> {

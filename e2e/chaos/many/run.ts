@@ -16,28 +16,40 @@ export interface ManyOptions {
   keep: boolean
 }
 
-/** Strikes a system of many replicas under load; gives whether every promise and every bound held. */
-export async function strikeMany(options: ManyOptions): Promise<boolean> {
+/** What became of a campaign: every promise and every bound held, or not, or this machine has no means for it. */
+export type Outcome = 'held' | 'broken' | 'left out'
+
+/** Strikes a system of many replicas under load. Rejects once `ending` aborts, when all that it has started is gone. */
+export async function strikeMany(options: ManyOptions, ending: AbortSignal): Promise<Outcome> {
   if (postgresPrograms === undefined) {
     console.log(
       'left out: a primary with its standby wants the programs of PostgreSQL (Debian: apt-get install postgresql)',
     )
-    return true
+    return 'left out'
   }
   const s3 = await OutsideS3.start()
   try {
-    const system = await ManySystem.start(s3)
-    const end = await strikeAll(system, options).catch(async (error: unknown) => {
-      console.error(await system.lastWords(system.replicas.map(({ name }) => name)))
+    const system = await ManySystem.start(s3, ending)
+    const held = await Promise.race([strikeAll(system, options), aborted(ending)]).catch(async (error: unknown) => {
+      if (!ending.aborted) console.error(await system.lastWords(system.replicas.map(({ name }) => name)))
       await system.kill()
+      if (ending.aborted) await system.removeTraces()
       throw error
     })
-    if (end && !options.keep) await system.removeTraces()
+    if (held && !options.keep) await system.removeTraces()
     else console.log(`Kept: ${system.folder}`)
-    return end
+    return held ? 'held' : 'broken'
   } finally {
     await s3.stop()
   }
+}
+
+function aborted(signal: AbortSignal): Promise<never> {
+  const { promise, reject } = Promise.withResolvers<never>()
+  const abort = () => reject(signal.reason as Error)
+  signal.addEventListener('abort', abort)
+  if (signal.aborted) abort()
+  return promise
 }
 
 async function strikeAll(system: ManySystem, { strikes, kinds, seed, json }: ManyOptions): Promise<boolean> {
