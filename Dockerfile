@@ -79,7 +79,8 @@ RUN mkdir -p /alone/bin /alone/lib && cp /usr/local/bin/node /alone/bin/ \
 
 FROM debian:bookworm-slim AS service
 COPY --from=node-alone /alone /usr/local
-RUN ldconfig && rm -rf /var/cache/ldconfig && groupadd --gid 1000 node && useradd --uid 1000 --gid node --create-home node
+RUN ldconfig && rm -rf /var/cache/ldconfig && groupadd --gid 1000 node \
+  && SOURCE_DATE_EPOCH=0 useradd --uid 1000 --gid node --create-home node
 ENV NODE_ENV=production NODE_COMPILE_CACHE=/app/compiled
 WORKDIR /app
 USER 1000:1000

@@ -1,6 +1,8 @@
 import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
 import { isDocker } from '../images/build.ts'
 import { run } from './run.ts'
+import type { Source } from './source.ts'
 
 const fromLine = /^FROM (?:--platform=\S+ )?(\S+)/gm
 
@@ -24,10 +26,10 @@ export function pinBases(dockerfile: string, digests: ReadonlyMap<string, string
  */
 export async function readBases(
   { builder, basesFile, localBases }: { builder: string; basesFile: string | undefined; localBases: boolean },
-  dockerfile: string,
+  { folder }: Source,
 ): Promise<Map<string, string>> {
   if (localBases) return new Map()
-  const names = basesIn(dockerfile)
+  const names = basesIn(await readFile(join(folder, 'Dockerfile'), 'utf8'))
   if (basesFile !== undefined) {
     const known = await digestsIn(basesFile)
     const unknown = names.filter((name) => !/^sha256:[0-9a-f]{64}$/.test(known.get(name) ?? ''))

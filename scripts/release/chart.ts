@@ -1,16 +1,18 @@
 import { cp, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { gzipSync } from 'node:zlib'
 import { run } from './run.ts'
+import type { Source } from './source.ts'
 
 /** Packages the chart with the digests of the images, which then count in place of their tags; gives what is missing. */
 export async function packageChart({
-  root,
+  source,
   out,
   version,
   digests,
 }: {
-  root: string
+  source: Source
   out: string
   version: string
   digests: ReadonlyMap<string, string>
@@ -18,10 +20,12 @@ export async function packageChart({
   const work = await mkdtemp(join(tmpdir(), 'release-chart-'))
   try {
     const chart = join(work, 'process-automation')
-    await cp(join(root, 'charts/process-automation'), chart, { recursive: true })
+    await cp(join(source.folder, 'charts/process-automation'), chart, { recursive: true })
     const values = join(chart, 'values.yaml')
     await writeFile(values, withDigests(await readFile(values, 'utf8'), digests))
-    await run('helm', ['package', chart, '--version', version, '--app-version', version, '--destination', out])
+    await run('helm', ['package', chart, '--version', version, '--app-version', version, '--destination', work])
+    const name = `process-automation-${version}.tgz`
+    await writeFile(join(out, name), await packedAlike(join(work, name), source.time))
     return []
   } catch (error) {
     const isAway = (error as { cause?: NodeJS.ErrnoException }).cause?.code === 'ENOENT'
@@ -29,6 +33,15 @@ export async function packageChart({
   } finally {
     await rm(work, { recursive: true })
   }
+}
+
+/** The same archive with the time of the commit in place of that of packaging, and its files in one order. */
+async function packedAlike(archive: string, time: number): Promise<Buffer> {
+  const folder = await mkdtemp(`${archive}-`)
+  await run('tar', ['-xf', archive, '-C', folder])
+  const alike = ['--sort=name', `--mtime=@${time}`, '--owner=0', '--group=0', '--numeric-owner', '--mode=u=rwX,go=rX']
+  await run('tar', [...alike, '--format=ustar', '-cf', `${folder}.tar`, '-C', folder, 'process-automation'])
+  return gzipSync(await readFile(`${folder}.tar`), { level: 9 })
 }
 
 /** The values of the chart with the digests of images; all else stays as it is, comments too. */

@@ -1,4 +1,4 @@
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { buildArchive, isDocker } from '../images/build.ts'
@@ -17,6 +17,12 @@ interface ImagesOptions {
   source: Source
 }
 
+/** An image of a release: its digest, and the platforms that it was built for. */
+export interface Image {
+  digest: string
+  platforms: string[]
+}
+
 /** The platform of this machine, as images name it. */
 export const ownPlatform = `linux/${{ x64: 'amd64' }[process.arch as string] ?? process.arch}`
 
@@ -27,36 +33,38 @@ export function unbuildable(builder: string, platform: string): string | undefin
 }
 
 /**
- * Builds all images from the files in `context` into the layout `images` of the release, each for all platforms that can be
- * built here. Gives the digests by the names of the images, and what is missing, a line for each.
+ * Builds images from the files of the commit into the layout `images` of the release, each for all platforms that can be built
+ * here. Gives them by their names; what is missing is added to `missing`, a line for each.
  */
-export async function makeImages(
-  options: ImagesOptions,
-  context: string,
-): Promise<{ digests: Map<string, string>; missing: string[] }> {
-  const { builder, out, version, images, source, bases } = options
+export async function makeImages(options: ImagesOptions, missing: string[]): Promise<Map<string, Image>> {
+  const { builder, out, version, source, bases } = options
   const layout = join(out, 'images')
   await beginLayout(layout)
-  await writeFile(join(context, 'Dockerfile'), pinBases(source.dockerfile, bases))
-  const missing = options.platforms.flatMap((platform) => unbuildable(builder, platform) ?? [])
+  const dockerfile = join(source.folder, 'Dockerfile')
+  await writeFile(dockerfile, pinBases(await readFile(dockerfile, 'utf8'), bases))
+  missing.push(...options.platforms.flatMap((platform) => unbuildable(builder, platform) ?? []))
   const platforms = options.platforms.filter((platform) => unbuildable(builder, platform) === undefined)
-  const digests = new Map<string, string>()
-  for (const target of images) {
+  const images = new Map<string, Image>()
+  for (const target of options.images) {
     const made: { platform: string; folder: string }[] = []
     const work = await mkdtemp(join(tmpdir(), 'release-image-'))
     try {
       for (const platform of platforms) {
         const folder = join(work, String(made.length))
-        const fault = await buildInto(folder, { builder, target, context, platform, version, source })
+        const fault = await buildInto(folder, { builder, target, platform, version, source })
         if (fault === undefined) made.push({ platform, folder })
         else missing.push(`image ${target} for ${platform}: ${fault}`)
       }
-      if (made.length > 0) digests.set(target, await addImage(layout, `${target}:${version}`, made))
+      if (made.length > 0)
+        images.set(target, {
+          digest: await addImage(layout, `${target}:${version}`, made),
+          platforms: made.map(({ platform }) => platform),
+        })
     } finally {
       await rm(work, { recursive: true })
     }
   }
-  return { digests, missing }
+  return images
 }
 
 /** One image of one platform as a layout of its own; gives why it failed. */
@@ -66,7 +74,7 @@ async function buildInto(
     source,
     version,
     ...build
-  }: Pick<ImagesOptions, 'builder' | 'version' | 'source'> & { target: string; context: string; platform: string },
+  }: Pick<ImagesOptions, 'builder' | 'version' | 'source'> & { target: string; platform: string },
 ): Promise<string | undefined> {
   await mkdir(folder)
   const archive = `${folder}.tar`
@@ -76,7 +84,7 @@ async function buildInto(
     'org.opencontainers.image.licenses': 'Apache-2.0',
   }
   try {
-    await buildArchive({ ...build, archive, labels, time: source.time })
+    await buildArchive({ ...build, context: source.folder, archive, labels, time: source.time })
     await run('tar', ['-xf', archive, '-C', folder])
     await rm(archive)
     return undefined

@@ -15,7 +15,8 @@ export async function provenanceOf({
 }: {
   out: string
   version: string
-  platforms: string[]
+  /** Those that each image was built for, by its name. */
+  platforms: ReadonlyMap<string, string[]>
   source: Source
   bases: ReadonlyMap<string, string>
   digests: ReadonlyMap<string, string>
@@ -27,7 +28,7 @@ export async function provenanceOf({
   const files = await filesBelow(out)
   const ofFiles = await Promise.all(files.map(async (name) => subject(name, await hashOf(join(out, name)))))
   const ofImages = [...digests].map(([name, digest]) => subject(`process-automation-${name}`, digest.slice(7)))
-  const lock = await hashOf(join(source.root, 'package-lock.json'))
+  const lock = await hashOf(join(source.folder, 'package-lock.json'))
   return {
     _type: 'https://in-toto.io/Statement/v1',
     subject: [...ofImages, ...ofFiles],
@@ -35,7 +36,7 @@ export async function provenanceOf({
     predicate: {
       buildDefinition: {
         buildType: 'urn:process-automation:release:1',
-        externalParameters: { version, platforms },
+        externalParameters: { version, platforms: Object.fromEntries(platforms) },
         internalParameters: { sourceDateEpoch: source.time },
         resolvedDependencies: [
           { uri: 'git+process-automation', digest: { gitCommit: source.commit } },

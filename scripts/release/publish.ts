@@ -6,8 +6,16 @@ export function publishScript(version: string, digests: ReadonlyMap<string, stri
 # Wants skopeo, cosign, jq, helm, npm and twine, signed in. Run it once more where it was cut off before npm.
 set -eu
 [ $# = 2 ] || { sed -n 2,3p "$0" >&2; exit 2; }
-cd "$(dirname "$0")"
 registry=$1 key=$2
+# The file is named from where this is called; a KMS has a scheme (awskms://…).
+case $key in
+  *://*) ;;
+  *)
+    [ -r "$key" ] || { echo "publish: there is no key in $key" >&2; exit 2; }
+    key=$(realpath "$key")
+    ;;
+esac
+cd "$(dirname "$0")"
 sha256sum --check --quiet SHA256SUMS
 jq .predicate provenance.json >provenance.predicate
 

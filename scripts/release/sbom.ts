@@ -10,18 +10,14 @@ interface Bom {
 }
 
 /** What npm has put into an image, as CycloneDX: the packages of its workspace, as package-lock.json fixes them. */
-export async function sbomOf(
-  { root, version }: { root: string; version: string },
-  image: string,
-  { time }: Source,
-): Promise<object> {
+export async function sbomOf(image: string, version: string, { folder, time }: Source): Promise<object> {
   // An image that is none of a service has the daemon in it.
-  const workspaces = [existsSync(join(root, 'apps', image)) ? image : 'sandbox-daemon']
+  const workspaces = [existsSync(join(folder, 'apps', image)) ? image : 'sandbox-daemon']
   // Its browsers' side is bundled into the gateway's.
   if (image === 'gateway') workspaces.push('console')
   const options = ['--sbom-format', 'cyclonedx', '--sbom-type', 'application', '--package-lock-only', '--omit', 'dev']
   const only = workspaces.flatMap((name) => ['--workspace', `@automation/${name}`])
-  const bom = JSON.parse(await run('npm', ['sbom', ...options, '--omit', 'optional', ...only], { cwd: root })) as Bom
+  const bom = JSON.parse(await run('npm', ['sbom', ...options, '--omit', 'optional', ...only], { cwd: folder })) as Bom
   // The same for the same commit: no number by chance, no time of this moment, no name of this folder.
   delete bom.serialNumber
   bom.metadata.timestamp = new Date(time * 1000).toISOString()

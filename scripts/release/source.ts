@@ -1,29 +1,53 @@
-import { readFile } from 'node:fs/promises'
+import { mkdtemp, readFile, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { run } from './run.ts'
 
 /** The commit that a release is made of. */
 export interface Source {
-  root: string
+  /** A folder of its own with the files of the commit and nothing else. */
+  folder: string
   commit: string
   /** When it was committed, in seconds since 1970: the time of every file of the release. */
   time: number
-  dockerfile: string
 }
 
-/** The commit that is checked out. Rejects where files differ from it, or say another version than the release. */
-export async function readSource(root: string, version: string): Promise<Source> {
+/**
+ * Works with the files of the commit that is checked out in `root`, unpacked elsewhere, so that nothing else of this machine gets
+ * into a release. Rejects where files under version control differ from it, or say another version than the release.
+ */
+export async function withSource<Result>(
+  root: string,
+  version: string,
+  work: (source: Source) => Promise<Result>,
+): Promise<Result> {
   const git = async (...args: string[]) => (await run('git', args, { cwd: root })).trim()
   const changed = await git('status', '--porcelain', '--untracked-files=no')
   if (changed !== '') throw new Error(`a release is made of a commit, but these files differ from it:\n${changed}`)
-  const faults = versionFaults(version, {
-    'package.json': await readFile(join(root, 'package.json'), 'utf8'),
-    'charts/process-automation/Chart.yaml': await readFile(join(root, 'charts/process-automation/Chart.yaml'), 'utf8'),
-    'clients/python/pyproject.toml': await readFile(join(root, 'clients/python/pyproject.toml'), 'utf8'),
-  })
-  if (faults.length > 0) throw new Error(`this commit is not of version ${version}: ${faults.join('; ')}`)
   const [commit = '', time] = (await git('log', '-1', '--format=%H %ct')).split(' ')
-  return { root, commit, time: Number(time), dockerfile: await readFile(join(root, 'Dockerfile'), 'utf8') }
+  const folder = await mkdtemp(join(tmpdir(), 'release-'))
+  try {
+    await unpack(root, commit, folder)
+    await expectVersion(folder, version)
+    return await work({ folder, commit, time: Number(time) })
+  } finally {
+    await rm(folder, { recursive: true })
+  }
+}
+
+/** All files get the time of the commit. */
+async function unpack(root: string, commit: string, folder: string): Promise<void> {
+  const archive = join(folder, '.source.tar')
+  await run('git', ['archive', '--format', 'tar', '--output', archive, commit], { cwd: root })
+  await run('tar', ['-xf', archive, '-C', folder])
+  await rm(archive)
+}
+
+async function expectVersion(folder: string, version: string): Promise<void> {
+  const paths = ['package.json', 'charts/process-automation/Chart.yaml', 'clients/python/pyproject.toml']
+  const texts = paths.map(async (path) => [path, await readFile(join(folder, path), 'utf8')] as const)
+  const faults = versionFaults(version, Object.fromEntries(await Promise.all(texts)))
+  if (faults.length > 0) throw new Error(`this commit is not of version ${version}: ${faults.join('; ')}`)
 }
 
 /** The files that say another version, each with what it says. */
@@ -34,12 +58,4 @@ export function versionFaults(version: string, files: Readonly<Record<string, st
     if (said.length === 0) return [`${path} says no version`]
     return others.length === 0 ? [] : [`${path} says ${[...new Set(others)].join(' and ')}`]
   })
-}
-
-/** Its files, all with the time of the commit. */
-export async function unpackSource({ root, commit }: Source, folder: string): Promise<void> {
-  const archive = join(folder, '.source.tar')
-  await run('git', ['archive', '--format', 'tar', '--output', archive, commit], { cwd: root })
-  await run('tar', ['-xf', archive, '-C', folder])
-  await run('rm', [archive])
 }

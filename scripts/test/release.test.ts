@@ -1,16 +1,19 @@
 import { execFile } from 'node:child_process'
 import { generateKeyPairSync } from 'node:crypto'
-import { mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises'
+import { appendFile, mkdir, mkdtemp, readFile, realpath, rm, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { promisify } from 'node:util'
+import { gunzipSync, zstdDecompressSync } from 'node:zlib'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { basesIn, pinBases } from '../release/bases.ts'
 import { readKey } from '../release/checksums.ts'
 import { withDigests } from '../release/chart.ts'
 import { ownPlatform, unbuildable } from '../release/images.ts'
 import { publishScript } from '../release/publish.ts'
+import { parts, platforms, trialOf } from '../release/release.ts'
 import { versionFaults } from '../release/source.ts'
+import { targets } from '../images/targets.ts'
 import { isThere } from '../charts/render.ts'
 
 const run = promisify(execFile)
@@ -64,6 +67,61 @@ test('the script that publishes is one that a shell reads, and signs each image 
   expect(await readFile(file, 'utf8')).toContain(`publish gateway ${digest}`)
 })
 
+test('the script that publishes finds its key by the path that it was called with, and without one publishes nothing', async () => {
+  const caller = await folder()
+  const made = join(caller, 'release')
+  await mkdir(join(made, 'packages'), { recursive: true })
+  await writeFile(join(made, 'publish'), publishScript('1.0.0', new Map([['gateway', digest]])), { mode: 0o755 })
+  await writeFile(join(caller, 'cosign.key'), '')
+  // What publishes writes down how it was called.
+  const called = join(caller, 'called')
+  const programs = join(caller, 'programs')
+  await mkdir(programs)
+  for (const name of ['skopeo', 'cosign', 'jq', 'helm', 'npm', 'twine', 'sha256sum'])
+    await writeFile(join(programs, name), `#!/bin/sh\necho "${name} $*" >>'${called}'\n`, { mode: 0o755 })
+  const env = { ...process.env, PATH: `${programs}:${process.env['PATH']}` }
+  const publish = (key: string) => run('./release/publish', ['registry.example.com/team', key], { cwd: caller, env })
+  await expect(publish('no.key')).rejects.toThrow('there is no key in no.key')
+  await expect(readFile(called)).rejects.toThrow('ENOENT')
+  await publish('cosign.key')
+  await publish('awskms:///alias/releases')
+  const keys = [...(await readFile(called, 'utf8')).matchAll(/--key (\S+)/g)].map(([, key]) => key)
+  expect(new Set(keys)).toEqual(new Set([await realpath(join(caller, 'cosign.key')), 'awskms:///alias/releases']))
+})
+
+test('a release that lacks a part, an image, a platform or digests of its bases is a trial', () => {
+  const whole = { only: [...parts], images: [...targets], platforms: [...platforms], localBases: false }
+  expect(trialOf(whole)).toEqual([])
+  expect(trialOf({ ...whole, only: ['images'] })).toEqual(['--only'])
+  expect(trialOf({ ...whole, images: ['gateway'] })).toEqual(['--images'])
+  expect(trialOf({ ...whole, platforms: ['linux/amd64'] })).toEqual(['--platforms'])
+  expect(trialOf({ ...whole, localBases: true })).toEqual(['--local-bases'])
+})
+
+/** A file of the first image with this digest in the layout of a release, as its last layer with it has it. */
+async function textIn(out: string, digest: string, path: string): Promise<string | undefined> {
+  const blob = (name: string) => join(out, 'images/blobs', name.replace(':', '/'))
+  const read = async (name: string) => JSON.parse(await readFile(blob(name), 'utf8')) as Record<string, Named[]>
+  interface Named {
+    digest: string
+  }
+  const { manifests } = await read(digest)
+  const { layers } = await read(manifests![0]!.digest)
+  let text: string | undefined
+  for (const layer of layers!) {
+    const bytes = await readFile(blob(layer.digest))
+    const tar =
+      bytes[0] === 0x1f ? gunzipSync(bytes) : bytes.readUInt32LE() === 0xfd2fb528 ? zstdDecompressSync(bytes) : bytes
+    const file = join(await folder(), 'layer.tar')
+    await writeFile(file, tar)
+    text = await run('tar', ['-xOf', file, path]).then(
+      ({ stdout }) => stdout,
+      () => text,
+    )
+  }
+  return text
+}
+
 const builder = process.env['IMAGE_BUILDER']
 // Without a program that builds images there is nothing to try.
 describe.runIf(builder !== undefined)('a release', () => {
@@ -71,7 +129,7 @@ describe.runIf(builder !== undefined)('a release', () => {
   let again = ''
   let key = ''
   let commit = ''
-  let answer = { code: 0, stderr: '' }
+  let answer = { code: 0, stdout: '', stderr: '' }
 
   beforeAll(async () => {
     // Of what is committed, as a release is.
@@ -79,6 +137,11 @@ describe.runIf(builder !== undefined)('a release', () => {
     await run('git', ['clone', '--quiet', '--local', root, clone])
     commit = (await run('git', ['rev-parse', 'HEAD'], { cwd: clone })).stdout.trim()
     await symlink(join(root, 'node_modules'), join(clone, 'node_modules'))
+    // What git does not see: a new file, and a changed one that it was told not to look at.
+    await writeFile(join(clone, 'charts/process-automation/templates/planted.yaml'), '# planted\n')
+    await writeFile(join(clone, 'clients/python/src/process_automation/planted.py'), '# planted\n')
+    await run('git', ['update-index', '--skip-worktree', 'libs/process-types/svc.d.ts'], { cwd: clone })
+    await appendFile(join(clone, 'libs/process-types/svc.d.ts'), '// planted\n')
     const { version } = JSON.parse(await readFile(join(clone, 'package.json'), 'utf8')) as { version: string }
     const { privateKey, publicKey } = generateKeyPairSync('ec', { namedCurve: 'prime256v1' })
     key = join(await folder(), 'key')
@@ -88,16 +151,16 @@ describe.runIf(builder !== undefined)('a release', () => {
       const made = join(await folder(), 'release')
       const args = ['scripts/release.ts', '--version', version, '--out', made, '--local-bases', '--images', 'scheduler']
       const ended = await run(process.execPath, [...args, ...more], { cwd: clone, maxBuffer: 64 << 20 }).then(
-        ({ stderr }) => ({ code: 0, stderr }),
-        (error: { code: number; stderr: string }) => error,
+        (said) => ({ code: 0, ...said }),
+        (error: { code: number; stdout: string; stderr: string }) => error,
       )
       return { made, ended }
     }
-    const chart = isThere('helm') ? ['--only', 'images,chart'] : ['--only', 'images']
-    const first = await make(...chart, '--key', key, '--platforms', `${ownPlatform},linux/riscv64`)
+    const some = isThere('helm') ? 'images,chart' : 'images'
+    const first = await make('--only', `${some},packages`, '--key', key, '--platforms', `${ownPlatform},linux/riscv64`)
     out = first.made
     answer = first.ended
-    again = (await make('--only', 'images', '--platforms', ownPlatform)).made
+    again = (await make('--only', some, '--platforms', ownPlatform)).made
   }, 900_000)
 
   const read = async (path: string) => JSON.parse(await readFile(join(out, path), 'utf8')) as unknown
@@ -109,10 +172,29 @@ describe.runIf(builder !== undefined)('a release', () => {
     expect(await digestIn(again)).toBe(await digestIn(out))
   })
 
+  test('has accounts in its images that no day is written to', async () => {
+    expect(await textIn(out, await digestIn(out), 'etc/shadow')).toMatch(/^node:!::/m)
+  })
+
   test('that lacks a platform says so, has all else, and nothing that would publish it', async () => {
     expect(answer.code).toBe(1)
     expect(answer.stderr).toContain('missing: images for linux/riscv64')
+    expect(answer.stderr).toContain('a trial, by --only, --images, --platforms, --local-bases')
+    expect(answer.stdout).toContain(`made: image scheduler for ${ownPlatform}\n`)
     await expect(readFile(join(out, 'publish'))).rejects.toThrow('ENOENT')
+  })
+
+  test('is of what is committed alone, whatever lies beside it', async () => {
+    const sums = await readFile(join(out, 'SHA256SUMS'), 'utf8')
+    const archives = [...sums.matchAll(/\S+\.(?:tgz|whl)$/gm)].map(([path]) => join(out, path))
+    expect(archives.filter((path) => path.includes('/packages/'))).toHaveLength(4)
+    for (const path of archives) {
+      const isWheel = path.endsWith('.whl')
+      const { stdout } = isWheel
+        ? await run('python3', ['-m', 'zipfile', '-l', path])
+        : await run('tar', ['-xOf', path], { maxBuffer: 64 << 20 })
+      expect(stdout, path).not.toContain('planted')
+    }
   })
 
   test('says what is in an image, and from what commit it was made', async () => {
@@ -135,8 +217,10 @@ describe.runIf(builder !== undefined)('a release', () => {
   })
 
   test.runIf(isThere('helm'))('has the chart with the digests of its images', async () => {
-    const [chart] = (await readFile(join(out, 'SHA256SUMS'), 'utf8')).match(/process-automation-\S+\.tgz/) ?? []
-    const { stdout } = await run('helm', ['show', 'values', join(out, chart!)])
+    const [, chart = ''] =
+      / {2}(process-automation-\S+\.tgz)$/m.exec(await readFile(join(out, 'SHA256SUMS'), 'utf8')) ?? []
+    const { stdout } = await run('helm', ['show', 'values', join(out, chart)])
     expect(stdout).toContain(`scheduler: ${await digestIn(out)}`)
+    expect((await readFile(join(again, chart))).equals(await readFile(join(out, chart)))).toBe(true)
   })
 })
