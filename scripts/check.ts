@@ -16,7 +16,8 @@ const help = `npm run check [-- --only STEP,STEP]
 
 Format, lint with types and import boundaries, types, proto lint, a contract and migrations that leave the last release
 working, generated-code drift, declared imports, licences and known advisories of what production needs, links of documents, what merges left,
-and the chart where helm is there. Changes nothing.
+and the chart where helm is there. Changes nothing. Advisories come on any day: they fail a package-lock.json that is not committed yet,
+and are a warning for one that is.
 `
 
 const steps: Step[] = [
@@ -48,7 +49,7 @@ const steps: Step[] = [
   {
     name: 'audit',
     advice: 'update what it names (`npm audit` shows it alone), or override its version in package.json',
-    run: advisories,
+    run: () => advisories(),
   },
   ofFiles('links', linkFaults, 'mend the documents: links, anchors and paths must lead somewhere'),
   ofFiles('conflicts', conflictFaults, 'resolve the merge: keep one side of each conflict'),

@@ -2,11 +2,12 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { delimiter, join } from 'node:path'
 
-/** What a step found: nothing wrong when `ok`; otherwise `output` says what. `leftOut` says why it could not look. */
+/** What a step found: nothing wrong when `ok`; otherwise `output` says what. `leftOut` says why it could not look, `warning` what to know all the same. */
 export interface Outcome {
   ok: boolean
   output: string
   leftOut?: string
+  warning?: string
 }
 
 export interface Step {
@@ -56,9 +57,11 @@ export async function runSteps(steps: Step[], atOnce: number): Promise<{ passed:
   return { passed: steps.length - failed.length - leftOut, failed: failed.length }
 }
 
-function tell({ name, advice }: Step, { ok, output, leftOut }: Outcome, tookMs: number): void {
+function tell({ name, advice }: Step, { ok, output, leftOut, warning }: Outcome, tookMs: number): void {
   const took = `${(tookMs / 1000).toFixed(1)} s`
+  const below = (text: string) => `${text.trimEnd().replaceAll(/^/gm, '      ')}\n      -> ${advice}`
   if (leftOut !== undefined) return console.log(`none  ${name.padEnd(12)} ${leftOut}`)
+  if (warning !== undefined) return console.log(`WARN  ${name.padEnd(12)} ${took}\n${below(warning)}`)
   if (ok) return console.log(`ok    ${name.padEnd(12)} ${took}`)
-  console.log(`FAIL  ${name.padEnd(12)} ${took}\n${output.trimEnd().replaceAll(/^/gm, '      ')}\n      -> ${advice}`)
+  console.log(`FAIL  ${name.padEnd(12)} ${took}\n${below(output)}`)
 }
