@@ -11,7 +11,10 @@ import {
   render,
   secretsOf,
   valuesFiles,
+  type Manifest,
 } from '../charts/render.ts'
+
+const templateOf = (manifest: Manifest) => (manifest['spec'] as { template: Manifest }).template
 
 // Without helm there is nothing to try; `npm run check` says so.
 describe.runIf(isThere('helm'))('the chart', () => {
@@ -119,6 +122,25 @@ describe.runIf(isThere('helm'))('the chart', () => {
       nodeSelector: { pool: 'code' },
       tolerations: [{ key: 'code' }],
     })
+  })
+
+  test('lets an autoscaler empty the nodes of services, whose folders outlive no pod, unless it is told otherwise', async () => {
+    const annotation = 'cluster-autoscaler.kubernetes.io/safe-to-evict-local-volumes'
+    const more = [
+      'services.gateway.extraVolumes[0].name=mine',
+      'services.gateway.extraVolumes[0].emptyDir.medium=Memory',
+    ]
+    const annotated = async (values: string[]) => {
+      const pods = (await render(minimal, ['runners.kind=deployment', ...values])).filter(
+        ({ kind }) => kind === 'Deployment',
+      )
+      return Object.fromEntries(
+        pods.map((manifest) => [component(manifest), templateOf(manifest).metadata.annotations?.[annotation]]),
+      )
+    }
+    expect(await annotated(more)).toMatchObject({ gateway: 'tmp,mine', execution: 'tmp', runner: 'tmp' })
+    const own = `podAnnotations.${annotation.replaceAll('.', '\\.')}=none`
+    expect(new Set(Object.values(await annotated([own])))).toEqual(new Set(['none']))
   })
 
   test('keeps tokens of registries, which are settings of runners, out of ConfigMaps', async () => {

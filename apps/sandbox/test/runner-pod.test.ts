@@ -2,7 +2,7 @@ import { Environment } from '@automation/service'
 import { expect, test } from 'vitest'
 import { readPodsFile } from '../src/cluster/config.ts'
 import { readRunnerPodsConfig } from '../src/runner-pods/config.ts'
-import { sandboxPod } from '../src/drivers/kubernetes/sandbox-pod.ts'
+import { sandboxLabel, sandboxPod, warmLabel } from '../src/drivers/kubernetes/sandbox-pod.ts'
 import { runnerPod, specHash } from '../src/runner-pods/runner-pod.ts'
 import { podsFile } from './pods-file.ts'
 
@@ -38,6 +38,20 @@ test('a runner pod asks a node for its request, may take its limit, and lets an 
   expect(resourcesOf({})?.requests?.['memory']).toBe('2048Mi')
   expect(resourcesOf({ memoryRequest: '4Gi' })?.requests?.['memory']).toBe('2048Mi')
   expect(podOf({}).metadata?.annotations).toEqual({ 'cluster-autoscaler.kubernetes.io/safe-to-evict': 'true' })
+})
+
+test('a sandbox keeps its node, one that is only kept ready does not', () => {
+  const image = { id: 'base', image: 'base:1', memoryMb: 512, warm: 1 }
+  const settings = { daemonImage: 'daemon:1', homeMb: 512, placement: {}, fixedIds: true }
+  const annotationsOf = (labels: Record<string, string>) =>
+    sandboxPod({ name: 'one', labels, image, mark: { nonce: '', digest: '' } }, settings).metadata?.annotations
+  expect(annotationsOf({ [sandboxLabel]: 'sb-1' })).toMatchObject({
+    'cluster-autoscaler.kubernetes.io/safe-to-evict': 'false',
+    'karpenter.sh/do-not-disrupt': 'true',
+  })
+  const ready = annotationsOf({ [warmLabel]: 'true' })
+  expect(ready).toMatchObject({ 'cluster-autoscaler.kubernetes.io/safe-to-evict': 'true' })
+  expect(ready).not.toHaveProperty('karpenter.sh/do-not-disrupt')
 })
 
 test('the pod of a runner has its certificate as files where services ask for one, and nothing of it where not', () => {

@@ -7,6 +7,8 @@ import { driverConformance } from '../driver-conformance.ts'
 import { ClusterUnderTest } from './cluster-under-test.ts'
 import { carrying, driverOn, lacking, orderOf, plain } from './driver-under-test.ts'
 
+const evictable = 'cluster-autoscaler.kubernetes.io/safe-to-evict'
+
 process.env['CANARY_OF_THE_SERVICE'] = 'canary'
 
 for (const image of [carrying, plain])
@@ -64,6 +66,7 @@ describe.skipIf(lacking !== undefined)(
       await driver.create(order)
       const [given] = await podsOf(`process-automation/sandbox=${order.id}`)
       expect(given?.metadata?.uid).toBe(pod?.metadata?.uid)
+      expect([pod, given].map((each) => each?.metadata?.annotations?.[evictable])).toEqual(['true', 'false'])
       const text = JSON.stringify(given)
       for (const secret of [order.daemonKey, order.grpcApiKey]) expect(text).not.toContain(secret)
       for (const key of texts) {

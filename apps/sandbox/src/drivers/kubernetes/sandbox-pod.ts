@@ -22,6 +22,14 @@ export const teamLabel = 'process-automation/team'
 export const daemonPort = 9400
 export const home = '/home/sandbox'
 
+const evictable = 'cluster-autoscaler.kubernetes.io/safe-to-evict'
+
+/** For who empties nodes: a sandbox ends with its pod, so its node is kept until it has ended. */
+export const held = { [evictable]: 'false', 'karpenter.sh/do-not-disrupt': 'true' }
+
+// A pod that is nobody's yet is made again elsewhere.
+const givenUp = { [evictable]: 'true' }
+
 const nonceAnnotation = 'process-automation/start-nonce'
 const digestAnnotation = 'process-automation/start-digest'
 const daemonFolder = '/automation'
@@ -48,7 +56,11 @@ export function sandboxPod(
     metadata: {
       name,
       labels: { ...labels, [imageLabel]: labelOf(image.id), [specLabel]: specOf(image, settings) },
-      annotations: { [nonceAnnotation]: mark.nonce, [digestAnnotation]: mark.digest },
+      annotations: {
+        [nonceAnnotation]: mark.nonce,
+        [digestAnnotation]: mark.digest,
+        ...(warmLabel in labels ? givenUp : held),
+      },
     },
     spec: {
       ...restrictedPod(settings),
@@ -117,7 +129,7 @@ export function specOf(image: Image, settings: SandboxPodSettings): string {
 }
 
 // Counts up with each change of what a pod is made of.
-const specVersion = 1
+const specVersion = 2
 
 const daemonCommand = [
   `${daemonFolder}/lib/loader`,

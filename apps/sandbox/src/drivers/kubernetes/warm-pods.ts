@@ -2,7 +2,7 @@ import { Periodic, type Check, type Logger } from '@automation/service'
 import type { Image } from '../../catalogue.ts'
 import type { PodSeen } from '../../cluster/pod-seen.ts'
 import type { Pods } from '../../cluster/pods.ts'
-import { markOf, sandboxPod, specLabel, specOf, warmLabel, type SandboxPodSettings } from './sandbox-pod.ts'
+import { held, markOf, sandboxPod, specLabel, specOf, warmLabel, type SandboxPodSettings } from './sandbox-pod.ts'
 import type { StartKeys } from './start-key.ts'
 
 export interface WarmPodsOptions {
@@ -70,7 +70,7 @@ export class WarmPods {
   async #patched({ name, uid, resourceVersion }: PodSeen, labels: Record<string, string | null>) {
     let taken: PodSeen | undefined
     try {
-      return (taken = await this.#options.pods.patch(name, { resourceVersion, labels }))
+      return (taken = await this.#options.pods.patch(name, { resourceVersion, labels, annotations: held }))
     } finally {
       // Where it is not known whether it was taken, the watch will tell.
       if (taken === undefined) this.#taken.delete(uid)
