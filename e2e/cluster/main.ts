@@ -11,6 +11,7 @@ import { waitUntil } from '../system/wait-until.ts'
 import { say } from './commands.ts'
 import { monitoring } from './monitoring.ts'
 import { network } from './network.ts'
+import { drain, eviction, taintedNode } from './nodes.ts'
 import { Release, makeTeam } from './release.ts'
 import { SteadyLoad, type Verdict } from './steady-load.ts'
 import { Warnings } from './warnings.ts'
@@ -20,14 +21,16 @@ const otherTeam = 'e2e-other'
 const help = `npm run test:cluster [-- OPTIONS]
 
 Installs the chart on the cluster that KUBECONFIG names, and tries what is promised there: \`helm test\`, the suite over REST
-with two teams, what user code reaches over the network, what monitoring finds, a pod of each service killed while runs go on, an upgrade between
-two builds under load and the way back, and an uninstall that leaves nothing. In two namespaces of its own, on the database and brokers that
-the environment names as pods reach them.
+with two teams, what user code reaches over the network, what monitoring finds, a pod of each service killed while runs go on, a node
+that is drained, one that takes a runner pod away and one that is tainted for user code, an upgrade between two builds under load and
+the way back, and an uninstall that leaves nothing. In two namespaces of its own, on the database and brokers that the environment
+names as pods reach them.
 
   --tag TAG         of the images that the nodes have
   --next-tag TAG    of those that the upgrade goes to; without, the upgrade goes to the same images
   --registry HOST   of both (localhost)
-  --only A,B        of install, test, network, monitoring, suite, kills, upgrade, rollback, uninstall; install and uninstall always
+  --only A,B        of install, test, network, monitoring, suite, kills, drain, eviction, taint, upgrade, rollback, uninstall; install and
+                    uninstall always
   --rate N          calls a second during the upgrade and the rollback, at most (50)
   --set NAME=VALUE  more values of the chart; may be given several times
   --keep            leaves the release and its namespace
@@ -93,6 +96,9 @@ async function tryRelease(options: Options): Promise<void> {
     await phase('monitoring', () => monitoring(release))
     await phase('suite', async () => suite(release, await otherToken()))
     await phase('kills', () => kills(release))
+    await phase('drain', () => drain(release))
+    await phase('eviction', () => eviction(release))
+    await phase('taint', () => taintedNode(release))
     await phase('upgrade', () => change(release, options.ratePerS, () => release.upgrade()))
     // The release before on the database of the newer one, beside what is left of its pods.
     await phase('rollback', () => change(release, options.ratePerS, () => release.rollback()))

@@ -15,7 +15,7 @@ const name = 'automation'
 
 interface Pod {
   metadata: { name: string; labels: Record<string, string> }
-  status: { phase: string; conditions?: { type: string; status: string }[] }
+  status: { phase: string; conditions?: { type: string; status: string; message?: string }[] }
 }
 
 /** Which images, and more values of the chart. */
@@ -109,6 +109,14 @@ export class Release {
   /** At once, without a word to what runs in it. */
   async kill(pod: string): Promise<void> {
     await must('kubectl', ['delete', 'pod', pod, '--namespace', this.namespace, '--grace-period=0', '--force'])
+  }
+
+  /** As the cluster takes a pod from a node that is short of something, but at once. */
+  async evict(pod: string): Promise<void> {
+    const path = `/api/v1/namespaces/${this.namespace}/pods/${pod}/eviction`
+    const metadata = { name: pod, namespace: this.namespace }
+    const body = { apiVersion: 'policy/v1', kind: 'Eviction', metadata, deleteOptions: { gracePeriodSeconds: 0 } }
+    await must('kubectl', ['create', '--raw', path, '-f', '-'], JSON.stringify(body))
   }
 
   /** Until every pod that is there is ready. */
