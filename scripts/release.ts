@@ -24,7 +24,7 @@ For a trial, of which there is no publish:
   --images A,B     some of ${targets.join(', ')}
   --help
 
-IMAGE_BUILDER names the program that builds (docker, with buildx). Another one that is called as docker is builds for the
+IMAGE_BUILDER names the program that builds (docker, with buildx). Another one, whose build is that of buildah, builds for the
 platform of this machine alone.
 `
 

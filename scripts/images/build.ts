@@ -29,8 +29,9 @@ export async function saveImages(builder: string, names: string[], file: string)
 export const isDocker = (builder: string) => /^(docker|podman|nerdctl)$/.test(basename(builder))
 
 /**
- * Builds one target for one platform from scratch into an archive with an OCI layout. Files and layers have the time that is given, in
- * seconds since 1970, so that the same source makes the same digest. Rejects when it fails.
+ * Builds one target for one platform from scratch into an archive with an OCI layout, with docker or with a program that builds as
+ * buildah does. Files and layers have the time that is given, in seconds since 1970, so that the same source makes the same digest.
+ * Rejects when it fails.
  */
 export async function buildArchive({
   builder,
@@ -57,9 +58,9 @@ export async function buildArchive({
     await follow(builder, ['buildx', 'build', '--no-cache', ...options, ...timed, '--output', output, context])
     return
   }
-  const name = `process-automation-${target}:release`
-  await follow(builder, ['build', '--no-cache', '--timestamp', `${time}`, ...options, '-t', name, context])
-  await saveImages(builder, [name], archive)
+  // Straight into the archive: neither the image nor one on the way to it stays on this machine.
+  const alone = ['--no-cache', '--layers=false', '--disable-compression=false', '--timestamp', `${time}`]
+  await follow(builder, ['build', ...alone, ...options, '-t', `oci-archive:${archive}`, context])
 }
 
 /** Megabytes of an image: unpacked with docker, else compressed, or undefined where the builder can't say. */
