@@ -3,6 +3,9 @@ import type { TeamLimitRows, TeamSuspension } from '@automation/service'
 import type { ExecutionConfig } from './config.ts'
 import type { TeamLimits } from './store/start-rows.ts'
 
+/** How long a run waits that comes before the catalog was asked for the first time. */
+const patienceMs = 2000
+
 /** How many runs a team may have: what the settings say, or what the operator has given the team. */
 export class RunLimits {
   readonly #config: Pick<ExecutionConfig, 'teamMaxRunning' | 'teamMaxQueued' | 'pools'>
@@ -32,8 +35,9 @@ export class RunLimits {
     return this.#rows.suspensionOf(team)
   }
 
-  /** Failures: team_suspended; unavailable while nobody knows whether it is. */
-  requireActive(team: string): void {
+  /** Failures: team_suspended; unavailable while nobody knows whether it is, and the catalog does not say so in time. */
+  async requireActive(team: string): Promise<void> {
+    if (!this.#rows.isKnown) await this.#rows.known(patienceMs)
     if (!this.#rows.isKnown) throw unavailable('The service is starting, try again')
     this.#rows.requireActive(team)
   }

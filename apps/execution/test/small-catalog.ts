@@ -93,10 +93,15 @@ export class SmallCatalog {
 
   /** Limits of single teams, each as the operator sets it. */
   readonly limits: { team: string; name: string; value: bigint }[] = []
+  /** Answered when set, in place of the limits. */
+  limitsFailure: Error | undefined
 
   get teamLimits(): ServedService<typeof TeamLimitService> {
     const handlers: Pick<Handlers<typeof TeamLimitService>, 'listTeamLimits'> = {
-      listTeamLimits: async () => ({ revision: BigInt(this.limits.length), limits: this.limits }),
+      listTeamLimits: async () => {
+        if (this.limitsFailure !== undefined) throw this.limitsFailure
+        return { revision: BigInt(this.limits.length), limits: this.limits }
+      },
     }
     return served(TeamLimitService, handlers as Handlers<typeof TeamLimitService>)
   }

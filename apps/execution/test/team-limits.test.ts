@@ -1,5 +1,6 @@
 import { Status } from '@automation/contract/execution/v1/execution'
-import { until, userContext } from '@automation/testing'
+import { unavailable } from '@automation/errors'
+import { testDatabase, until, userContext } from '@automation/testing'
 import { afterAll, expect, test } from 'vitest'
 import { value } from './scripted-runner.ts'
 import { System } from './system.ts'
@@ -52,4 +53,18 @@ test('a run that waits at the limit of its team does not count as a late start',
   await runner.run(third)
   expect(await counted()).toBe(before)
   for (const id of [second, third]) runner.finish(id, value(1))
+})
+
+test('a run is accepted as soon as the catalog is there, though it was away when the service started', async () => {
+  const late = new System(await testDatabase(), {})
+  try {
+    late.catalog.limitsFailure = unavailable('not there yet')
+    await late.addReplica()
+    await late.runner()
+    await expect(late.run()).rejects.toMatchObject({ kind: 'unavailable' })
+    late.catalog.limitsFailure = undefined
+    expect((await late.run()).status).toBe(Status.FINISHED)
+  } finally {
+    await late.stop()
+  }
 })

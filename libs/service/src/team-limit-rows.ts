@@ -59,6 +59,13 @@ export class TeamLimitRows {
     if (patienceMs > 0) await atMost(patienceMs, this.#first.promise)
   }
 
+  /** Where they were never read: asks for them now, and waits at most `patienceMs`. */
+  async known(patienceMs: number): Promise<void> {
+    if (this.#known) return
+    this.#reading.soon()
+    await atMost(patienceMs, this.#first.promise)
+  }
+
   stop(): Promise<void> {
     return this.#reading.stop()
   }

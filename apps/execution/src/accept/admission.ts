@@ -92,7 +92,7 @@ export class Admission {
    */
   async check(request: StartRequest): Promise<RunSpec> {
     const spec = await this.#permitted(request)
-    this.#context.limits.requireActive(request.team)
+    await this.#context.limits.requireActive(request.team)
     this.#checkInput(request)
     return spec
   }
@@ -101,7 +101,7 @@ export class Admission {
   async checkWebhook(request: StartRequest): Promise<void> {
     if (request.webhook === undefined) throw notFound('webhook')
     await this.#permitted(request)
-    this.#context.limits.requireActive(request.team)
+    await this.#context.limits.requireActive(request.team)
   }
 
   /** What has been refused before a start was asked for. It is forgotten where the team has no such process. */
@@ -175,7 +175,7 @@ export class Admission {
     waiting: Waiting | undefined,
   ): Promise<Accepted | undefined> {
     try {
-      this.#context.limits.requireActive(request.team)
+      await this.#context.limits.requireActive(request.team)
       return undefined
     } catch (error) {
       const begun = request.key && (await this.#replay(request, scopeOf(request, spec), waiting))
