@@ -3,7 +3,10 @@ import { v7 } from 'uuid'
 
 export { createdAtMs, lowestIdAt } from '@automation/database'
 
-/** A new id: a UUIDv7, so ids sort by the time of their making and their rows' partition follows from them. */
+/**
+ * A new id: a UUIDv7, so ids sort by the time of their making and their rows' partition follows from them. Those of this
+ * moment sort as they are made, also within one millisecond; those of a given time do not.
+ */
 export function newExecutionId(atMs?: number): string {
   return atMs === undefined ? v7() : v7({ msecs: atMs })
 }

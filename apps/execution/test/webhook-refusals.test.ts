@@ -21,12 +21,14 @@ beforeAll(async () => {
   put('doomed', { enabled: false })
   put('flooded', { enabled: false })
   put('shared', { enabled: false })
+  put('quick', { enabled: false })
   put('guarded', { enabled: true, username: 'hook', passwordHash })
   put('walled', { enabled: true, allowedAddresses: ['192.0.2.7'] })
 })
 afterAll(() => system.stop())
 
 interface Call {
+  method?: string
   username?: string
   password?: string
   tag?: string
@@ -34,8 +36,9 @@ interface Call {
   replica?: number
 }
 
-function call(identifier: string, { tag = '', parameters = '{}', replica = 0, ...credentials }: Call = {}) {
-  const webhook = { request: Buffer.from('{"method":"POST"}'), method: 'POST', bodyBytes: 7n, ...credentials }
+function call(identifier: string, options: Call = {}) {
+  const { method = 'POST', tag = '', parameters = '{}', replica = 0, ...credentials } = options
+  const webhook = { request: Buffer.from('{"method":"POST"}'), method, bodyBytes: 7n, ...credentials }
   const start = { identifier, tag, parameters: Buffer.from(parameters), webhook }
   const context = userContext('demo', { ip: '192.0.2.1' })
   return system.replicas[replica]!.executions.runExecution({ start, waitMs: 5000 }, context)
@@ -90,6 +93,13 @@ test('the team is told why there seemed to be no webhook; of a process that ther
   expect(await reasons('walled')).toEqual(['webhook_not_found: The address 192.0.2.1 is not among the allowed ones'])
   const known = Object.values(ids)
   expect(await system.rows('SELECT 1 FROM webhook_refusals WHERE process_id <> ALL ($1::uuid[])', [known])).toEqual([])
+})
+
+test('refused calls of one millisecond are listed in their order', async () => {
+  const methods = Array.from({ length: 40 }, (_, n) => `M${n}`)
+  await Promise.all(methods.map((method) => expect(call('quick', { method })).rejects.toBeInstanceOf(Failure)))
+  await until(async () => (await rowsOf('quick')) === methods.length)
+  expect((await list('quick')).map(({ method }) => method)).toEqual(methods.toReversed())
 })
 
 test('what the gateway has refused is kept, too, of the processes that the team has', async () => {

@@ -109,10 +109,9 @@ export class WebhookRefusals {
   }
 }
 
-/** Of a clock that is far from ours the time of its note stands. */
-function timeOf({ refusedAtMs }: RefusedCall): number {
-  const nowMs = Date.now()
-  return refusedAtMs !== undefined && Math.abs(nowMs - refusedAtMs) < windowMs ? refusedAtMs : nowMs
+/** When it was refused elsewhere; undefined for now, where nobody says or a clock is far from ours. */
+function timeOf({ refusedAtMs }: RefusedCall): number | undefined {
+  return refusedAtMs !== undefined && Math.abs(Date.now() - refusedAtMs) < windowMs ? refusedAtMs : undefined
 }
 
 /** What was wrong, with the fields that it was wrong in. */
