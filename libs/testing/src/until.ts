@@ -3,8 +3,8 @@ interface Patience {
   timeoutMs?: number
   /** Pause between two looks. */
   everyMs?: number
-  /** What is waited for, for the error. */
-  what?: string
+  /** What is waited for, for the error; a function says it when it fails. */
+  what?: string | (() => string)
 }
 
 /** Looks again and again until `look` gives something truthy, and returns that; throws with the last answer when it never does. */
@@ -13,7 +13,10 @@ export async function until<T>(look: () => T | Promise<T>, patience: Patience = 
   for (const end = performance.now() + timeoutMs; ;) {
     const seen = await look()
     if (seen) return seen
-    if (performance.now() > end) throw new Error(`Not within ${timeoutMs} ms: ${what}; last seen: ${String(seen)}`)
+    if (performance.now() > end) {
+      const words = typeof what === 'string' ? what : what()
+      throw new Error(`Not within ${timeoutMs} ms: ${words}; last seen: ${String(seen)}`)
+    }
     await new Promise((resolve) => setTimeout(resolve, everyMs))
   }
 }
