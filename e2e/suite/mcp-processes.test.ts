@@ -3,7 +3,7 @@ import { beforeAll, describe, expect, test } from 'vitest'
 import type { Execution, Page, Process } from '../client/records.ts'
 import { waitUntil } from '../system/wait-until.ts'
 import { connect, eras, mcpUrl, textOf } from './mcp-client.ts'
-import { awaitEnd, executionOf, makeProcess, publish } from './runs.ts'
+import { awaitEnd, executionOf, makeGate, makeProcess, publish } from './runs.ts'
 import { client, shared, unique } from './shared-system.ts'
 
 const tags = ['mcp-tool']
@@ -162,12 +162,12 @@ test('a schema of no object is wrapped, long names are cut, texts of a team are 
 })
 
 describe('a long run', () => {
-  const slow = 'for (let n = 0; n < 600; n++) { console.log("step", n); await new Promise((go) => setTimeout(go, 20)) }'
+  const slow = 'for (let n = 0; ; n++) { console.log("step", n); await new Promise((go) => setTimeout(go, 20)) }'
   const killed = async (by: () => void, called: Promise<unknown>, process: Process) => {
     const id = await startedOf(process)
     by()
     await called.catch(() => undefined)
-    expect((await awaitEnd(id, 5_000)).status).toBe('KILLED')
+    expect((await awaitEnd(id)).status).toBe('KILLED')
   }
   /** The execution of a process, once it runs. */
   const startedOf = (process: Process) => {
@@ -183,6 +183,7 @@ describe('a long run', () => {
     const mcp = await connect({ era })
     const given = new AbortController()
     const told: { at: number; progress: number; message?: string }[] = []
+    const startedAt = Date.now()
     const called = mcp.callTool(
       { name: `run_${process.slug}`, arguments: {} },
       { signal: given.signal, onprogress: ({ progress, message }) => told.push({ at: Date.now(), progress, message }) },
@@ -191,12 +192,14 @@ describe('a long run', () => {
     await killed(() => given.abort(), called, process)
     expect(told.map(({ progress }) => progress)).toEqual(told.map((_, index) => index + 1))
     expect(told.at(-1)?.message).toMatch(/^step \d+$/)
-    expect(told.at(-1)!.at - told[0]!.at).toBeGreaterThanOrEqual((told.length - 1) * 200)
+    // From the first on they come no faster; the way to here may hold up some and bring them together.
+    expect(told.at(-1)!.at - startedAt).toBeGreaterThanOrEqual((told.length - 1) * 200)
     await mcp.close()
   })
 
   test('of a client of 2025 goes on when the connection is lost', async () => {
-    const process = await makeProcess({ sourceCode: 'await new Promise((go) => setTimeout(go, 1500))\nreturn 1', tags })
+    const gate = await makeGate()
+    const process = await makeProcess({ sourceCode: `${gate.wait}\nreturn 1`, tags })
     const cut = new AbortController()
     const mcp = await connect({ era: '2025' })
     const post = fetch(mcpUrl(), {
@@ -212,6 +215,7 @@ describe('a long run', () => {
     const id = await startedOf(process)
     cut.abort()
     await expect(post).rejects.toThrow(/abort/)
+    await gate.open()
     expect((await awaitEnd(id)).status).toBe('FINISHED')
     await mcp.close()
   })
