@@ -15,7 +15,7 @@ Makes the packages for users, installs them as users do, in .cache, and tests th
 
   --only NAME,NAME  npm, python
   --shape SHAPE     the system: embedded (default) or services
-  --again           a few files that failed run once more; what passes then is named, and has passed
+  --again           a few files that failed run once more by themselves; what passes then is named, and has passed
   --report FILE     also write the counts as JSON
   --help
 `

@@ -15,7 +15,7 @@ environment names.
                       isolation is attacks on isolation and limits, and sandboxes
   --shape SHAPE       what the e2e suite starts: embedded (default) or services
   --all               also against the outside servers that DATABASE_URL, KAFKA_BROKERS, S3_* and KUBECONFIG name
-  --again             a few files that failed run once more; what passes then is named, and has passed
+  --again             a few files that failed run once more by themselves; what passes then is named, and has passed
   --report FILE       also write the counts as JSON
   --help
 `

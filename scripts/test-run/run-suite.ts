@@ -13,33 +13,40 @@ export interface SuiteResult {
   seconds: number
   /** The tests that failed: file and name, and what was said. */
   failures: string[]
-  /** Those that failed at first and passed when their file ran once more. */
+  /** Those that failed and passed when their file ran again. */
   unsteady: string[]
   /** What the machine does not give, in words: groups of tests say so by a title with `not here`. */
   notHere: string[]
 }
 
-/** How many files may fail and yet have another chance: more are no accident. */
-const secondChances = 6
+/** How many files may fail and yet have another chance, the second and the third time: more are no accident. */
+const chances = [6, 2]
 
 /**
  * Runs vitest for a suite, its output on ours, and counts. A file that can't be run counts as one failed test. With
- * `again`, a few files that failed run once more, by themselves, and what they say then counts.
+ * `again`, a few files that failed run once more, one after the other and nothing beside them, and what they say then
+ * counts; the same once more where one or two are left.
  */
 export async function runSuite(suite: Suite, again: boolean): Promise<SuiteResult> {
   const startedAt = performance.now()
   const first = await countsOfRun(suite)
-  const files = [...new Set(first.failures.map(({ file }) => file))].filter((file) => file !== '')
-  const hasChance = again && files.length > 0 && files.length <= secondChances
-  if (hasChance) console.log(`\n== ${suite.name}, once more: ${files.join(' ')}`)
-  const second = hasChance ? await countsOfRun({ ...suite, files: files.map((file) => resolve(file)) }) : first
-  const unsteady = first.failures.filter(({ line }) => !second.failures.some(({ name }) => line.startsWith(name)))
+  const seen = new Map(first.failures.map((failure) => [failure.name, failure]))
+  let last = first
+  for (const most of again ? chances : []) {
+    const files = [...new Set(last.failures.map(({ file }) => file))].filter((file) => file !== '')
+    if (files.length === 0 || files.length > most) break
+    console.log(`\n== ${suite.name}, once more: ${files.join(' ')}`)
+    last = await countsOfRun({ ...suite, files: files.map((file) => resolve(file)) }, ['--maxWorkers=1'])
+    for (const failure of last.failures) if (!seen.has(failure.name)) seen.set(failure.name, failure)
+  }
+  const unsteady = [...seen.values()].filter(({ name }) => !last.failures.some((failure) => failure.name === name))
+  const failedAtFirst = unsteady.filter((failure) => first.failures.includes(failure))
   return {
     name: suite.name,
-    passed: first.passed + unsteady.length,
-    failed: second.failed,
+    passed: first.passed + failedAtFirst.length,
+    failed: last.failed,
     skipped: first.skipped,
-    failures: second.failures.map(({ line }) => line),
+    failures: last.failures.map(({ line }) => line),
     unsteady: unsteady.map(({ line }) => line),
     notHere: first.notHere,
     seconds: (performance.now() - startedAt) / 1000,
@@ -63,12 +70,13 @@ interface Counts {
   notHere: string[]
 }
 
-async function countsOfRun({ config, files, env }: Suite): Promise<Counts> {
+async function countsOfRun({ config, files, env }: Suite, options: string[] = []): Promise<Counts> {
   const folder = await mkdtemp(join(tmpdir(), 'automation-report-'))
   const report = join(folder, 'report.json')
   const reporters = ['--reporter=default', '--reporter=json', `--outputFile.json=${report}`]
   try {
-    const args = ['node_modules/.bin/vitest', 'run', '--config', config, '--passWithNoTests', ...reporters, ...files]
+    const vitest = ['node_modules/.bin/vitest', 'run', '--config', config, '--passWithNoTests', ...reporters]
+    const args = [...vitest, ...options, ...files]
     const child = spawn(process.execPath, args, { stdio: 'inherit', env: { ...process.env, ...env } })
     const [code] = (await once(child, 'exit')) as [number | null]
     const counts = await countsOf(report)

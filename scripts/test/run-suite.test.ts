@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process'
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -9,19 +9,29 @@ import type { SuiteResult } from '../test-run/run-suite.ts'
 
 const root = mkdtempSync(join(tmpdir(), 'suite-'))
 afterAll(() => rmSync(root, { recursive: true, force: true }))
-writeFileSync(join(root, 'vitest.config.js'), `export default { test: { root: '${root}', globals: true } }`)
+writeFileSync(
+  join(root, 'vitest.config.js'),
+  `export default { test: { root: '${root}', globals: true, isolate: false, maxWorkers: 4 } }`,
+)
 writeFileSync(join(root, 'steady.test.js'), "test('holds', () => {}); test('never', () => { throw new Error('no') })")
-const once = "const { existsSync, writeFileSync } = require('node:fs')"
-const marker = join(root, 'was-here')
-writeFileSync(
-  join(root, 'unsteady.test.cjs'),
-  `${once}; test('the second time', () => { if (!existsSync('${marker}')) { writeFileSync('${marker}', ''); throw new Error('late') } })`,
-)
-const hookMarker = join(root, 'hook-was-here')
-writeFileSync(
-  join(root, 'hook.test.cjs'),
-  `${once}; beforeAll(() => { if (!existsSync('${hookMarker}')) { writeFileSync('${hookMarker}', ''); throw new Error('not up') } }); test('behind a hook', () => {})`,
-)
+
+/** How often each file has run, and in which worker. */
+const runs = mkdtempSync(join(tmpdir(), 'suite-runs-'))
+afterAll(() => rmSync(runs, { recursive: true, force: true }))
+
+/** A file that fails so many times, in a test or in a hook. */
+function failsAtFirst(file: string, times: number, place: 'test' | 'hook'): void {
+  const journal = JSON.stringify(join(runs, file))
+  const fail = `fs.appendFileSync(${journal}, process.env.VITEST_POOL_ID)
+    if (fs.readFileSync(${journal}, 'utf8').length <= ${times}) throw new Error('not yet')`
+  const [hook, body] = place === 'hook' ? [fail, ''] : ['', fail]
+  const text = `const fs = require('node:fs'); beforeAll(() => { ${hook} }); test('at last', () => { ${body} })`
+  writeFileSync(join(root, `${file}.test.cjs`), text)
+}
+failsAtFirst('unsteady', 1, 'test')
+failsAtFirst('hook', 1, 'hook')
+failsAtFirst('late', 2, 'test')
+
 const suite = { name: 'a suite', config: join(root, 'vitest.config.js'), files: [], env: {} }
 
 /** In a process of its own, as what the suite says of its failures is not to be read as ours. */
@@ -33,14 +43,15 @@ async function resultOf(again: boolean): Promise<SuiteResult> {
   return JSON.parse(stdout.trim().split('\n').at(-1)!) as SuiteResult
 }
 
-test('what fails once counts as passed where it may run again, and is named; what fails twice has failed', async () => {
+test('what fails and then passes where it may run again is named; what fails each time has failed', async () => {
   const result = await resultOf(true)
-  expect(result).toMatchObject({ passed: 3, failed: 1 })
-  const hook = expect.stringMatching(/hook\.test\.cjs > cannot be run: not up/)
-  const late = expect.stringMatching(/unsteady\.test\.cjs > the second time: Error: late/)
-  expect(result.unsteady).toHaveLength(2)
-  expect(result.unsteady).toEqual(expect.arrayContaining([hook, late]))
+  expect(result).toMatchObject({ passed: 4, failed: 1 })
+  const unsteady = [/hook\.test\.cjs > cannot be run: not yet/, /late\.test\.cjs > at last/, /unsteady\.test\.cjs > at last/]
+  expect(result.unsteady.toSorted()).toEqual(unsteady.map((words) => expect.stringMatching(words)))
   expect(result.failures).toEqual([expect.stringMatching(/steady\.test\.js > never: Error: no/)])
-  for (const file of [marker, hookMarker]) rmSync(file)
-  expect(await resultOf(false)).toMatchObject({ passed: 1, failed: 3, unsteady: [] })
+  const workers = (file: string) => readFileSync(join(runs, file), 'utf8').slice(1)
+  // One after the other, in one worker, and those alone that are left a third time.
+  expect(['hook', 'late', 'unsteady'].map(workers)).toEqual(['1', '11', '1'])
+  for (const file of ['hook', 'late', 'unsteady']) rmSync(join(runs, file))
+  expect(await resultOf(false)).toMatchObject({ passed: 1, failed: 4, unsteady: [] })
 })
