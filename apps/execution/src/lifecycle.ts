@@ -1,5 +1,5 @@
 import { untilReachable } from '@automation/database'
-import type { Logger } from '@automation/service'
+import { atMost, type Logger } from '@automation/service'
 import type { Engine } from './engine.ts'
 import { executionSchema } from './store/pools.ts'
 
@@ -34,16 +34,20 @@ async function steps({ engine, exclusive, readers }: FirstStepsOptions): Promise
 /** What is on its way into the database gets this long beyond the grace time of the runs. */
 const writesMs = 2000
 
+export interface StopOptions {
+  /** No other replica could take over what runs. */
+  exclusive: boolean
+  graceMs: number
+  closeEvents(): Promise<unknown>
+  logger: Logger
+}
+
 /**
  * Ends a replica: nothing new, the runs that it gave out may finish within `graceMs`, then those that no other replica
  * could take over end as ERROR; callers that still wait are answered; nothing is left hanging.
  */
-export async function stopEngine(
-  engine: Engine,
-  exclusive: boolean,
-  graceMs: number,
-  closeEvents: () => Promise<unknown>,
-): Promise<void> {
+export async function stopEngine(engine: Engine, options: StopOptions): Promise<void> {
+  const { exclusive, graceMs, closeEvents, logger } = options
   const { admission, claims, starts, ends, runners, waiters, watches, forced, peers, streams, upkeep } = engine
   const { callbacks, audit, limitRows, teamEvents } = engine
   admission.stop()
@@ -57,8 +61,10 @@ export async function stopEngine(
   while (runners.activeIds.length > 0 && performance.now() < end)
     await new Promise((resolve) => setTimeout(resolve, 20))
   await told
-  if (runners.activeIds.length > 0 && (exclusive || peers.alone))
-    await atMost(writesMs, forced.fail(runners.activeIds, 'service stopped'))
+  if (runners.activeIds.length > 0 && (exclusive || peers.alone)) {
+    const unsaid = (error: unknown) => logger.warn({ err: error }, 'what still ran was not ended')
+    await atMost(writesMs, forced.fail(runners.activeIds, 'service stopped').catch(unsaid))
+  }
   waiters.abandon()
   await atMost(writesMs, ends.idle())
   streams.close()
@@ -68,14 +74,4 @@ export async function stopEngine(
   engine.giveUp.abort()
   await Promise.all([engine.gate.close(), engine.parametersCheck.close()])
   await atMost(writesMs, engine.pools.close())
-}
-
-async function atMost(ms: number, work: Promise<unknown>): Promise<void> {
-  const { promise, resolve } = Promise.withResolvers<void>()
-  const timer = setTimeout(resolve, ms)
-  try {
-    await Promise.race([work, promise])
-  } finally {
-    clearTimeout(timer)
-  }
 }

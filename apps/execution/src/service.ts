@@ -133,7 +133,8 @@ export function createExecution(config: ExecutionConfig, context: PartContext): 
       stopping.abort()
       if (running === undefined) return
       const closeEvents = () => Promise.all([events.close(), starts.close()])
-      await (stopped ??= stopEngine(running.engine, config.exclusive, graceMs, closeEvents))
+      const { exclusive } = config
+      await (stopped ??= stopEngine(running.engine, { exclusive, graceMs, closeEvents, logger: context.logger }))
     },
     ready: async () => [...(await checksOf(running?.engine)), events.check()],
   }
