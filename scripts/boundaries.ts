@@ -54,9 +54,9 @@ export const projects: readonly Project[] = [
   // Inside of sandboxes, where only what it needs is carried.
   { folder: 'apps/sandbox-daemon', may: ['contract', 'errors', 'rpc'] },
   { folder: 'apps/embedded', may: [...libs, ...apps, 'postgres'] },
-  // The packages for users, as they have them, and the fault proxy between the parts.
+  // The packages for users, as they have them, and what stands beside a running system.
   { folder: 'e2e', may: ['client', 'testing'] },
-  { folder: 'bench', may: ['postgres', 'client'] },
+  { folder: 'bench', may: ['postgres', 'client', 'testing'] },
   // A user's program: it knows the contract's files, and nothing of ours.
   { folder: 'examples/consumer-typescript', may: [] },
   { folder: 'scripts', may: ['embedded'] },
@@ -73,7 +73,7 @@ export const mayByTag: Readonly<Record<string, readonly string[]>> = {
   'type:app': ['type:contract', 'type:lib'],
   'type:embedded': ['type:contract', 'type:lib', 'type:app'],
   'type:e2e': ['type:lib', 'type:testing'],
-  'type:bench': ['type:lib'],
+  'type:bench': ['type:lib', 'type:testing'],
 }
 
 /** What the tests of a project may import beside what its source may: any lib, and the means of testing. */

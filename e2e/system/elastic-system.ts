@@ -1,9 +1,10 @@
 import { spawn, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { closeSync, openSync, renameSync, writeFileSync } from 'node:fs'
-import { chmod, mkdtemp, readFile, rm } from 'node:fs/promises'
+import { chmod, mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { serviceEnvironment } from '@automation/testing/service-environment'
 import { removeTraces, repositoryRoot, startSystem, systemSettings, type System } from './system.ts'
 import { waitUntil } from './wait-until.ts'
 
@@ -54,7 +55,7 @@ export async function startElasticSystem(team: string, env: Record<string, strin
     const log = openSync(`${dataDir}.log`, 'a')
     const child = spawn(process.execPath, ['apps/execution/src/main.ts'], {
       cwd: repositoryRoot,
-      env: { ...(await environmentOfExecution(dataDir)), INTERNAL_HOST: address },
+      env: { ...(await serviceEnvironment(dataDir, 'execution')), INTERNAL_HOST: address },
       stdio: ['ignore', log, log],
     })
     closeSync(log)
@@ -93,13 +94,4 @@ export async function startElasticSystem(team: string, env: Record<string, strin
       await rm(names, { force: true })
     },
   }
-}
-
-/** The environment of the replica that runs already. */
-async function environmentOfExecution(dataDir: string): Promise<Record<string, string>> {
-  const text = await readFile(join(dataDir, 'services.json'), 'utf8')
-  const { services } = JSON.parse(text) as { services: Record<string, { pid: number }> }
-  const environ = await readFile(`/proc/${services['execution']!.pid}/environ`, 'utf8')
-  const pairs = environ.split('\0').filter((pair) => pair.includes('='))
-  return Object.fromEntries(pairs.map((pair) => [pair.slice(0, pair.indexOf('=')), pair.slice(pair.indexOf('=') + 1)]))
 }

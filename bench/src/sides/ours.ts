@@ -2,6 +2,7 @@ import { execFile } from 'node:child_process'
 import { readFile } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import { promisify } from 'node:util'
+import { serviceEnvironment } from '@automation/testing/service-environment'
 import type { Lab } from '../lab.ts'
 import { answers, startProgram, surroundings, type Program } from './program.ts'
 import type { About } from './side.ts'
@@ -99,15 +100,11 @@ export async function openServices(lab: Lab, replicas = 1, settings: Record<stri
 
 /** One more replica of execution, in the environment of the first one. */
 async function startReplica(dataDir: string, host: string, healthPort: number): Promise<Program> {
-  const told = await readFile(join(dataDir, 'services.json'), 'utf8')
-  const { services } = JSON.parse(told) as { services: Record<string, { pid: number }> }
-  const environ = (await readFile(`/proc/${services['execution']!.pid}/environ`, 'utf8')).split('\0').filter(Boolean)
-  const env = Object.fromEntries(environ.map((pair) => pair.split(/=(.*)/s).slice(0, 2) as [string, string]))
   return await startProgram({
     file: process.execPath,
     args: ['apps/execution/src/main.ts'],
     cwd: root,
-    env: { ...env, INTERNAL_HOST: host },
+    env: { ...(await serviceEnvironment(dataDir, 'execution')), INTERNAL_HOST: host },
     ready: () => answers(`http://${host}:${healthPort}/readyz`),
   })
 }

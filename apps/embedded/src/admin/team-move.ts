@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { createReadStream, existsSync } from 'node:fs'
-import { rename, rm, writeFile } from 'node:fs/promises'
+import { existsSync } from 'node:fs'
+import { readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import { createInterface } from 'node:readline'
 import { TeamService } from '@automation/contract/catalog/v1/team'
@@ -53,7 +53,7 @@ export async function exportTeam(
   const lines: string[] = []
   for (const key of keys) {
     const { value } = await datastore.getValue({ key }, operatorContext(team))
-    if (value !== undefined) lines.push(`${oneLine(JSON.stringify({ key, json: value } satisfies Entry))}\n`)
+    if (value !== undefined) lines.push(`${JSON.stringify({ key, json: value } satisfies Entry)}\n`)
   }
   await writeFile(join(whole, datastoreFile), lines)
   await rename(whole, folder)
@@ -84,16 +84,14 @@ export async function importTeam(
   return { json: { team, made: isMade, folder }, text: `Team ${team} has what is in ${folder}.` }
 }
 
-/** JSON without characters that readers of lines take for the end of one. */
-const oneLine = (json: string) => json.replaceAll('\u2028', String.raw`\u2028`).replaceAll('\u2029', String.raw`\u2029`)
-
 /** Gives how many values it has written. */
 async function importDatastore(target: Target, team: string, path: string): Promise<number> {
   // An export of pas alone has none.
   if (!existsSync(path)) return 0
   const datastore = target.client(DatastoreService)
   let changes = 0
-  for await (const line of createInterface({ input: createReadStream(path), crlfDelay: Infinity })) {
+  // No reader of lines: those take more for the end of one, which may stand in JSON.
+  for (const line of (await readFile(path, 'utf8')).split('\n')) {
     if (line === '') continue
     const { key, json } = JSON.parse(line) as Entry
     const present = await datastore.getValue({ key }, operatorContext(team))
