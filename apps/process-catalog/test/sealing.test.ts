@@ -3,6 +3,7 @@ import { SecretBox } from '@automation/database'
 import { operatorContext, testDatabase, userContext } from '@automation/testing'
 import pg from 'pg'
 import { afterEach, expect, test } from 'vitest'
+import { catalogSchema } from '../src/service.ts'
 import { variableContext } from '../src/variable-rules.ts'
 import { startCatalogProcess } from './catalog-process.ts'
 import { CatalogUnderTest, encryptionKey, refused } from './catalog-under-test.ts'
@@ -15,7 +16,7 @@ afterEach(async () => {
 })
 
 async function freshDatabase(): Promise<string> {
-  const database = await testDatabase()
+  const database = await testDatabase(catalogSchema)
   ends.push(() => database.drop())
   return database.url
 }
@@ -70,6 +71,27 @@ test('after a new key was put first, old values read on, are sealed anew, and ne
   await both.part.stop(1000)
   const alone = await started(url, [newKey])
   expect(await values(alone)).toEqual({ V0: 'value 0', V1: 'value 1', V2: 'value 2' })
+})
+
+test('values are listed while they are sealed anew', async () => {
+  const url = await freshDatabase()
+  await withVariables(url, 1)
+  const catalog = await started(url, [newKey, encryptionKey])
+  const [{ id } = { id: '' }] = await catalog.sql<{ id: string }>('SELECT id FROM variables')
+  const boxes = [new SecretBox([encryptionKey]), new SecretBox([newKey])]
+  let isOver = false
+  const sealing = (async () => {
+    for (let count = 0; !isOver; count += 1) {
+      const { ciphertext, keyId } = boxes[count % 2]!.seal('value 0', variableContext(id))
+      await catalog.sql('UPDATE variables SET ciphertext = $1, key_id = $2', [ciphertext, keyId])
+    }
+  })()
+  try {
+    for (let count = 0; count < 50; count += 1) expect(await values(catalog)).toEqual({ V0: 'value 0' })
+  } finally {
+    isOver = true
+    await sealing
+  }
 })
 
 test('killed in the middle of sealing anew it has lost nothing, and goes on where it was', async () => {

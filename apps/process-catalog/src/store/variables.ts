@@ -1,5 +1,13 @@
 import type { VariableSchema } from '@automation/contract/catalog/v1/variable'
-import { columnLimit, countedUpTo, pageInfo, sealedExtraBytes, type SecretBox, type Window } from '@automation/database'
+import {
+  columnLimit,
+  countedUpTo,
+  pageInfo,
+  sealedExtraBytes,
+  type Sealed,
+  type SecretBox,
+  type Window,
+} from '@automation/database'
 import { entityTag, requireUnchanged } from '@automation/database'
 import { AuditType } from '@automation/contract/audit/v1/audit'
 import { invalid, notFound } from '@automation/errors'
@@ -66,7 +74,7 @@ export function listVariables(store: Store, box: SecretBox, team: string, window
     if (total === 0) await requireTeam(rows, team)
     const values = await listedValues(rows, found)
     const variables = found.map((row) => ({
-      ...variableMessage({ ...row, ciphertext: values.get(row.id) }, box),
+      ...variableMessage({ ...row, ...values.get(row.id) }, box),
       valueLeftOut: !row.isSensitive && !values.has(row.id),
     }))
     return { variables, page: pageInfo(window, total, found.length) }
@@ -136,19 +144,19 @@ const seenValueStatement = `
   WHERE key = $2 AND team IN (SELECT team FROM scope)
   ORDER BY ${ownFirst} LIMIT 1`
 
-/** The ciphertexts of those that are not sensitive, by id, within what a page may take in bytes. */
+/** The sealed values of those that are not sensitive, by id, within what a page may take in bytes. */
 async function listedValues(rows: Rows, of: { id: string; isSensitive: boolean }[]) {
   const ids = of.filter(({ isSensitive }) => !isSensitive).map(({ id }) => id)
-  if (ids.length === 0) return new Map<string, Variable['ciphertext']>()
-  const found = await rows.$queryRawUnsafe<Pick<Variable, 'id' | 'ciphertext'>[]>(listedValuesStatement, ids)
-  return new Map(found.map(({ id, ciphertext }) => [id, ciphertext]))
+  if (ids.length === 0) return new Map<string, Sealed>()
+  const found = await rows.$queryRawUnsafe<({ id: string } & Sealed)[]>(listedValuesStatement, ids)
+  return new Map(found.map(({ id, ciphertext, keyId }) => [id, { ciphertext, keyId }]))
 }
 
 const valueSize = `octet_length(ciphertext) - ${sealedExtraBytes}`
 const listedValuesStatement = `
   WITH page AS (SELECT * FROM variables WHERE id = ANY ($1::uuid[])),
     column_limit AS (${columnLimit('page', [valueSize])})
-  SELECT id::text, ciphertext FROM page CROSS JOIN column_limit WHERE ${valueSize} <= column_limit.bytes`
+  SELECT id::text, ciphertext, key_id AS "keyId" FROM page CROSS JOIN column_limit WHERE ${valueSize} <= column_limit.bytes`
 
 /** The team's variable of this id; fails with variable_not_found. */
 export async function findVariable(rows: Rows, team: string, id: string): Promise<Variable> {
