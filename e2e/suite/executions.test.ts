@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import type { Execution } from '../client/records.ts'
+import { waitUntil } from '../system/wait-until.ts'
 import { expectProblem } from './problem.ts'
 import { awaitEnd, execute, executeSync, executionOf, makeProcess, publish, statusesOf } from './runs.ts'
 import { client, shared, unique } from './shared-system.ts'
@@ -218,10 +219,10 @@ describe('executing a process', () => {
   )
 })
 
-async function idByComment(comment: string): Promise<string> {
-  for (;;) {
+function idByComment(comment: string): Promise<string> {
+  const ask = async () => {
     const { body } = await client.get<{ data: Execution[] }>('/executions', { comment })
-    const found = body.data.find(({ status }) => status === 'RUNNING')
-    if (found) return found.id
+    return body.data.find(({ status }) => status === 'RUNNING')?.id
   }
+  return waitUntil(`a run with the comment ${comment}`, ask, { timeoutMs: 60_000 })
 }

@@ -6,6 +6,7 @@ import type { Client } from '../client/client.ts'
 import type { Process } from '../client/records.ts'
 import { removeTraces, startSystem, systemSettings } from '../system/system.ts'
 import type { Shape, System } from '../system/system.ts'
+import { waitUntil } from '../system/wait-until.ts'
 import { clientOf } from './client-of.ts'
 import { makeProcess } from './runs.ts'
 
@@ -66,10 +67,11 @@ export function restartedSystem(team: string, shape?: Shape): RestartedSystem {
     sleeper: (ms) =>
       makeProcess({ sourceCode: `await new Promise((done) => setTimeout(done, ${ms})); return 1` }, running()),
     awaitRunningOf: async (processId) => {
-      for (;;) {
+      const runs = async () => {
         const { body } = await running().get<{ total: number }>('/executions', { processId, status: 'RUNNING' })
-        if (body.total > 0) return
+        return body.total > 0
       }
+      await waitUntil('a run that is on', runs, { timeoutMs: 60_000 })
     },
   }
 }

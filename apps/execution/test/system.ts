@@ -14,7 +14,7 @@ import type { Tracer } from '@automation/tracing'
 import type { DescService, MessageInitShape } from '@bufbuild/protobuf'
 import pg from 'pg'
 import { Registry } from 'prom-client'
-import { createExecution, readExecutionConfig, type ExecutionConfig, type ExecutionPart } from '../src/service.ts'
+import { createExecution, executionSchema, readExecutionConfig, type ExecutionConfig, type ExecutionPart } from '../src/service.ts'
 import { isTerminal } from '../src/status.ts'
 import { ScriptedRunner, value, type Script } from './scripted-runner.ts'
 import { SmallCatalog } from './small-catalog.ts'
@@ -55,7 +55,7 @@ export class System {
   }
 
   static async start(settings: Partial<ExecutionConfig> = {}, replicas = 1, tracer?: Tracer): Promise<System> {
-    return System.on(await testDatabase(), settings, replicas, tracer)
+    return System.on(await testDatabase(executionSchema), settings, replicas, tracer)
   }
 
   /** On a database that the test has; `settings.databaseUrl` may lead there another way. */

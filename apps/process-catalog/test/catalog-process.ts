@@ -38,8 +38,9 @@ export async function startCatalogProcess(
   const gone = once(child, 'exit')
   const addresses = { catalog: [`127.0.0.1:${grpc}`] }
   const network = new WireNetwork({ addresses, key: { internalKey }, maxMessageBytes: 2 ** 22 })
-  const ready = async () => (await fetch(`http://127.0.0.1:${health}/readyz`).catch(() => undefined))?.ok === true
-  await Promise.race([gone, until(ready, { what: 'the catalog is ready', timeoutMs: 50_000 })])
+  const isGone = () => child.exitCode !== null || child.signalCode !== null
+  const isReady = async () => (await fetch(`http://127.0.0.1:${health}/readyz`).catch(() => undefined))?.ok === true
+  await until(async () => isGone() || (await isReady()), { what: 'the catalog is ready', timeoutMs: 50_000 })
   return {
     network,
     gone,

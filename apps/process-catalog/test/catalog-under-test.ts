@@ -19,7 +19,7 @@ import type { ProcessValuesSchema } from '@automation/contract/catalog/v1/proces
 import { timestampFromDate } from '@bufbuild/protobuf/wkt'
 import pg from 'pg'
 import { expect } from 'vitest'
-import { createCatalog, type CatalogConfig } from '../src/service.ts'
+import { catalogSchema, createCatalog, type CatalogConfig } from '../src/service.ts'
 import { ScriptedScheduler } from './scripted-scheduler.ts'
 
 export type { ProcessValues }
@@ -165,7 +165,7 @@ export class CatalogUnderTest {
 export async function startCatalog(
   config: Partial<CatalogConfig> = {},
 ): Promise<{ catalog: CatalogUnderTest; stop(): Promise<void> }> {
-  const database = await testDatabase()
+  const database = await testDatabase(catalogSchema)
   const catalog = new CatalogUnderTest(database.url, config)
   await catalog.part.start()
   return {

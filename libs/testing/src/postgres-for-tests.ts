@@ -8,6 +8,8 @@ import type { TestProject } from 'vitest/node'
 declare module 'vitest' {
   export interface ProvidedContext {
     databaseUrl: string
+    /** It ends with the run, and nobody else uses it. */
+    isOwnServer: boolean
   }
 }
 
@@ -16,6 +18,7 @@ export default async function postgresForTests(project: TestProject): Promise<()
   const named = process.env['DATABASE_URL']
   if (named) {
     project.provide('databaseUrl', named)
+    project.provide('isOwnServer', false)
     return async () => undefined
   }
   await removeLeftOvers()
@@ -26,6 +29,7 @@ export default async function postgresForTests(project: TestProject): Promise<()
   const server = await startPostgres({ dataDir, logger, maxConnections: 400, durable: false })
   delete process.env['MALLOC_PERTURB_']
   project.provide('databaseUrl', server.url)
+  project.provide('isOwnServer', true)
   return async () => {
     await server.stop()
     await rm(dataDir, { recursive: true, force: true })

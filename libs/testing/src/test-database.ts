@@ -1,6 +1,8 @@
 import { randomBytes } from 'node:crypto'
+import { migrate, type SchemaOptions } from '@automation/database'
 import pg from 'pg'
 import { inject } from 'vitest'
+import { silentLogger } from './part-context.ts'
 
 export interface TestDatabase {
   url: string
@@ -8,21 +10,55 @@ export interface TestDatabase {
   drop(): Promise<void>
 }
 
-/** A fresh, empty database of its own for a test file; make it in `beforeAll`, drop it in `afterAll`. */
-export async function testDatabase(): Promise<TestDatabase> {
+/**
+ * A fresh database of its own for a test file; make it in `beforeAll`, drop it in `afterAll`. With a schema it has that as
+ * its migrations make it, copied from one that is made once; else it is empty. On a server that others have, too, it is
+ * always empty.
+ */
+export async function testDatabase(schema?: SchemaOptions): Promise<TestDatabase> {
   const server = inject('databaseUrl')
+  const template = schema && inject('isOwnServer') ? await templateOf(server, schema) : 'template0'
   const name = `test_${randomBytes(6).toString('hex')}`
-  await statement(server, `CREATE DATABASE ${name} TEMPLATE template0`)
-  const url = new URL(server)
-  url.pathname = `/${name}`
-  return { url: url.href, drop: () => statement(server, `DROP DATABASE IF EXISTS ${name} WITH (FORCE)`) }
+  await onServer(server, (client) => client.query(`CREATE DATABASE ${name} TEMPLATE ${template}`))
+  const drop = async () => {
+    await onServer(server, (client) => client.query(`DROP DATABASE IF EXISTS ${name} WITH (FORCE)`))
+  }
+  return { url: addressOf(server, name), drop }
 }
 
-async function statement(url: string, sql: string): Promise<void> {
+const templates = new Map<string, Promise<string>>()
+
+/** A database that nobody changes any more, whichever worker of the run has made it. */
+function templateOf(server: string, { schema, migrationsDir }: SchemaOptions): Promise<string> {
+  const name = `template_${schema}`
+  const known = templates.get(name)
+  if (known !== undefined) return known
+  const made = onServer(server, async (client) => {
+    await client.query('SELECT pg_advisory_lock(hashtext($1))', [name])
+    const { rowCount } = await client.query('SELECT FROM pg_database WHERE datname = $1', [name])
+    if (rowCount !== 0) return name
+    const unfinished = `${name}_unfinished`
+    await client.query(`DROP DATABASE IF EXISTS ${unfinished} WITH (FORCE)`)
+    await client.query(`CREATE DATABASE ${unfinished} TEMPLATE template0`)
+    await migrate({ url: addressOf(server, unfinished), schema, migrationsDir, logger: silentLogger })
+    await client.query(`ALTER DATABASE ${unfinished} RENAME TO ${name}`)
+    return name
+  })
+  templates.set(name, made)
+  return made
+}
+
+function addressOf(server: string, database: string): string {
+  const url = new URL(server)
+  url.pathname = `/${database}`
+  return url.href
+}
+
+async function onServer<T>(url: string, work: (client: pg.Client) => Promise<T>): Promise<T> {
   const client = new pg.Client({ connectionString: url })
   await client.connect()
   try {
-    await client.query(sql)
+    return await work(client)
   } finally {
     await client.end()
   }
