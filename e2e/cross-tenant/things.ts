@@ -33,6 +33,9 @@ export interface Things {
   serviceAccount: { id: string; clientId: string }
 }
 
+/** Longer than all that is tried. */
+const longMs = 3_000_000
+
 /** A word that nothing else has. */
 export const newWord = (prefix: string) => `${prefix}-${randomBytes(6).toString('hex')}`
 
@@ -114,7 +117,7 @@ export class Workshop {
     },
     execution: async () => this.#run({}, 'FINISHED'),
     runningExecution: async () => {
-      const made = await this.#run({ waits: true }, 'RUNNING')
+      const made = await this.#run({ waits: true }, 'RUNNING', { timeout: longMs })
       this.#undo.push(() => this.client.put(`/executions/${made.id}/kill`))
       return made
     },
@@ -160,7 +163,7 @@ export class Workshop {
       return id ?? ''
     },
     sandbox: async () => {
-      const fields = { imageId: 'base', name: newWord('sandbox'), metadata: { secret: this.secret }, timeout: 600_000 }
+      const fields = { imageId: 'base', name: newWord('sandbox'), metadata: { secret: this.secret }, timeout: longMs }
       const made = await this.#post<Sandbox>('/sandboxes', fields)
       const path = `/sandboxes/${made.id}`
       this.#undo.push(() => this.client.post(`${path}/kill`))
@@ -210,13 +213,14 @@ export class Workshop {
 
   #source(): string {
     return `console.log('${this.secret}')
-      if (svc.context.parameters.waits) await new Promise((done) => setTimeout(done, 280000))
+      if (svc.context.parameters.waits) await new Promise((done) => setTimeout(done, ${longMs}))
       return '${this.secret}'`
   }
 
-  async #run(parameters: object, until: Execution['status']): Promise<Execution> {
+  async #run(parameters: object, until: Execution['status'], settings: object = {}): Promise<Execution> {
     const path = await this.#below('process', 'execute')
-    const { body } = await this.client.post<{ executionId: string }>(path, { parameters, comment: newWord('comment') })
+    const input = { parameters, settings, comment: newWord('comment') }
+    const { body } = await this.client.post<{ executionId: string }>(path, input)
     const at = `/executions/${body.executionId}`
     let seen: Execution | undefined
     const reached = async () => {
