@@ -63,7 +63,7 @@ function apiMessage({ status, code, message, requestId, errors }: ApiFailure): s
 
 /** The command that shows what there is, by the code of a refusal. */
 const listing: Readonly<Record<string, string>> = {
-  process_not_found: 'pas api GET /processes',
+  process_not_found: 'pas processes list',
   execution_not_found: 'pas executions list',
   schedule_not_found: 'pas schedules list',
   sandbox_not_found: 'pas sandbox ls',
@@ -74,6 +74,8 @@ const listing: Readonly<Record<string, string>> = {
 function nextStep({ status, code, requestId }: Pick<ApiFailure, 'status' | 'code' | 'requestId'>): string {
   if (status === 401 || code === 'api_token_malformed') return '\nSign in by "pas login", or check PAS_TOKEN.'
   if (status >= 500 && requestId !== undefined) return `\nTell your operator this request: ${requestId}`
+  if (code === 'tag_taken' || code === 'alias_taken')
+    return '\nVersions and aliases share their names: choose another, or see "pas versions list" and "pas aliases list".'
   return listing[code] === undefined ? '' : `\nWhat there is: ${listing[code]}`
 }
 

@@ -55,7 +55,7 @@ test.each([
 ])('whether Node %s is too old: %s', (node, expected) => expect(isTooOld(node)).toBe(expected))
 
 test.each([
-  ['process_not_found', 'pas api GET /processes'],
+  ['process_not_found', 'pas processes list'],
   ['execution_not_found', 'pas executions list'],
 ])('a refusal %s names the command that shows what there is', async (code, command) => {
   const error = new NotFoundError({

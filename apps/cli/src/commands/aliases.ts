@@ -1,7 +1,7 @@
-import type { ListedVersionedProcess, VersionedProcessAlias } from '@automation/client'
 import type { Command } from 'commander'
+import { readTag } from '../options/tag.ts'
 import { examples } from '../output/examples.ts'
-import { ownerPath } from '../project/process-names.ts'
+import { publisherOf } from '../project/publisher.ts'
 import { all } from '../project/read-team.ts'
 import { ExitError, exitCodes, usageError, type Runtime } from '../runtime.ts'
 
@@ -16,8 +16,8 @@ export function register(program: Command, runtime: Runtime): void {
   examples(add('list', 'List aliases with the versions that they lead to.').action(list), 'pas aliases list greeting')
   examples(
     add('set', 'Have an alias lead to a version; it is made where there is none.')
-      .argument('<alias>')
-      .argument('<tag>')
+      .argument('<alias>', 'its name', readTag)
+      .argument('<tag>', 'of the version, or its id')
       .action(set),
     'pas aliases set greeting live v2',
   )
@@ -27,15 +27,15 @@ export function register(program: Command, runtime: Runtime): void {
   )
 
   async function list(name: string): Promise<void> {
-    const { client, path, found } = await read(name)
-    const versions = await all<ListedVersionedProcess>(client, `${path}/versions`)
-    const tags = new Map(versions.map(({ id, tag }) => [id, tag]))
+    const { publisher, found } = await read(name)
+    const versions = await all(publisher.versions.list(publisher.id))
+    const tags = new Map(versions.map((version) => [version.id, version.tag]))
     out.data(
       found.map((alias) => ({ ...alias, tag: tags.get(alias.versionId) })),
       {
         table: [
           { title: 'alias', of: (alias) => alias.name },
-          { title: 'version', of: ({ tag, versionId }) => tag ?? versionId },
+          { title: 'version', of: (alias) => alias.tag ?? alias.versionId },
           { title: 'moved by', of: ({ updatedBy, createdBy }) => updatedBy ?? createdBy },
           { title: 'at', of: ({ updatedAt, createdAt }) => updatedAt ?? createdAt },
         ],
@@ -44,29 +44,28 @@ export function register(program: Command, runtime: Runtime): void {
     )
   }
 
-  async function set(name: string, alias: string, tag: string): Promise<void> {
-    const { client, path, found } = await read(name)
+  async function set(name: string, alias: string, version: string): Promise<void> {
+    const { publisher, found } = await read(name)
     const own = found.find((each) => each.name === alias)
-    const body = { name: alias, versionId: tag }
-    const { data } = own
-      ? await client.request<VersionedProcessAlias>('PATCH', `${path}/aliases/${own.id}`, { body })
-      : await client.request<VersionedProcessAlias>('POST', `${path}/aliases`, { body })
-    out.data(data, { text: `${alias} leads to ${tag}` })
+    const input = { name: alias, versionId: version }
+    const moved = await (own
+      ? publisher.aliases.update(publisher.id, own.id, input)
+      : publisher.aliases.create(publisher.id, input))
+    out.data(moved, { text: `${alias} leads to ${version}` })
   }
 
   async function remove(name: string, alias: string): Promise<void> {
-    const { client, path, found } = await read(name)
+    const { publisher, found } = await read(name)
     const own = found.find((each) => each.name === alias)
-    if (own === undefined) throw usageError(`${name} has no alias ${alias}.`)
+    if (own === undefined) throw usageError(`${name} has no alias ${alias}: "pas aliases list ${name}" shows them.`)
     if (!(await runtime.confirm(`Delete the alias ${alias} of ${name}?`)))
       throw new ExitError(exitCodes.refused, 'Nothing was deleted.')
-    await client.request('DELETE', `${path}/aliases/${own.id}`)
-    out.say(`Deleted ${alias}`)
+    await publisher.aliases.delete(publisher.id, own.id)
+    out.done({ process: name, alias, deleted: true }, `Deleted ${alias}`)
   }
 
   async function read(name: string) {
-    const client = await runtime.client()
-    const path = await ownerPath(client, name)
-    return { client, path, found: await all<VersionedProcessAlias>(client, `${path}/aliases`) }
+    const publisher = await publisherOf(await runtime.client(), name)
+    return { publisher, found: await all(publisher.aliases.list(publisher.id)) }
   }
 }

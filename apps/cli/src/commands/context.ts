@@ -53,7 +53,7 @@ export function register(program: Command, runtime: Runtime): void {
     const found = stored.contexts[name] ?? project?.file.contexts?.[name]
     if (found === undefined) throw usageError(`There is no context "${name}". "pas context list" shows them.`)
     await writeContexts(runtime.env, { ...stored, current: name })
-    runtime.out.say(`Commands are for the team ${found.team} at ${found.url} now.`)
+    runtime.out.done({ context: name, ...found }, `Commands are for the team ${found.team} at ${found.url} now.`)
   }
 
   async function remove(name: string): Promise<void> {
@@ -62,7 +62,8 @@ export function register(program: Command, runtime: Runtime): void {
     if (removed === undefined) throw usageError(`There is no stored context "${name}". "pas context list" shows them.`)
     await writeContexts(runtime.env, { ...(current === name ? {} : { current }), contexts: others })
     await removeCredential(runtime.env, removed)
-    runtime.out.say(
+    runtime.out.done(
+      { context: name, removed: true },
       `The context ${name} and its token are forgotten. The token itself lives on: revoke it by "pas tokens revoke".`,
     )
   }

@@ -105,8 +105,10 @@ export function register(program: Command, runtime: Runtime): void {
     const { dependencies, nextInstallation } = await client.dependencies.get(of)
     const body = { dependencies: change(nextInstallation?.dependencies ?? dependencies) }
     const data = await client.dependencies.update(of, body)
-    if (out.json) out.data(data)
-    else out.say(data.nextInstallation === undefined ? 'Nothing changes.' : 'Staged. Install it by "pas deps install".')
+    out.done(
+      data,
+      data.nextInstallation === undefined ? 'Nothing changes.' : 'Staged. Install it by "pas deps install".',
+    )
   }
 
   async function install({ language: of, watch }: LanguageOptions & { watch?: boolean }): Promise<void> {
@@ -114,8 +116,10 @@ export function register(program: Command, runtime: Runtime): void {
     const before = new Set((await installsOf(client, of)).map(({ id }) => id))
     await client.dependencies.install(of)
     if (watch) return watchInstall(client, of, before)
-    if (out.json) out.data({ language: of, status: 'INSTALLING' })
-    else out.say('Installing. Watch it by "pas deps install --watch" next time, or see "pas deps list".')
+    out.done(
+      { language: of, status: 'INSTALLING' },
+      'Installing. Watch it by "pas deps install --watch" next time, or see "pas deps list".',
+    )
   }
 
   /** Shows the log of the install that is none of `before` until its end. */
@@ -157,16 +161,14 @@ export function register(program: Command, runtime: Runtime): void {
 
   async function discard({ language: of }: LanguageOptions): Promise<void> {
     const data = await (await runtime.client()).dependencies.discard(of)
-    if (out.json) out.data(data)
-    else out.say('What was staged is dropped.')
+    out.done(data, 'What was staged is dropped.')
   }
 
   async function rollback(id: string | undefined, { language: of }: LanguageOptions): Promise<void> {
     const client = await runtime.client()
     const installId = id ?? (await installBefore(client, of))
     const data = await client.dependencies.rollback(of, { installId })
-    if (out.json) out.data(data)
-    else out.say(`Runs see the packages of the install ${installId} again.`)
+    out.done(data, `Runs see the packages of the install ${installId} again.`)
   }
 }
 

@@ -48,9 +48,10 @@ The API token is asked for, or comes by --token-stdin; it is never an argument. 
     const team = await client.team.get()
     await writeCredential(runtime.env, target, credential, { keyring: options.keyring ?? false })
     const context = await makeCurrent(target)
-    const { say, data } = runtime.out
-    if (runtime.out.json) data({ url: target.url, team: target.team, context, name: team.name })
-    else say(`Signed in to the team ${oneLine(team.name)} (${target.team}) at ${target.url}, context ${context}.`)
+    runtime.out.done(
+      { url: target.url, team: target.team, context, name: team.name },
+      `Signed in to the team ${oneLine(team.name)} (${target.team}) at ${target.url}, context ${context}.`,
+    )
   }
 
   async function targetOf(url: string | undefined): Promise<Target> {

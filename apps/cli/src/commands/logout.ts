@@ -13,8 +13,10 @@ export function register(program: Command, runtime: Runtime): void {
         const target = await runtime.target()
         const wasThere = await removeCredential(runtime.env, target)
         const { out } = runtime
-        if (out.json) out.data({ url: target.url, team: target.team, removed: wasThere })
-        else out.say(wasThere ? `The token of ${target.team} at ${target.url} is forgotten.` : 'No token was stored.')
+        out.done(
+          { url: target.url, team: target.team, removed: wasThere },
+          wasThere ? `The token of ${target.team} at ${target.url} is forgotten.` : 'No token was stored.',
+        )
       }),
     'pas logout',
     'pas logout --context staging',

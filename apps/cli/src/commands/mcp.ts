@@ -77,8 +77,7 @@ export function register(program: Command, runtime: Runtime): void {
     })
     await mkdir(dirname(file), { recursive: true })
     await writeFile(file, `${JSON.stringify(withServer(parse(text, file), chosen, server), null, 2)}\n`)
-    if (out.json) out.data({ file })
-    else out.say(`${file} has it. Start ${chosen.name} anew.`)
+    out.done({ file }, `${file} has it. Start ${chosen.name} anew.`)
   }
 }
 

@@ -1,7 +1,7 @@
-import type { ListedModule, Module, SourceUser } from '@automation/client'
+import type { SourceUser } from '@automation/client'
 import type { Command } from 'commander'
 import { examples } from '../output/examples.ts'
-import { ownerPath } from '../project/process-names.ts'
+import { moduleId } from '../project/publisher.ts'
 import { all } from '../project/read-team.ts'
 import { ExitError, exitCodes, type Runtime } from '../runtime.ts'
 
@@ -20,7 +20,8 @@ export function register(program: Command, runtime: Runtime): void {
   examples(add('delete', 'Delete a module that nothing imports.').action(remove), 'pas modules delete texts --yes')
 
   async function list(): Promise<void> {
-    out.data(await all<ListedModule>(await runtime.client(), '/modules'), {
+    const client = await runtime.client()
+    out.data(await all(client.modules.list()), {
       table: [
         { title: 'name', of: ({ name }) => name },
         { title: 'language', of: ({ programmingLanguage }) => programmingLanguage },
@@ -34,23 +35,23 @@ export function register(program: Command, runtime: Runtime): void {
 
   async function show(name: string): Promise<void> {
     const client = await runtime.client()
-    const { data } = await client.request<Module>('GET', await ownerPath(client, `module:${name}`))
-    out.data(data, { text: data.sourceCode })
+    const module = await client.modules.get(await moduleId(client, name))
+    out.data(module, { text: module.sourceCode })
   }
 
   async function users(name: string): Promise<void> {
     const client = await runtime.client()
-    const path = await ownerPath(client, `module:${name}`)
-    out.data(await all<SourceUser>(client, `${path}/users`), { empty: 'Nothing imports it.', table: userColumns })
+    const id = await moduleId(client, name)
+    out.data(await all(client.modules.users(id)), { empty: 'Nothing imports it.', table: userColumns })
   }
 
   async function remove(name: string): Promise<void> {
     const client = await runtime.client()
-    const path = await ownerPath(client, `module:${name}`)
+    const id = await moduleId(client, name)
     if (!(await runtime.confirm(`Delete the module ${name}?`)))
       throw new ExitError(exitCodes.refused, 'Nothing was deleted.')
-    await client.request('DELETE', path)
-    out.say(`Deleted ${name}`)
+    await client.modules.delete(id)
+    out.done({ id, name, deleted: true }, `Deleted ${name}`)
   }
 }
 

@@ -1,4 +1,5 @@
 import type { Command } from 'commander'
+import { readTag } from '../options/tag.ts'
 import { examples } from '../output/examples.ts'
 import { applyPlan } from '../project/apply-plan.ts'
 import { inParallel } from '../project/in-parallel.ts'
@@ -15,14 +16,18 @@ import { ExitError, exitCodes, type Runtime } from '../runtime.ts'
 export function register(program: Command, runtime: Runtime): void {
   const command = program
     .command('release')
-    .argument('<tag>', 'the tag of the new versions')
+    .argument('<tag>', 'the tag of the new versions', readTag)
     .description(
       `Publish the processes and modules of this repository that have changed since the last release, all under one tag.
 
 With --alias, their alias leads to them once all are published. Files and server must be the same: push first. A release that was
 cut goes on when it is repeated.`,
     )
-    .option('--alias <name>', 'the alias that is moved, such as live; what has changed since its version is published')
+    .option(
+      '--alias <name>',
+      'the alias that is moved, such as live; what has changed since its version is published',
+      readTag,
+    )
     .option('--comment <text>', 'is kept with the versions')
     .action(release)
   examples(command, 'pas release v12', 'pas release v12 --alias live --yes')
@@ -30,7 +35,7 @@ cut goes on when it is repeated.`,
   async function release(tag: string, { alias, comment }: { alias?: string; comment?: string }): Promise<void> {
     const project = await openProject(runtime)
     const owners = await readOwners(project.client, await pushedItems(project), alias)
-    const changed = await inParallel(8, owners, (owner) => linesOf(project, owner, tag, alias))
+    const changed = await inParallel(8, owners, (owner) => linesOf(owner, tag, alias))
     const lines = changed.flat()
     for (const line of lines) runtime.out.say(itemText(line))
     runtime.out.say(`${summary(lines)} (${project.target.team} at ${project.target.url})`)
@@ -41,8 +46,8 @@ cut goes on when it is repeated.`,
       comment ?? `release ${tag}${project.repository?.head ? ` of ${project.repository.head.slice(0, 12)}` : ''}`
     const applied = await applyPlan(lines, async (line) => {
       const owner = ofKey.get(ownerKey(line))!
-      if (line.kind === 'version') await publish(project.client, owner, tag, text)
-      else await moveAlias(project.client, owner, alias!, line)
+      if (line.kind === 'version') await publish(owner, tag, text)
+      else await moveAlias(owner, alias!, line)
       runtime.out.line({ type: 'change', action: line.action, key: line.key, tag: line.tag }, `done  ${itemText(line)}`)
     })
     await throwFailures(runtime, applied, 'Release again to go on.')
@@ -59,23 +64,18 @@ async function pushedItems(project: OpenProject): Promise<ServerItem[]> {
   return own.map(({ remote }) => remote!)
 }
 
-async function linesOf(
-  { client }: OpenProject,
-  owner: Owner,
-  tag: string,
-  alias: string | undefined,
-): Promise<PlanItem[]> {
-  const { key, path, content, versions } = owner
+async function linesOf(owner: Owner, tag: string, alias: string | undefined): Promise<PlanItem[]> {
+  const { key, publisher, content, versions } = owner
   const version: PlanItem = { action: 'publish', kind: 'version', key: `version/${key}`, tag }
-  const tagged = versions.some((each) => each.tag === tag) ? await readVersion(client, path, tag) : undefined
+  const tagged = versions.some((each) => each.tag === tag) ? await readVersion(publisher, tag) : undefined
   if (tagged && !hasContent(tagged, content))
     throw new ExitError(exitCodes.conflict, `${key} has a version ${tag} with another source: choose another tag`)
   const since = alias !== undefined && owner.alias ? owner.alias.versionId : versions[0]?.id
-  const last = tagged ?? (since === undefined ? undefined : await readVersion(client, path, since))
+  const last = tagged ?? (since === undefined ? undefined : await readVersion(publisher, since))
   const isPublished = last !== undefined && hasContent(last, content)
   const target = isPublished ? last.tag : tag
   const moves = alias !== undefined && !(isPublished && owner.alias?.versionId === last.id)
-  return [...(isPublished ? [] : [version]), ...(moves ? [await aliasLine(client, owner, alias, target)] : [])]
+  return [...(isPublished ? [] : [version]), ...(moves ? [await aliasLine(owner, alias, target)] : [])]
 }
 
 /** The key of what a line is of: `process/greeting` in `alias/process/greeting/live`. */

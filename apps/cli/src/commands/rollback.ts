@@ -36,14 +36,14 @@ What that release had not changed goes to its newest version of that time. Sourc
     for (const { owner } of moves.filter(({ to }) => to === undefined))
       runtime.out.say(`kept  ${owner.key}: it has no version of that time`)
     const withVersion = moves.filter((move): move is Move & { to: NonNullable<Move['to']> } => move.to !== undefined)
-    const lines = await inParallel(8, withVersion, ({ owner, to }) => aliasLine(client, owner, alias, to.tag))
+    const lines = await inParallel(8, withVersion, ({ owner, to }) => aliasLine(owner, alias, to.tag))
     for (const line of lines) runtime.out.say(itemText(line))
     runtime.out.say(summary(lines))
     if (lines.length === 0) return
     if (!(await runtime.confirm('Move?'))) throw new ExitError(exitCodes.refused, 'Nothing was moved.')
     const ofKey = new Map(owners.map((owner) => [owner.key, owner]))
     const applied = await applyPlan(lines, async (line) => {
-      await moveAlias(client, ofKey.get(ownerKey(line))!, alias, line)
+      await moveAlias(ofKey.get(ownerKey(line))!, alias, line)
       runtime.out.line({ type: 'change', action: line.action, key: line.key, tag: line.tag }, `done  ${itemText(line)}`)
     })
     await throwFailures(runtime, applied, 'Roll back again to go on.')

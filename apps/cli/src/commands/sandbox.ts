@@ -9,6 +9,7 @@ import { duration, wholeNumber } from '../options/duration.ts'
 import { readPair, repeated } from '../options/repeated.ts'
 import { examples } from '../output/examples.ts'
 import { placeHere, saveFile, streamOf } from '../output/local-file.ts'
+import { recordText } from '../output/record.ts'
 import { exitCodes, ExitError, usageError, type Runtime } from '../runtime.ts'
 import { exitCodeOf, ownFailure } from '../sandbox/exec.ts'
 
@@ -47,6 +48,10 @@ export function register(program: Command, runtime: Runtime): void {
   examples(
     sandbox.command('ls').description('List sandboxes.').option('-a, --all', 'with those that have ended').action(list),
     'pas sandbox ls',
+  )
+  examples(
+    sandbox.command('show').argument('<id>').description('Show a sandbox.').action(show),
+    `pas sandbox show ${id}`,
   )
   examples(
     sandbox
@@ -132,6 +137,11 @@ export function register(program: Command, runtime: Runtime): void {
     })
   }
 
+  async function show(of: string): Promise<void> {
+    const record = shown(await (await runtime.client()).sandboxes.get(of))
+    out.data(record, { text: recordText(record) })
+  }
+
   async function run(of: string, command: string[], options: ExecOptions): Promise<void> {
     throw new ExitError(
       await exitCodeIn(of, command, options).catch((error: unknown) => failOfOurs(error, runtime.env)),
@@ -196,15 +206,13 @@ export function register(program: Command, runtime: Runtime): void {
 
   async function extend(of: string, timeout: number): Promise<void> {
     const data = await (await runtime.client()).sandboxes.extend(of, timeout)
-    if (out.json) out.data(shown(data))
-    else out.say(`${of} ends at ${data.timeoutAt}.`)
+    out.done(shown(data), `${of} ends at ${data.timeoutAt}.`)
   }
 
   async function kill(ids: string[]): Promise<void> {
     const client = await runtime.client()
     const ended = await Promise.all(ids.map((one) => client.sandboxes.kill(one)))
-    if (out.json) out.data(ended.map(shown))
-    else out.say(`${ids.join(', ')} ${ids.length === 1 ? 'has' : 'have'} ended.`)
+    out.done(ended.map(shown), `${ids.join(', ')} ${ids.length === 1 ? 'has' : 'have'} ended.`)
   }
 }
 

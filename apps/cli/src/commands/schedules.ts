@@ -1,7 +1,8 @@
 import type { Command } from 'commander'
 import { wholeNumber } from '../options/duration.ts'
 import { examples } from '../output/examples.ts'
-import { usageError, type Runtime } from '../runtime.ts'
+import { recordText } from '../output/record.ts'
+import { ExitError, exitCodes, usageError, type Runtime } from '../runtime.ts'
 import { showRun } from '../runs/show-run.ts'
 
 const id = '0198c2b0-9a4c-7d2e-b1f3-5c8e7a6d9b04'
@@ -9,7 +10,7 @@ const id = '0198c2b0-9a4c-7d2e-b1f3-5c8e7a6d9b04'
 /** `pas schedules`. */
 export function register(program: Command, runtime: Runtime): void {
   const { out } = runtime
-  const schedules = program.command('schedules').description('List, try, pause and resume schedules.')
+  const schedules = program.command('schedules').description('List, try, pause, resume and delete schedules.')
   examples(schedules, 'pas schedules list', `pas schedules next --cron '0 8 * * MON-FRI'`)
 
   examples(
@@ -20,6 +21,19 @@ export function register(program: Command, runtime: Runtime): void {
       .action(list),
     'pas schedules list',
     'pas schedules list --process report --json',
+  )
+  examples(
+    schedules.command('show').argument('<id>').description('Show a schedule.').action(show),
+    `pas schedules show ${id}`,
+  )
+  examples(
+    schedules
+      .command('firings')
+      .argument('<id>')
+      .description('List the times that a schedule has fired at, newest first, with what became of each.')
+      .option('-n, --limit <count>', 'how many', wholeNumber(1, 1000), 20)
+      .action(firings),
+    `pas schedules firings ${id}`,
   )
   examples(
     schedules
@@ -47,6 +61,14 @@ export function register(program: Command, runtime: Runtime): void {
     )
   examples(
     schedules
+      .command('delete')
+      .argument('<id...>')
+      .description('Delete schedules. One that files of a repository name is made again by the next push.')
+      .action(remove),
+    `pas schedules delete ${id} --yes`,
+  )
+  examples(
+    schedules
       .command('run')
       .argument('<id>')
       .description('Start the run of a schedule now, beside its times.')
@@ -70,6 +92,36 @@ export function register(program: Command, runtime: Runtime): void {
       ],
       empty: 'There are no schedules.',
     })
+  }
+
+  async function show(of: string): Promise<void> {
+    const schedule = await (await runtime.client()).schedules.get(of)
+    out.data(schedule, { text: recordText(schedule) })
+  }
+
+  async function firings(of: string, { limit }: { limit: number }): Promise<void> {
+    const client = await runtime.client()
+    const { data } = await client.schedules.firings(of, { limit }).page()
+    out.data(data, {
+      table: [
+        { title: 'time', of: ({ nominalAt }) => nominalAt },
+        { title: 'state', of: ({ state }) => state },
+        { title: 'execution', of: ({ executionId }) => executionId },
+        { title: 'reason', of: ({ reason }) => reason },
+      ],
+      empty: 'It has not fired yet.',
+    })
+  }
+
+  async function remove(ids: string[]): Promise<void> {
+    if (!(await runtime.confirm(`Delete ${ids.join(', ')}?`)))
+      throw new ExitError(exitCodes.refused, 'Nothing was deleted.')
+    const client = await runtime.client()
+    for (const one of ids) await client.schedules.delete(one)
+    out.done(
+      ids.map((one) => ({ id: one, deleted: true })),
+      `Deleted: ${ids.join(', ')}.`,
+    )
   }
 
   async function next(of: string | undefined, options: { cron?: string; zone?: string; count: number }): Promise<void> {
@@ -96,8 +148,10 @@ export function register(program: Command, runtime: Runtime): void {
     const client = await runtime.client()
     for (const one of ids) await client.schedules[to](one)
     const word = `${to}d`
-    if (out.json) out.data(ids.map((one) => ({ id: one, paused: to === 'pause' })))
-    else out.say(`${ids.length === 1 ? 'The schedule is' : `${ids.length} schedules are`} ${word}.`)
+    out.done(
+      ids.map((one) => ({ id: one, paused: to === 'pause' })),
+      `${ids.length === 1 ? 'The schedule is' : `${ids.length} schedules are`} ${word}.`,
+    )
   }
 
   async function run(of: string, { watch }: { watch?: boolean }): Promise<void> {

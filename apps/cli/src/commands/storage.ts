@@ -118,8 +118,10 @@ export function register(program: Command, runtime: Runtime): void {
       throw new ExitError(exitCodes.refused, 'Nothing was deleted.')
     const client = await runtime.client()
     for (const name of all) await client.storage.delete(name)
-    if (out.json) out.data(all.map((name) => ({ name, deleted: true })))
-    else out.say(`Deleted: ${all.join(', ')}`)
+    out.done(
+      all.map((name) => ({ name, deleted: true })),
+      `Deleted: ${all.join(', ')}`,
+    )
   }
 
   async function sign(name: string, { expires }: { expires: number }): Promise<void> {

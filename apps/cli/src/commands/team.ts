@@ -1,6 +1,7 @@
 import { resolve } from 'node:path'
 import type { Command } from 'commander'
 import { examples } from '../output/examples.ts'
+import { recordText } from '../output/record.ts'
 import { exportTeam } from '../project/export-team.ts'
 import { importTeam } from '../project/import-team.ts'
 import { ExitError, exitCodes, type Runtime } from '../runtime.ts'
@@ -15,6 +16,7 @@ export function register(program: Command, runtime: Runtime): void {
     )
     .action(show)
   examples(team, 'pas team', 'pas team --json')
+  examples(team.command('list').description('List the teams that the token is for.').action(list), 'pas team list')
   examples(
     team
       .command('export')
@@ -43,10 +45,18 @@ Secrets come from the environment variables that variables.yaml and process.yaml
 
   async function show(): Promise<void> {
     const data = await (await runtime.client()).team.get()
-    const rows = Object.entries(data).map(
-      ([name, value]) => `${name.padEnd(30)} ${typeof value === 'string' ? value : JSON.stringify(value)}`,
-    )
-    out.data(data, { text: rows.join('\n') })
+    out.data(data, { text: recordText(data) })
+  }
+
+  async function list(): Promise<void> {
+    const client = await runtime.client()
+    out.data(await client.team.list(), {
+      table: [
+        { title: 'team', of: ({ slug }) => slug },
+        { title: 'name', of: ({ name }) => name },
+        { title: 'time zone', of: ({ zoneId }) => zoneId },
+      ],
+    })
   }
 
   async function toFolder(folder: string, { executions = false }: { executions?: boolean }): Promise<void> {

@@ -82,8 +82,10 @@ export function register(program: Command, runtime: Runtime): void {
     const asked = found.map((one) => `${one.name} (${one.clientId})`).join(', ')
     if (!(await runtime.confirm(`Revoke ${asked}?`))) throw new ExitError(exitCodes.refused, 'Nothing was revoked.')
     for (const { id } of found) await client.auth.deleteServiceAccount(id)
-    if (out.json) out.data(found.map(({ id, clientId }) => ({ id, clientId, revoked: true })))
-    else out.say(`Revoked: ${asked}. Access tokens that it has live to their own end.`)
+    out.done(
+      found.map(({ id, clientId }) => ({ id, clientId, revoked: true })),
+      `Revoked: ${asked}. Access tokens that it has live to their own end.`,
+    )
   }
 }
 

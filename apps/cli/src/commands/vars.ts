@@ -20,6 +20,14 @@ export function register(program: Command, runtime: Runtime): void {
   )
   examples(
     vars
+      .command('get')
+      .argument('<key>')
+      .description('Print the value of a variable that is not sensitive.')
+      .action(get),
+    'pas vars get SHOP_URL',
+  )
+  examples(
+    vars
       .command('set')
       .argument('<key>')
       .argument('[value]', 'for what is no secret; arguments can be read by others on this machine')
@@ -61,6 +69,16 @@ export function register(program: Command, runtime: Runtime): void {
     })
   }
 
+  async function get(key: string): Promise<void> {
+    const { variables } = await runtime.client()
+    const known = (await variables.list().toArray()).find((one) => one.key === key)
+    if (known === undefined) throw absent([key])
+    if (known.isSensitive)
+      throw new ExitError(exitCodes.refused, `${key} is sensitive: its value is seen by runs alone.`)
+    const variable = await variables.get(known.id)
+    out.data(variable, { text: variable.value })
+  }
+
   async function set(
     key: string,
     value: string | undefined,
@@ -79,8 +97,10 @@ export function register(program: Command, runtime: Runtime): void {
       )
     const text = value ?? (await secretValue(key, options.fromEnv))
     await write(client, known, { key, value: text, isSensitive: options.sensitive ?? known?.isSensitive ?? false })
-    if (out.json) out.data({ key, created: known === undefined })
-    else out.say(`${key} is ${known === undefined ? 'made' : 'changed'}. Runs that start from now on see it.`)
+    out.done(
+      { key, created: known === undefined },
+      `${key} is ${known === undefined ? 'made' : 'changed'}. Runs that start from now on see it.`,
+    )
   }
 
   async function secretValue(key: string, name: string | undefined): Promise<string> {
@@ -101,13 +121,14 @@ export function register(program: Command, runtime: Runtime): void {
     const client = await runtime.client()
     const all = await client.variables.list().toArray()
     const missing = keys.filter((key) => !all.some((one) => one.key === key))
-    if (missing.length > 0)
-      throw new ExitError(exitCodes.refused, `There is no variable ${missing.join(', ')}. "pas vars list" shows them.`)
+    if (missing.length > 0) throw absent(missing)
     if (!(await runtime.confirm(`Delete ${keys.join(', ')} for good?`)))
       throw new ExitError(exitCodes.refused, 'Nothing was deleted.')
     for (const { id, key } of all) if (keys.includes(key)) await client.variables.delete(id)
-    if (out.json) out.data(keys.map((key) => ({ key, deleted: true })))
-    else out.say(`${keys.join(', ')} ${keys.length === 1 ? 'is' : 'are'} deleted.`)
+    out.done(
+      keys.map((key) => ({ key, deleted: true })),
+      `${keys.join(', ')} ${keys.length === 1 ? 'is' : 'are'} deleted.`,
+    )
   }
 
   async function importFile(file: string, { plain }: { plain?: boolean }): Promise<void> {
@@ -121,14 +142,19 @@ export function register(program: Command, runtime: Runtime): void {
         failed.push({ path: key, message: error.message })
       })
     const done = values.filter(([key]) => !failed.some(({ path }) => path === key))
-    if (out.json) out.data(done.map(([key]) => ({ key, created: !known.has(key) })))
-    else out.say(`${done.length} of ${values.length} variables are set.`)
+    out.done(
+      done.map(([key]) => ({ key, created: !known.has(key) })),
+      `${done.length} of ${values.length} variables are set.`,
+    )
     if (failed.length > 0)
       throw new ExitError(exitCodes.refused, failed.map(({ path, message }) => `${path}: ${message}`).join('\n'), {
         errors: failed,
       })
   }
 }
+
+const absent = (keys: readonly string[]) =>
+  new ExitError(exitCodes.refused, `There is no variable ${keys.join(', ')}. "pas vars list" shows them.`)
 
 /** Makes or changes a variable. What is sensitive stays so: the service never shows it again. */
 async function write(

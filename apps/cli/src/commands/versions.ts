@@ -1,7 +1,7 @@
-import type { ListedVersionedProcess, VersionedProcess } from '@automation/client'
 import type { Command } from 'commander'
+import { readTag } from '../options/tag.ts'
 import { examples } from '../output/examples.ts'
-import { ownerPath } from '../project/process-names.ts'
+import { publisherOf } from '../project/publisher.ts'
 import { all } from '../project/read-team.ts'
 import { ExitError, exitCodes, type Runtime } from '../runtime.ts'
 
@@ -20,7 +20,7 @@ export function register(program: Command, runtime: Runtime): void {
   )
   examples(
     add('publish', 'Publish what the server has now under a tag.')
-      .argument('<tag>')
+      .argument('<tag>', 'of the new version', readTag)
       .option('--comment <text>', 'is kept with it')
       .action(publish),
     'pas versions publish greeting v2',
@@ -30,11 +30,13 @@ export function register(program: Command, runtime: Runtime): void {
     'pas versions delete greeting v1 --yes',
   )
 
+  const of = async (name: string) => publisherOf(await runtime.client(), name)
+
   async function list(name: string): Promise<void> {
-    const client = await runtime.client()
-    out.data(await all<ListedVersionedProcess>(client, `${await ownerPath(client, name)}/versions`), {
+    const { id, versions: published } = await of(name)
+    out.data(await all(published.list(id)), {
       table: [
-        { title: 'tag', of: ({ tag }) => tag },
+        { title: 'tag', of: (version) => version.tag },
         { title: 'published', of: ({ createdAt }) => createdAt },
         { title: 'by', of: ({ createdBy }) => createdBy },
         { title: 'comment', of: ({ comment }) => comment },
@@ -43,30 +45,23 @@ export function register(program: Command, runtime: Runtime): void {
     })
   }
 
-  async function show(name: string, tag: string): Promise<void> {
-    const { client, path } = await versionPath(name, tag)
-    const { data } = await client.request<VersionedProcess>('GET', path)
-    out.data(data, { text: data.sourceCode })
+  async function show(name: string, wanted: string): Promise<void> {
+    const { id, versions: published } = await of(name)
+    const version = await published.get(id, wanted)
+    out.data(version, { text: version.sourceCode })
   }
 
-  async function publish(name: string, tag: string, { comment }: { comment?: string }): Promise<void> {
-    const client = await runtime.client()
-    const body = { tag, ...(comment !== undefined && { comment }) }
-    const path = `${await ownerPath(client, name)}/versions`
-    const { data } = await client.request<VersionedProcess>('POST', path, { body })
-    out.data(data, { text: `Published ${data.tag}` })
+  async function publish(name: string, newTag: string, { comment }: { comment?: string }): Promise<void> {
+    const { id, versions: published } = await of(name)
+    const version = await published.publish(id, { tag: newTag, comment })
+    out.data(version, { text: `Published ${version.tag}` })
   }
 
-  async function remove(name: string, tag: string): Promise<void> {
-    if (!(await runtime.confirm(`Delete version ${tag} of ${name}?`)))
+  async function remove(name: string, wanted: string): Promise<void> {
+    if (!(await runtime.confirm(`Delete version ${wanted} of ${name}?`)))
       throw new ExitError(exitCodes.refused, 'Nothing was deleted.')
-    const { client, path } = await versionPath(name, tag)
-    await client.request('DELETE', path)
-    out.say(`Deleted ${tag}`)
-  }
-
-  async function versionPath(name: string, tag: string) {
-    const client = await runtime.client()
-    return { client, path: `${await ownerPath(client, name)}/versions/${encodeURIComponent(tag)}` }
+    const { id, versions: published } = await of(name)
+    await published.delete(id, wanted)
+    out.done({ process: name, tag: wanted, deleted: true }, `Deleted ${wanted}`)
   }
 }

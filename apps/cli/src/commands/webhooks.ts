@@ -5,6 +5,7 @@ import { Option, type Command } from 'commander'
 import { readText } from '../options/parameters.ts'
 import { repeated } from '../options/repeated.ts'
 import { examples } from '../output/examples.ts'
+import { all } from '../project/read-team.ts'
 import { exitCodes, ExitError, usageError, type Runtime } from '../runtime.ts'
 import { showRun } from '../runs/show-run.ts'
 import { signatureHeaders, signatureSchemes, type SignatureScheme } from '../webhooks/signature.ts'
@@ -23,9 +24,21 @@ interface SendOptions {
 /** `pas webhooks`. */
 export function register(program: Command, runtime: Runtime): void {
   const { out } = runtime
-  const webhooks = program.command('webhooks').description('Addresses of webhooks, and requests to them.')
+  const webhooks = program.command('webhooks').description('Webhooks with their addresses, and requests to them.')
   examples(webhooks, 'pas webhooks url greeting', `pas webhooks send greeting -d '{"name": "Ada"}'`)
 
+  examples(
+    webhooks.command('list').description('List the webhooks that are enabled, with their addresses.').action(list),
+    'pas webhooks list',
+  )
+  examples(
+    webhooks
+      .command('deliveries')
+      .argument('<slug>')
+      .description('List the last 100 calls of a webhook, newest first; refused ones with the reason.')
+      .action(deliveries),
+    'pas webhooks deliveries greeting',
+  )
   examples(
     webhooks
       .command('url')
@@ -67,6 +80,36 @@ export function register(program: Command, runtime: Runtime): void {
       .action(replay),
     'pas webhooks replay 0198c2b0-9a4c-7d2e-b1f3-5c8e7a6d9b04 --tag live --watch',
   )
+
+  async function list(): Promise<void> {
+    const client = await runtime.client()
+    const enabled = (await all(client.processes.list())).filter(({ webhook }) => webhook.enabled)
+    const rows = enabled.map(({ slug, webhook }) => ({ ...webhook, process: slug, url: client.webhooks.url(slug) }))
+    out.data(rows, {
+      table: [
+        { title: 'process', of: ({ process }) => process },
+        { title: 'user', of: ({ username }) => username },
+        { title: 'addresses', of: ({ allowedAddresses = [] }) => allowedAddresses.join(',') || undefined },
+        { title: 'url', of: ({ url: address }) => address },
+      ],
+      empty: 'No webhook is enabled.',
+    })
+  }
+
+  async function deliveries(slug: string): Promise<void> {
+    const client = await runtime.client()
+    out.data(await client.webhooks.deliveries(slug), {
+      table: [
+        { title: 'time', of: ({ at }) => at },
+        { title: 'status', of: ({ status }) => status },
+        { title: 'method', of: ({ method }) => method },
+        { title: 'bytes', of: ({ size }) => size },
+        { title: 'execution', of: ({ executionId }) => executionId },
+        { title: 'reason', of: ({ reason }) => reason },
+      ],
+      empty: 'Nobody has called it.',
+    })
+  }
 
   async function url(slug: string): Promise<void> {
     const client = await runtime.client()
@@ -148,7 +191,7 @@ export function register(program: Command, runtime: Runtime): void {
         exitCodes.refused,
         status === 404 && body.includes('"webhook_not_found"')
           ? `No webhook answers at ${slug}: there is no such process, or its webhook is not enabled. See: pas webhooks url ${slug}`
-          : `The webhook answered ${status}. Why is in: pas api GET /processes/${slug}/webhook/deliveries`,
+          : `The webhook answered ${status}. Why: pas webhooks deliveries ${slug}`,
       )
   }
 

@@ -30,6 +30,8 @@ export interface Output {
   line(line: StreamLine, text?: string): void
   /** Says something to people. */
   say(words: string): void
+  /** Answers a command that only does something: with `--json` what it has done, else words. */
+  done(value: object, words: string): void
   /** Prints an error: words, or `{error: {…}}` on stderr with `--json`. */
   fail(error: { code: string; message: string; requestId?: string; errors?: readonly object[] }): void
   /** Colours a text where the stream shows colours (stdout unless said otherwise). */
@@ -55,6 +57,10 @@ export function createOutput(streams: { stdout: Writable; stderr: Writable }, js
       else if (text !== undefined) print(text)
     },
     say,
+    done(value, words) {
+      if (out.json) out.data(value)
+      else say(words)
+    },
     fail({ code, message, requestId, errors = [] }) {
       if (out.json) say(JSON.stringify({ error: { code, message, requestId, errors } }))
       else say(`${out.style('red', 'error', 'stderr')}: ${severalLines(message)}`)

@@ -96,10 +96,8 @@ export class DevLoop {
   #stopRun(): void {
     if (this.#running === undefined) return
     const id = this.#running
-    this.#client.request('PUT', `/executions/${id}/kill`).catch((error: Error) => {
-      // It may have ended meanwhile.
-      if ((error as { code?: string }).code !== 'execution_ended')
-        this.#runtime.out.say(`The run ${id} could not be killed: ${error.message}`)
+    this.#client.executions.kill(id).catch((error: Error) => {
+      this.#runtime.out.say(`The run ${id} could not be killed: ${error.message}`)
     })
   }
 }

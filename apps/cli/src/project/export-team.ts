@@ -1,6 +1,6 @@
 import { mkdir, readdir, rename, rm, rmdir } from 'node:fs/promises'
 import { join } from 'node:path'
-import type { Client, ListedVersionedProcess, StorageObject, Team, VersionedProcessAlias } from '@automation/client'
+import type { Client, ListedVersionedModule, StorageObject, Team, VersionedProcessAlias } from '@automation/client'
 import { usageError } from '../exit.ts'
 import { saveFile } from '../output/local-file.ts'
 import { writeCheckout } from './checkout.ts'
@@ -10,6 +10,7 @@ import { packageFiles, packagesText } from './package-files.ts'
 import { newProcessFiles } from './process-folder.ts'
 import { pathsOfItem } from './project-items.ts'
 import { readVersion } from './published.ts'
+import { publisherAt, type Publisher } from './publisher.ts'
 import { all, readTeam } from './read-team.ts'
 import type { ServerItem } from './server-items.ts'
 import type { Item, ScheduleState } from './states.ts'
@@ -22,9 +23,10 @@ export interface ExportOptions {
 }
 
 interface Published {
-  item: ServerItem
+  item: Item
+  publisher: Publisher
   /** Oldest first. */
-  versions: ListedVersionedProcess[]
+  versions: ListedVersionedModule[]
   aliases: VersionedProcessAlias[]
 }
 
@@ -42,7 +44,7 @@ export async function exportTeam(client: Client, folder: string, options: Export
   const items = [...server.values()].map(({ item }) => withTags(item, published))
   await writeProject(partial, items)
   options.tell(`Processes, modules, schedules, variables and packages: ${items.length}.`)
-  await writePublished(client, partial, published)
+  await writePublished(partial, published)
   options.tell(`Versions: ${published.reduce((sum, { versions }) => sum + versions.length, 0)}.`)
   const { paramsSchemaValidationEnabled } = team
   await writeCheckout(partial, teamData.settings, `${JSON.stringify({ paramsSchemaValidationEnabled }, null, 2)}\n`)
@@ -67,12 +69,13 @@ function unlessAbsent(error: NodeJS.ErrnoException): undefined {
 function readPublished(client: Client, items: ServerItem[]): Promise<Published[]> {
   const owners = items.filter(({ item }) => item.kind === 'process' || item.kind === 'module')
   return Promise.all(
-    owners.map(async (item) => {
+    owners.map(async ({ item, path }) => {
+      const publisher = publisherAt(client, path)
       const [versions, aliases] = await Promise.all([
-        all<ListedVersionedProcess>(client, `${item.path}/versions`),
-        all<VersionedProcessAlias>(client, `${item.path}/aliases`),
+        all(publisher.versions.list(publisher.id)),
+        all(publisher.aliases.list(publisher.id)),
       ])
-      return { item, versions: versions.toReversed(), aliases }
+      return { item, publisher, versions: versions.toReversed(), aliases }
     }),
   )
 }
@@ -117,23 +120,23 @@ function filesOf(item: Item, items: readonly Item[]): [path: string, text: strin
   return [...newProcessFiles(item.name, item.state, schedules)]
 }
 
-async function writePublished(client: Client, folder: string, published: readonly Published[]): Promise<void> {
+async function writePublished(folder: string, published: readonly Published[]): Promise<void> {
   const versions = async function* (): AsyncGenerator<ExportedVersion> {
-    for (const { item, versions: listed } of published)
+    for (const { item, publisher, versions: listed } of published)
       for (const { id } of listed) {
-        const version = await readVersion(client, item.path, id)
+        const version = await readVersion(publisher, id)
         if (version === undefined) continue
         const { tag, comment, sourceCode, parametersSchema, readme, manifest } = version
         const packages = manifest?.dependencies
-        const ofProcess = item.item.kind === 'process' ? { parametersSchema, readme, packages } : {}
-        yield { of: item.item.key, tag, ...(comment !== undefined && { comment }), sourceCode, ...ofProcess }
+        const ofProcess = item.kind === 'process' ? { parametersSchema, readme, packages } : {}
+        yield { of: item.key, tag, ...(comment !== undefined && { comment }), sourceCode, ...ofProcess }
       }
   }
   await writeLines(join(folder, teamData.versions), versions())
   const aliases = published.flatMap(({ item, versions: listed, aliases: named }) =>
     named.flatMap(({ name, versionId }): ExportedAlias[] => {
       const tag = listed.find(({ id }) => id === versionId)?.tag
-      return tag === undefined ? [] : [{ of: item.item.key, name, tag }]
+      return tag === undefined ? [] : [{ of: item.key, name, tag }]
     }),
   )
   await writeLines(join(folder, teamData.aliases), aliases)

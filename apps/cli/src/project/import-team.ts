@@ -1,7 +1,7 @@
 import { openAsBlob } from 'node:fs'
 import { lstat } from 'node:fs/promises'
 import { join } from 'node:path'
-import type { Client, ListedVersionedProcess, Process, StorageObject, VersionedProcessAlias } from '@automation/client'
+import type { Client, StorageObject } from '@automation/client'
 import { findProject } from '../context/project-file.ts'
 import { ExitError, exitCodes, usageError } from '../exit.ts'
 import type { Runtime } from '../runtime.ts'
@@ -9,7 +9,9 @@ import { readText } from './checkout.ts'
 import { makePlan, openProject, type OpenProject } from './open-project.ts'
 import { isToDo, type Plan, type PlanItem } from './plan.ts'
 import { aliasLine, moveAlias, publish, readVersion } from './published.ts'
+import { publisherAt } from './publisher.ts'
 import { pushPlan } from './push-plan.ts'
+import { idIn } from './read-item.ts'
 import { all, readTeam } from './read-team.ts'
 import { hasContent, type Owner } from './release-rules.ts'
 import type { ServerItem } from './server-items.ts'
@@ -101,16 +103,17 @@ async function importPublished(client: Client, folder: string, local: Items): Pr
   const server = await readTeam(client, local)
   for (const [key, versions] of Map.groupBy(ofFile, ({ of }) => of)) {
     let path = server.get(key)?.path
-    const listed = path === undefined ? [] : await all<ListedVersionedProcess>(client, `${path}/versions`)
+    const known = path === undefined ? undefined : publisherAt(client, path)
+    const listed = known === undefined ? [] : await all(known.versions.list(known.id))
     for (const version of versions) {
       const { tag, comment = '' } = version
       const isListed = listed.some((each) => each.tag === tag)
-      const present = isListed ? await readVersion(client, path!, tag) : undefined
+      const present = isListed ? await readVersion(known!, tag) : undefined
       if (present !== undefined && !hasContent(present, version))
         throw new ExitError(exitCodes.conflict, `${key} has a version ${tag} with another source`)
       if (present !== undefined) continue
       path = await readied(client, path, local.get(key), version)
-      await publish(client, { key, path, content: version, versions: [] }, tag, comment)
+      await publish({ key, publisher: publisherAt(client, path), content: version, versions: [] }, tag, comment)
       changes += 1
     }
   }
@@ -131,13 +134,12 @@ async function readied(
   if (item?.kind !== 'process') throw new Error(`${of} has versions, and is not there`)
   const body = { readme, parametersSchema, manifest: { dependencies: packages ?? {} }, tags: [underWay] }
   if (path !== undefined) {
-    await client.request('PATCH', path, { body })
+    await client.processes.update(idIn(path), body)
     return path
   }
   const { language } = item.state
   const made = { ...body, name: item.name, slug: item.name, programmingLanguage: language, sourceCode }
-  const { data } = await client.request<Process>('POST', '/processes', { body: made })
-  return `/processes/${data.id}`
+  return `/processes/${(await client.processes.create(made)).id}`
 }
 
 async function importAliases(client: Client, folder: string, server: ReadonlyMap<string, ServerItem>): Promise<number> {
@@ -145,14 +147,15 @@ async function importAliases(client: Client, folder: string, server: ReadonlyMap
   for await (const { of, name, tag } of readLines<ExportedAlias>(join(folder, teamData.aliases))) {
     const path = server.get(of)?.path
     if (path === undefined) throw new Error(`${of} has aliases, and is not there`)
+    const publisher = publisherAt(client, path)
     const [aliases, version] = await Promise.all([
-      all<VersionedProcessAlias>(client, `${path}/aliases`),
-      readVersion(client, path, tag),
+      all(publisher.aliases.list(publisher.id)),
+      readVersion(publisher, tag),
     ])
     const alias = aliases.find((each) => each.name === name)
     if (alias !== undefined && alias.versionId === version?.id) continue
-    const owner: Owner = { key: of, path, content: { sourceCode: '' }, versions: [], ...(alias && { alias }) }
-    await moveAlias(client, owner, name, await aliasLine(client, owner, name, tag))
+    const owner: Owner = { key: of, publisher, content: { sourceCode: '' }, versions: [], ...(alias && { alias }) }
+    await moveAlias(owner, name, await aliasLine(owner, name, tag))
     changes += 1
   }
   return changes
@@ -162,9 +165,7 @@ async function importSettings(client: Client, folder: string): Promise<number> {
   const wanted = JSON.parse((await readText(join(folder, teamData.settings)))!) as ExportedSettings
   const { paramsSchemaValidationEnabled } = await client.team.get()
   if (paramsSchemaValidationEnabled === wanted.paramsSchemaValidationEnabled) return 0
-  await client.request('PATCH', '/team', {
-    body: { paramsSchemaValidationEnabled: wanted.paramsSchemaValidationEnabled },
-  })
+  await client.team.update({ paramsSchemaValidationEnabled: wanted.paramsSchemaValidationEnabled })
   return 1
 }
 

@@ -1,13 +1,4 @@
-import {
-  ApiError,
-  type Client,
-  type Module,
-  type Process,
-  type ProgrammingLanguageManifest,
-  type Schedule,
-  type Team,
-  type TeamVariable,
-} from '@automation/client'
+import { ApiError, type Client } from '@automation/client'
 import {
   moduleItem,
   moduleState,
@@ -20,7 +11,7 @@ import {
   variableItem,
   type ServerItem,
 } from './server-items.ts'
-import type { Item } from './states.ts'
+import type { Item, Language } from './states.ts'
 
 /** An item as it was read alone, with the tag of that state where it has one. */
 export interface ReadItem extends ServerItem {
@@ -33,28 +24,49 @@ export async function readItem(
   path: string,
   like: Pick<Item, 'kind' | 'key' | 'name'>,
 ): Promise<ReadItem | undefined> {
-  const read = await client.request<unknown>('GET', path).catch((error: unknown) => {
+  const read = await readRecord(client, idIn(path), like).catch((error: unknown) => {
     if (error instanceof ApiError && error.status === 404) return undefined
     throw error
   })
   if (read === undefined) return undefined
   const etag = read.response.headers.get('ETag')
-  return { ...itemFrom(read.data, like), ...(etag !== null && { etag }) }
+  return { ...read.item, ...(etag !== null && { etag }) }
 }
 
-function itemFrom(data: unknown, { kind, key, name }: Pick<Item, 'kind' | 'key' | 'name'>): ServerItem {
+/** The id of a record by its path, such as `/processes/ID`. */
+export function idIn(path: string): string {
+  return path.slice(path.lastIndexOf('/') + 1)
+}
+
+async function readRecord(
+  client: Client,
+  id: string,
+  { kind, key, name }: Pick<Item, 'kind' | 'key' | 'name'>,
+): Promise<{ item: ServerItem; response: Response }> {
   switch (kind) {
-    case 'process':
-      return processItem(data as Process, processState(data as Process)!)
-    case 'module':
-      return moduleItem(data as Module, moduleState(data as Module)!)
-    case 'variable':
-      return variableItem(data as TeamVariable)
-    case 'packages':
-      return packagesItem(data as ProgrammingLanguageManifest)
-    case 'schedule':
-      return scheduleItem(key.split('/')[1]!, name, data as Schedule, scheduleState(data as Schedule))
-    case 'team':
-      return teamItem(data as Team)
+    case 'process': {
+      const { data, response } = await client.processes.get(id).withResponse()
+      return { item: processItem(data, processState(data)!), response }
+    }
+    case 'module': {
+      const { data, response } = await client.modules.get(id).withResponse()
+      return { item: moduleItem(data, moduleState(data)!), response }
+    }
+    case 'variable': {
+      const { data, response } = await client.variables.get(id).withResponse()
+      return { item: variableItem(data), response }
+    }
+    case 'packages': {
+      const { data, response } = await client.dependencies.get(id as Language).withResponse()
+      return { item: packagesItem(data), response }
+    }
+    case 'schedule': {
+      const { data, response } = await client.schedules.get(id).withResponse()
+      return { item: scheduleItem(key.split('/')[1]!, name, data, scheduleState(data)), response }
+    }
+    case 'team': {
+      const { data, response } = await client.team.get().withResponse()
+      return { item: teamItem(data), response }
+    }
   }
 }

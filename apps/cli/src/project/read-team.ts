@@ -1,15 +1,4 @@
-import type {
-  Client,
-  ListedModule,
-  ListedProcess,
-  ListedTeamVariable,
-  Module,
-  Process,
-  ProgrammingLanguageManifest,
-  Schedule,
-  Team,
-  TeamVariable,
-} from '@automation/client'
+import type { Client, ListedModule, ListedProcess, ListedTeamVariable, Pages, Schedule } from '@automation/client'
 import { inParallel } from './in-parallel.ts'
 import {
   isOver,
@@ -30,55 +19,45 @@ import { moduleDigestOf, sourceDigestOf, type Items, type ScheduleState } from '
 /** What the server has of a team, by key. */
 export type ServerItems = ReadonlyMap<string, ServerItem>
 
-interface Page<T> {
-  data: T[]
-  total: number
-  hasNextPage: boolean
-}
-
-const pageSize = 100
-
 /**
  * Reads a team in a few calls: lists, and alone what they leave out because it is large and `local`, the items of the files, does
  * not have with the same digest. Schedules have the names that they have there. The lists are read while `local` is.
  */
 export async function readTeam(client: Client, local: Items | Promise<Items>): Promise<ServerItems> {
   const [processes, modules, variables, schedules, javascript, python, team] = await Promise.all([
-    all<ListedProcess>(client, '/processes'),
-    all<ListedModule>(client, '/modules'),
-    all<ListedTeamVariable>(client, '/variables'),
-    all<Schedule>(client, '/schedules'),
-    client.request<ProgrammingLanguageManifest>('GET', '/dependencies/JAVASCRIPT'),
-    client.request<ProgrammingLanguageManifest>('GET', '/dependencies/PYTHON'),
-    client.request<Team>('GET', '/team'),
+    all(client.processes.list()),
+    all(client.modules.list()),
+    all(client.variables.list()),
+    all(client.schedules.list()),
+    client.dependencies.get('JAVASCRIPT'),
+    client.dependencies.get('PYTHON'),
+    client.team.get(),
   ])
   const known = await local
   const items = [
     ...(await processItems(client, processes, known)),
     ...(await moduleItems(client, modules, known)),
     ...(await variableItems(client, variables)),
-    packagesItem(javascript.data),
-    packagesItem(python.data),
-    teamItem(team.data),
+    packagesItem(javascript),
+    packagesItem(python),
+    teamItem(team),
     ...(await scheduleItems(client, { processes, schedules }, known)),
   ]
   return new Map(items.map((each) => [each.item.key, each]))
 }
 
-/** All records of a list. */
-export async function all<T>(client: Client, path: string): Promise<T[]> {
-  const page = async (number: number) =>
-    (await client.request<Page<T>>('GET', path, { query: { page: number, limit: pageSize } })).data
-  const first = await page(0)
-  const count = Math.ceil(Math.min(first.total, 10_000) / pageSize)
+/** All records of a list, 8 pages at a time. */
+export async function all<T>(list: Pages<T>): Promise<T[]> {
+  const first = await list.page()
+  const count = Math.ceil(Math.min(first.total, 10_000) / first.limit)
   const others = await inParallel(
     8,
     Array.from({ length: Math.max(0, count - 1) }, (_, index) => index + 1),
-    page,
+    (page) => list.page({ page }),
   )
   const pages = [first, ...others]
   // Beyond 10,000 the number is not known.
-  while (pages.at(-1)!.hasNextPage) pages.push(await page(pages.length))
+  while (pages.at(-1)!.hasNextPage) pages.push(await list.page({ page: pages.length }))
   return pages.flatMap(({ data }) => data)
 }
 
@@ -89,8 +68,8 @@ function processItems(client: Client, records: ListedProcess[], known: Items): P
       own?.kind === 'process' && sourceDigestOf(record.slug, own.state) === digest ? own.state : undefined,
     )
     if (state !== undefined) return processItem(record, state)
-    const { data } = await client.request<Process>('GET', `/processes/${record.id}`)
-    return processItem(data, processState(data)!)
+    const whole = await client.processes.get(record.id)
+    return processItem(whole, processState(whole)!)
   })
 }
 
@@ -101,15 +80,15 @@ function moduleItems(client: Client, records: ListedModule[], known: Items): Pro
       return own?.kind === 'module' && moduleDigestOf(record.name, own.state) === digest ? own.state : undefined
     })
     if (state !== undefined) return moduleItem(record, state)
-    const { data } = await client.request<Module>('GET', `/modules/${record.id}`)
-    return moduleItem(data, moduleState(data)!)
+    const whole = await client.modules.get(record.id)
+    return moduleItem(whole, moduleState(whole)!)
   })
 }
 
 function variableItems(client: Client, records: ListedTeamVariable[]): Promise<ServerItem[]> {
   return inParallel(8, records, async (record) => {
     if (record.isSensitive || record.value !== undefined) return variableItem(record)
-    return variableItem((await client.request<TeamVariable>('GET', `/variables/${record.id}`)).data)
+    return variableItem(await client.variables.get(record.id))
   })
 }
 
@@ -121,10 +100,7 @@ async function scheduleItems(
   const whole = await inParallel(
     8,
     schedules.filter((each) => !isOver(each)),
-    async (record) =>
-      record.parameters === undefined
-        ? (await client.request<Schedule>('GET', `/schedules/${record.id}`)).data
-        : record,
+    async (record) => (record.parameters === undefined ? client.schedules.get(record.id) : record),
   )
   const ofProcess = Map.groupBy(whole, ({ processId }) => processId)
   const knownOf = Map.groupBy(

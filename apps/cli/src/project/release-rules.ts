@@ -1,9 +1,10 @@
 import { isSame } from './canonical-json.ts'
+import type { Publisher } from './publisher.ts'
 
 /** What a version is of: what runs of it see. */
 export interface Content {
   sourceCode: string
-  parametersSchema?: unknown
+  parametersSchema?: Record<string, unknown> | null
   readme?: string | null
 }
 
@@ -18,7 +19,7 @@ export interface Version {
 export interface Owner {
   /** As its versions and aliases are named in plans: `process/greeting`. */
   key: string
-  path: string
+  publisher: Publisher
   content: Content
   /** Newest first. */
   versions: readonly Version[]

@@ -26,7 +26,7 @@ export interface ExportedVersion {
   comment?: string
   sourceCode: string
   /** Of processes. */
-  parametersSchema?: unknown
+  parametersSchema?: Record<string, unknown> | null
   readme?: string | null
   /** Names of its packages and their versions. */
   packages?: Record<string, string>

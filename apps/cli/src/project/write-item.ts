@@ -1,19 +1,9 @@
-import {
-  ApiError,
-  type Client,
-  type ListedModule,
-  type ListedTeamVariable,
-  type Module,
-  type Process,
-  type ProgrammingLanguageManifest,
-  type Schedule,
-  type TeamVariable,
-} from '@automation/client'
+import { ApiError, type Client, type EditOptions } from '@automation/client'
 import { setTimeout as delay } from 'node:timers/promises'
 import { ExitError, exitCodes } from '../exit.ts'
 import { digestOf, isSame } from './canonical-json.ts'
 import { differences, type PlanItem } from './plan.ts'
-import { readItem, type ReadItem } from './read-item.ts'
+import { idIn, readItem, type ReadItem } from './read-item.ts'
 import { all } from './read-team.ts'
 import { isOver, scheduleState } from './server-items.ts'
 import { membersOf, type Item, type ProcessState, type ScheduleState, type SecretNames } from './states.ts'
@@ -55,25 +45,29 @@ const takenCodes: readonly string[] = ['slug_taken', 'name_taken', 'key_taken']
 async function pathOfName(client: Client, { kind, name, state }: Item): Promise<string | undefined> {
   if (kind === 'process') return `/processes/${name}`
   if (kind === 'module') {
-    const modules = await all<ListedModule>(client, '/modules')
+    const modules = await all(client.modules.list())
     const found = modules.find((each) => each.name === name && each.programmingLanguage === state.language)
     return found && `/modules/${found.id}`
   }
   if (kind !== 'variable') return undefined
-  const variables = await all<ListedTeamVariable>(client, '/variables')
+  const variables = await all(client.variables.list())
   const found = variables.find(({ key }) => key === name)
   return found && `/variables/${found.id}`
 }
 
 /** Deletes what the plan says, where it is still in the state of the plan. */
-export async function deleteItem(client: Client, line: PlanItem & { path: string; kind: Item['kind'] }): Promise<void> {
-  const { key, path, etag } = line
-  await client.request('DELETE', path, { ...(etag !== undefined && { ifMatch: etag }) }).catch((error: unknown) => {
+export async function deleteItem(
+  client: Client,
+  { kind, key, path, etag }: PlanItem & { path: string; kind: 'process' | 'module' | 'schedule' },
+): Promise<void> {
+  const [id, edit] = [idIn(path), { ifMatch: etag }]
+  const records = { process: client.processes, module: client.modules, schedule: client.schedules }
+  await records[kind].delete(id, edit).catch((error: unknown) => {
     if (error instanceof ApiError && error.status === 412) throw changedMeanwhile(key, error)
     if (error instanceof ApiError && error.status === 404) return
     throw error
   })
-  if (await readItem(client, path, { kind: line.kind, key, name: key.split('/').at(-1)! }))
+  if (await readItem(client, path, { kind, key, name: key.split('/').at(-1)! }))
     throw new Error(`${key} was deleted, and the server still has it`)
 }
 
@@ -96,21 +90,32 @@ function write(client: Client, item: Item, line: PlanItem, options: WriteOptions
       return writePackages(client, item, line)
     case 'schedule':
       return writeSchedule(client, item, line)
-    case 'team': {
-      const { zoneId, errorHandler } = item.state
-      const body = {
-        ...(zoneId !== undefined && { zoneId }),
-        ...(errorHandler !== undefined && {
-          errorHandlerConfig: errorHandler && { processSlug: errorHandler.process, tag: errorHandler.tag },
-        }),
-      }
-      return send(client, 'PATCH', '/team', body, line)
-    }
+    case 'team':
+      return writeTeam(client, item, line)
   }
 }
 
-async function send(client: Client, method: string, path: string, body: unknown, { etag }: PlanItem): Promise<Written> {
-  await client.request(method, path, { body, ...(etag !== undefined && { ifMatch: etag }) })
+async function writeTeam(
+  client: Client,
+  { state: { zoneId, errorHandler } }: Item & { kind: 'team' },
+  { etag }: PlanItem,
+): Promise<Written> {
+  const input = {
+    zoneId,
+    ...(errorHandler !== undefined && {
+      errorHandlerConfig: errorHandler && { processSlug: errorHandler.process, tag: errorHandler.tag },
+    }),
+  }
+  await client.team.update(input, { ifMatch: etag })
+  return { path: '/team' }
+}
+
+/** Changes the record of a line of a plan, where it is still in the state of the plan. */
+async function update(
+  { path = '', etag }: PlanItem,
+  change: (id: string, edit: EditOptions) => Promise<unknown>,
+): Promise<Written> {
+  await change(idIn(path), { ifMatch: etag })
   return { path }
 }
 
@@ -125,11 +130,9 @@ async function writeProcess(
   options: WriteOptions,
 ): Promise<Written> {
   const body = { ...processBody(state, secrets, options.env), origin: originOf(state, options) }
-  if (line.action === 'update') return send(client, 'PATCH', line.path!, body, line)
-  const made = await client.request<Process>('POST', '/processes', {
-    body: { ...body, slug: name, programmingLanguage: state.language },
-  })
-  return { path: `/processes/${made.data.id}` }
+  if (line.action === 'update') return update(line, (id, edit) => client.processes.update(id, body, edit))
+  const made = await client.processes.create({ ...body, slug: name, programmingLanguage: state.language })
+  return { path: `/processes/${made.id}` }
 }
 
 function processBody({ settings, ...state }: ProcessState, secrets: SecretNames, env: WriteOptions['env']) {
@@ -158,11 +161,9 @@ async function writeModule(
   options: WriteOptions,
 ): Promise<Written> {
   const body = { name, sourceCode: state.sourceCode, origin: originOf(state, options) }
-  if (line.action === 'update') return send(client, 'PATCH', line.path!, body, line)
-  const { data } = await client.request<Module>('POST', '/modules', {
-    body: { ...body, programmingLanguage: state.language },
-  })
-  return { path: `/modules/${data.id}` }
+  if (line.action === 'update') return update(line, (id, edit) => client.modules.update(id, body, edit))
+  const made = await client.modules.create({ ...body, programmingLanguage: state.language })
+  return { path: `/modules/${made.id}` }
 }
 
 async function writeVariable(
@@ -173,29 +174,25 @@ async function writeVariable(
 ): Promise<Written> {
   const value = state.isSensitive ? env[secret ?? ''] : state.value
   const body = { ...(value != null && { value }), isSensitive: state.isSensitive }
-  if (line.action === 'update') return send(client, 'PATCH', line.path!, body, line)
-  const { data } = await client.request<TeamVariable>('POST', '/variables', { body: { key: name, ...body } })
-  return { path: `/variables/${data.id}` }
+  if (line.action === 'update') return update(line, (id, edit) => client.variables.update(id, body, edit))
+  const made = await client.variables.create({ key: name, ...body })
+  return { path: `/variables/${made.id}` }
 }
 
 async function writeSchedule(client: Client, item: Item & { kind: 'schedule' }, line: PlanItem): Promise<Written> {
   const { process, state } = item
   const made = line.action === 'create' ? await madeSchedule(client, item) : undefined
   if (made !== undefined) return made
-  const body = scheduleBody(state)
-  const { data, response } =
+  const { schedules } = client
+  const input = scheduleInput(state)
+  const { data, response } = await (
     line.action === 'update'
-      ? await client.request<Schedule>('PATCH', line.path!, {
-          body,
-          ...(line.etag !== undefined && { ifMatch: line.etag }),
-        })
-      : await client.request<Schedule>('POST', `/processes/${process}/schedule`, { body })
-  const path = `/schedules/${data.id}`
+      ? schedules.update(idIn(line.path!), input, { ifMatch: line.etag })
+      : schedules.create(process, input)
+  ).withResponse()
   if (data.paused !== state.paused)
-    await client.request('PUT', `${path}/${state.paused ? 'pause' : 'resume'}`, {
-      ifMatch: response.headers.get('ETag') ?? '*',
-    })
-  return { path }
+    await schedules[state.paused ? 'pause' : 'resume'](data.id, { ifMatch: response.headers.get('ETag') ?? '*' })
+  return { path: `/schedules/${data.id}` }
 }
 
 /**
@@ -206,18 +203,17 @@ async function madeSchedule(
   client: Client,
   { key, process, state }: Item & { kind: 'schedule' },
 ): Promise<Written | undefined> {
-  const { data } = await client.request<Process>('GET', `/processes/${process}`)
-  for await (const { id } of client.schedules.list({ processId: data.id })) {
-    const path = `/schedules/${id}`
-    const { data: record } = await client.request<Schedule>('GET', path)
+  const { id: processId } = await client.processes.get(process)
+  for await (const { id } of client.schedules.list({ processId })) {
+    const record = await client.schedules.get(id)
     const present = scheduleState(record)
-    if (isSame(present, state)) return { path }
+    if (isSame(present, state)) return { path: `/schedules/${id}` }
     if (present.comment !== null && present.comment === state.comment && !isOver(record)) throw changedMeanwhile(key)
   }
   return undefined
 }
 
-function scheduleBody({
+function scheduleInput({
   cron,
   dateTime,
   allowConcurrentExecutions,
@@ -248,11 +244,10 @@ async function writePackages(
     digestOf(now.item.state) !== digestOf(state)
   )
     throw changedMeanwhile(key)
-  await client.request('PUT', path, { body: { dependencies: state } })
-  await client.request('POST', `${path}/install`)
+  await client.dependencies.update(name, { dependencies: state })
+  await client.dependencies.install(name)
   for (;;) {
-    const { data } = await client.request<ProgrammingLanguageManifest>('GET', path)
-    const { nextInstallation } = data
+    const { nextInstallation } = await client.dependencies.get(name)
     if (nextInstallation === undefined) return { path }
     if (nextInstallation.status === 'FAILED')
       throw new Error(`${key} could not be installed: ${nextInstallation.error ?? 'the installer said nothing'}`)

@@ -151,7 +151,7 @@ test.for([
 describe('a rollback', () => {
   const version = (tag: string, day: number) => ({ id: `${tag}-${day}`, tag, createdAt: `2026-01-0${day}` })
   const owner = (key: string, alias: string, ...versions: Owner['versions']): Owner => ({
-    ...{ key, path: '', content: { sourceCode: '' }, versions },
+    ...{ key, publisher: { id: key } as Owner['publisher'], content: { sourceCode: '' }, versions },
     alias: { id: key, versionId: alias },
   })
   const owners = [
