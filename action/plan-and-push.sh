@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Writes the plan of a push into the summary of a run of GitHub Actions, and pushes it on one branch.
+# Writes the plan of a push into the summary of a run of GitHub Actions and a comment of its pull request, and pushes it on
+# one branch.
 # Ends with the exit code of the plan or the push, such as 3 for a clash.
 set -euo pipefail
 
@@ -15,7 +16,9 @@ if [ "$(git rev-parse --is-shallow-repository)" = true ]; then
   echo '::warning::The checkout is shallow, so clashes can be told that are none: give actions/checkout fetch-depth: 0.'
 fi
 
-plan=$(mktemp -d)/plan.json
+folder=$(mktemp -d)
+trap 'rm -rf "$folder"' EXIT
+plan=$folder/plan.json
 options=(--out "$plan" --markdown)
 if [ "${PRUNE:-false}" = true ]; then options+=(--prune); fi
 
@@ -24,7 +27,11 @@ if [ "${PRUNE:-false}" = true ]; then options+=(--prune); fi
 pas=(${PAS:-npx --yes @process-automation/cli})
 
 code=0
-"${pas[@]}" plan "${options[@]}" >> "$GITHUB_STEP_SUMMARY" || code=$?
+"${pas[@]}" plan "${options[@]}" > "$folder/plan.md" || code=$?
+cat "$folder/plan.md" >> "$GITHUB_STEP_SUMMARY"
+if [ "${GITHUB_EVENT_NAME:-}" = pull_request ] && [ "${COMMENT:-true}" = true ] && [ -s "$folder/plan.md" ]; then
+  node "$GITHUB_ACTION_PATH/comment-plan.mjs" "$folder/plan.md"
+fi
 changes=0
 if [ -f "$plan" ]; then
   changes=$(node -p 'JSON.parse(require("node:fs").readFileSync(process.argv[1], "utf8")).items.filter(({ action }) => ["create", "update", "delete"].includes(action)).length' "$plan")

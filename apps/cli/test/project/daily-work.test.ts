@@ -6,6 +6,7 @@ import { join, resolve } from 'node:path'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { parse } from 'yaml'
+import { GitHubStandIn } from './github-stand-in.ts'
 import { startSystem, type StartedSystem } from './started-system.ts'
 import { program, pushed, sourceOf as path, unique, Workspace } from './workspace.ts'
 
@@ -73,7 +74,13 @@ describe('the GitHub Action', () => {
   }
 
   /** Runs the step of the action as GitHub does: inputs in their places, its files and variables around it. */
-  async function act(workspace: Workspace, ref: string, inputs: Record<string, string>, event = 'push') {
+  async function act(
+    workspace: Workspace,
+    ref: string,
+    inputs: Record<string, string>,
+    event = 'push',
+    github: Record<string, string> = {},
+  ) {
     const action = parse(await readFile(join(root, 'action/action.yml'), 'utf8')) as Action
     const [step] = action.runs.steps
     const valueOf = (name: string) => inputs[name] ?? action.inputs[name]?.default ?? ''
@@ -91,7 +98,7 @@ describe('the GitHub Action', () => {
         ...workspace.env,
         ...{ NODE_COMPILE_CACHE: process.env['NODE_COMPILE_CACHE'], GITHUB_ACTION_PATH: join(root, 'action') },
         ...{ GITHUB_STEP_SUMMARY: summary, GITHUB_OUTPUT: output, GITHUB_REF: ref, GITHUB_EVENT_NAME: event },
-        ...env,
+        ...{ ...env, ...github },
       },
     }).then(
       ({ stdout }) => ({ code: 0, stdout }),
@@ -124,6 +131,42 @@ describe('the GitHub Action', () => {
     expect(clash).toMatchObject({ code: 3, outputs: 'changes=0\n' })
     expect(clash.summary).toMatch(/\*\*clash\*\* \| `process\/acted` \| sourceCode \| by \S+ at /)
     expect(await system.client.processes.get('acted')).toMatchObject({ sourceCode: 'return 3\n' })
+  })
+
+  test('keeps one comment of a pull request with the plan as it is now, and goes on where GitHub refuses it', async () => {
+    await using workspace = await Workspace.make(system)
+    await workspace.write('processes/commented/main.js', 'return 1\n')
+    await workspace.commit()
+    await using gitHub = await GitHubStandIn.open()
+    gitHub.comments.push(...Array.from({ length: 120 }, (_, id) => ({ id, body: 'looks good' })))
+    const inputs = { token: system.apiToken, program: `${process.execPath} ${program}`, 'github-token': 'ghs-token' }
+    const pull = () =>
+      act(workspace, 'refs/pull/7/merge', inputs, 'pull_request', {
+        ...{ GITHUB_API_URL: gitHub.url, GITHUB_REPOSITORY: 'shop/team' },
+      })
+    const first = await pull()
+    expect(first).toMatchObject({ code: 0, outputs: 'changes=1\n', stdout: '' })
+    expect(gitHub.comments.slice(120)).toMatchObject([{ body: expect.stringContaining(first.summary) }])
+    await workspace.write('processes/also/main.js', 'return 2\n')
+    await workspace.commit()
+    await pull()
+    await pull()
+    expect(gitHub.comments.slice(120)).toMatchObject([{ body: expect.stringContaining('| create | `process/also` |') }])
+    const list = 'GET /repos/shop/team/issues/7/comments'
+    expect(gitHub.calls).toEqual([
+      ...[list, list, 'POST /repos/shop/team/issues/7/comments'],
+      ...[list, list, 'PATCH /repos/shop/team/issues/comments/120'],
+      ...[list, list],
+    ])
+    expect(gitHub.tokens).toEqual(new Set(['Bearer ghs-token']))
+    gitHub.refuses = true
+    const refused = await pull()
+    expect([refused.code, refused.stdout]).toEqual([
+      0,
+      expect.stringMatching(/^::warning::.*403.*pull-requests: write/),
+    ])
+    expect(refused.summary).toContain('process/also')
+    await expect(system.client.processes.get('commented')).rejects.toMatchObject({ status: 404 })
   })
 
   test('says what is missing without a token, and lets pull requests of forks pass', async () => {

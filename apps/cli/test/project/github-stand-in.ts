@@ -1,0 +1,63 @@
+import { once } from 'node:events'
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { json } from 'node:stream/consumers'
+
+interface Comment {
+  id: number
+  body: string
+}
+
+/** Comments of a pull request behind GitHub's interface, as far as the action uses it. */
+export class GitHubStandIn implements AsyncDisposable {
+  readonly comments: Comment[] = []
+  /** Method and path of each call. */
+  readonly calls: string[] = []
+  /** What the calls were authorized by. */
+  readonly tokens = new Set<string | undefined>()
+  /** Answers as where the job may not write. */
+  refuses = false
+  readonly #server: Server
+
+  private constructor(server: Server) {
+    this.#server = server
+  }
+
+  static async open(): Promise<GitHubStandIn> {
+    const server = createServer((request, response) => void opened.#answer(request, response))
+    const opened = new GitHubStandIn(server)
+    await once(server.listen(0, '127.0.0.1'), 'listening')
+    return opened
+  }
+
+  get url(): string {
+    return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}`
+  }
+
+  async #answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const { pathname, searchParams } = new URL(request.url!, this.url)
+    this.calls.push(`${request.method} ${pathname}`)
+    this.tokens.add(request.headers.authorization)
+    const send = (status: number, body: unknown) => response.writeHead(status).end(JSON.stringify(body))
+    if (this.refuses) return void send(403, { message: 'Resource not accessible by integration' })
+    if (request.method === 'GET') {
+      const [page, size] = [Number(searchParams.get('page')), Number(searchParams.get('per_page'))]
+      return void send(200, this.comments.slice((page - 1) * size, page * size))
+    }
+    const { body } = (await json(request)) as { body: string }
+    if (request.method === 'POST') {
+      const made = { id: this.comments.length, body }
+      this.comments.push(made)
+      return void send(201, made)
+    }
+    const found = this.comments.find(({ id }) => pathname.endsWith(`/${id}`))
+    if (found === undefined) return void send(404, { message: 'Not Found' })
+    found.body = body
+    send(200, found)
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#server.closeAllConnections()
+    await once(this.#server.close(), 'close')
+  }
+}
