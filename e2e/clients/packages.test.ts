@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process'
 import { existsSync } from 'node:fs'
-import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { cp, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
@@ -75,6 +75,27 @@ describe.skipIf(installedIn === undefined)('the packages', () => {
     for (const [name, text] of Object.entries(sources)) await writeFile(join(at, name), text)
     await compile(at, 'bundler', Object.keys(sources), { allowJs: true, checkJs: true })
   })
+
+  test('process code is checked by svc.d.ts alone, where no types of Node or of browsers are installed', async () => {
+    const at = await mkdtemp(join(tmpdir(), 'automation-process-code-'))
+    onTestFinished(() => rm(at, { recursive: true }))
+    await cp(join(folder, 'node_modules/@process-automation/process-types/svc.d.ts'), join(at, 'svc.d.ts'))
+    const source = `
+      import { datastore } from 'svc'
+      let size = 0
+      const stream = await svc.storage.download('in.csv')
+      for await (const bytes of stream.setEncoding('utf8')) size += bytes.length
+      await svc.storage.upload('out.csv', [new Uint8Array(1)], { contentType: 'text/csv' })
+      await datastore.set('size', size)
+      // @ts-expect-error no stream has it
+      stream.nothing
+      // @ts-expect-error a number is no content
+      await svc.storage.upload('out.csv', 1)
+      export {}`
+    await writeFile(join(at, 'main.js'), source)
+    const alone = { lib: ['esnext'], types: [], typeRoots: [] }
+    await compile(at, 'bundler', ['svc.d.ts', 'main.js'], { allowJs: true, checkJs: true, ...alone })
+  })
 })
 
 test('they are made beside what is in their folder; one that is not ours is not replaced', async () => {
@@ -124,8 +145,8 @@ async function writeExamples(at: string): Promise<string[]> {
 async function compile(at: string, by: string, files: string[], others: object = {}): Promise<void> {
   const compilerOptions = {
     ...{ strict: true, noEmit: true, skipLibCheck: false, target: 'esnext', lib: ['esnext', 'dom'] },
-    ...{ module: by === 'nodenext' ? by : 'esnext', moduleResolution: by, ...others },
-    ...{ types: ['node'], typeRoots: [join(repositoryRoot, 'node_modules/@types')] },
+    ...{ module: by === 'nodenext' ? by : 'esnext', moduleResolution: by },
+    ...{ types: ['node'], typeRoots: [join(repositoryRoot, 'node_modules/@types')], ...others },
   }
   await writeFile(join(at, 'tsconfig.json'), JSON.stringify({ compilerOptions, files }))
   const tsc = join(repositoryRoot, 'node_modules/.bin/tsc')

@@ -128,17 +128,38 @@ declare namespace Svc {
         | string
         | ArrayBufferView
         | ArrayBuffer
-        | Blob
+        | BlobContent
         | AsyncIterable<string | Uint8Array>
         | Iterable<string | Uint8Array>,
       options?: { contentType?: string },
     ): Promise<StorageObject>
-    /** A stream of its content. */
-    download(name: string): Promise<import('node:stream').Readable>
+    /** A stream of its content: `for await (const bytes of await svc.storage.download(name))`. */
+    download(name: string): Promise<ContentStream>
     list(options?: { prefix?: string }): Promise<StorageObject[]>
     delete(name: string): Promise<void>
     /** A link by which anybody may download it for some time, an hour unless told otherwise. */
     createSignedUrl(name: string, options?: { expiresInSeconds?: number }): Promise<SignedUrl>
+  }
+
+  /** A Blob or a File. */
+  interface BlobContent {
+    readonly size: number
+    readonly type: string
+    arrayBuffer(): Promise<ArrayBuffer>
+  }
+
+  // @ts-ignore -- it is `any` where @types/node is not installed
+  type NodeReadable = import('node:stream').Readable
+
+  /** Node's `Readable`; where its types are not installed, what is used of it most. */
+  type ContentStream = string extends keyof NodeReadable ? BytesStream : NodeReadable
+
+  interface BytesStream extends AsyncIterable<Uint8Array> {
+    setEncoding(encoding: string): this
+    pipe<Target>(target: Target): Target
+    toArray(): Promise<Uint8Array[]>
+    on(event: string, listener: (...values: any[]) => void): this
+    destroy(error?: Error): this
   }
 
   interface StorageObject {
