@@ -86,6 +86,11 @@ export class Started {
     this.ended = once(child, 'close').then(() => ({ code: child.exitCode, ...this.#output }))
   }
 
+  /** What it has printed so far. */
+  get printed(): Readonly<{ stdout: string; stderr: string }> {
+    return this.#output
+  }
+
   /** Resolves when it has printed this; rejects with what it printed where it ends before. */
   async has(text: string): Promise<void> {
     const over = this.ended.then((ended) => {

@@ -6,7 +6,7 @@ import { refuseOpenWay, writeCredential, type Credential } from '../context/cred
 import type { DeviceCode } from '../context/device-flow.ts'
 import { examples } from '../output/examples.ts'
 import { oneLine } from '../output/output.ts'
-import { usageError, type Runtime } from '../runtime.ts'
+import { ExitError, exitCodes, usageError, type Runtime } from '../runtime.ts'
 
 interface LoginOptions {
   tokenStdin?: boolean
@@ -45,7 +45,9 @@ The API token is asked for, or comes by --token-stdin; it is never an argument. 
     const credential = options.device ? await byDevice(target, options) : await byToken(target, options)
     const token = credential.kind === 'apiToken' ? credential.apiToken : credential.accessToken
     const client = await runtime.client({ target, token })
-    const team = await client.team.get()
+    const team = await client.team.get().catch((error: Error & { status?: number }) => {
+      throw options.device && error.status === 403 ? noMember(target, error) : error
+    })
     await writeCredential(runtime.env, target, credential, { keyring: options.keyring ?? false })
     const context = await makeCurrent(target)
     runtime.out.done(
@@ -89,6 +91,14 @@ The API token is asked for, or comes by --token-stdin; it is never an argument. 
     await writeContexts(runtime.env, { current: name, contexts: { ...contexts, [name]: { url, team } } })
     return name
   }
+}
+
+function noMember({ url, team }: Target, cause: Error): ExitError {
+  return new ExitError(
+    exitCodes.login,
+    `The issuer has signed you in, and its token is not for the team ${team} at ${url}. Ask the operator to make you a member: groups of the token name teams, and OIDC_SCOPES says what they may do.`,
+    { cause },
+  )
 }
 
 /** The team's slug, with the host where another context has that name. */
