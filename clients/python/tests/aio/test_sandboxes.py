@@ -91,6 +91,18 @@ async def test_a_command_whose_connection_is_cut_says_so_and_is_not_run_again(
         assert await box.files.text("/tmp/ran") == "ran\n"
 
 
+async def test_a_sandbox_whose_last_answer_is_lost_has_ended_with_its_block(
+    cut_pas: AsyncClient, pas: AsyncClient, proxy: CuttingProxy
+) -> None:
+    async with await cut_pas.sandboxes.create(timeout=300) as box:
+        proxy.lose_answer("/kill ")
+    assert proxy.count("/kill ") == 2
+    assert (await pas.sandboxes.get(box.id)).record.status == "KILLED"
+    # An operator may have removed it meanwhile.
+    async with await cut_pas.sandboxes.get(box.id):
+        proxy.answer("/kill ", 404)
+
+
 async def test_a_terminal_shows_what_is_typed(pas: AsyncClient) -> None:
     async with await pas.sandboxes.create(timeout=300) as box:
         try:

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import AsyncGenerator, AsyncIterator, Sequence
-from contextlib import aclosing, asynccontextmanager
+from contextlib import aclosing, asynccontextmanager, suppress
 from types import TracebackType
 from typing import Self, Unpack
 
+from ..._answers import record_of
 from ..._operations import operation
 from ..._settings import segment
 from ...commands import CommandOptions, CommandOutput, CommandResult, OnOutput, command_body
-from ...errors import SandboxError
+from ...errors import NotFound, SandboxError
 from ...models import CommandExit, DetachedCommand, DetachedCommandStart
 from ...models import Sandbox as SandboxRecord
 from ..primitives import sleep
@@ -116,8 +117,10 @@ class Sandbox:
 
     @operation("postSandboxesBySandboxIdKill")
     async def kill(self) -> None:
-        """Ends it with all that runs in it."""
-        self.record = await self._transport.record(SandboxRecord, "POST", f"{self._path}/kill")
+        """Ends it with all that runs in it; one that has ended stays as it is."""
+        call = self._transport.call("POST", f"{self._path}/kill")
+        call.is_repeatable = True
+        self.record = record_of(await self._transport.send(call), SandboxRecord)
 
     async def __aenter__(self) -> Self:
         return self
@@ -128,4 +131,5 @@ class Sandbox:
         error: BaseException | None = None,
         trace: TracebackType | None = None,
     ) -> None:
-        await self.kill()
+        with suppress(NotFound):
+            await self.kill()

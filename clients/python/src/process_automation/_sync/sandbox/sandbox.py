@@ -4,14 +4,15 @@
 from __future__ import annotations
 
 from collections.abc import Generator, Iterator, Sequence
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 from types import TracebackType
 from typing import Self, Unpack
 
+from ..._answers import record_of
 from ..._operations import operation
 from ..._settings import segment
 from ...commands import CommandOptions, CommandOutput, CommandResult, OnOutput, command_body
-from ...errors import SandboxError
+from ...errors import NotFound, SandboxError
 from ...models import CommandExit, DetachedCommand, DetachedCommandStart
 from ...models import Sandbox as SandboxRecord
 from ..primitives import sleep
@@ -117,8 +118,10 @@ class Sandbox:
 
     @operation("postSandboxesBySandboxIdKill")
     def kill(self) -> None:
-        """Ends it with all that runs in it."""
-        self.record = self._transport.record(SandboxRecord, "POST", f"{self._path}/kill")
+        """Ends it with all that runs in it; one that has ended stays as it is."""
+        call = self._transport.call("POST", f"{self._path}/kill")
+        call.is_repeatable = True
+        self.record = record_of(self._transport.send(call), SandboxRecord)
 
     def __enter__(self) -> Self:
         return self
@@ -129,4 +132,5 @@ class Sandbox:
         error: BaseException | None = None,
         trace: TracebackType | None = None,
     ) -> None:
-        self.kill()
+        with suppress(NotFound):
+            self.kill()
