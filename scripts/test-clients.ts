@@ -14,7 +14,8 @@ Makes the packages for users, installs them as users do, in .cache, and tests th
 (e2e/clients), then the one of PyPI (clients/python). With paths, only those tests of e2e/clients.
 
   --only NAME,NAME  npm, python
-  --shape SHAPE     the system: embedded (default) or services
+  --shape SHAPE,…   the system: embedded (default) or services; of each after the first, only the tests of cut connections,
+                    429, tokens that end and crashes
   --again           a few files that failed run once more by themselves; what passes then is named, and has passed
   --report FILE     also write the counts as JSON
   --help
@@ -37,40 +38,53 @@ const cache = join(root, '.cache/clients')
 /** What the command for Python ends with where PyPI is not reached. */
 const pypiIsAway = 3
 
+/** What separate services could break. */
+const core = {
+  npm: ['cut-connections', 'tokens-and-restarts'].map((name) => `e2e/clients/${name}.test.ts`),
+  python: ['aio/test_streams.py', 'test_restart.py'].map((name) => `tests/${name}`),
+}
+
+const counts = { passed: 0, failed: 0, failures: [] as string[], unsteady: [] as string[], leftOut: [] as string[] }
+
 if (values.help) process.stdout.write(help)
 else await testClients()
 
 async function testClients(): Promise<void> {
   process.chdir(root)
   const only = positionals.length > 0 ? ['npm'] : values.only.split(',')
-  const shape = { E2E_SHAPE: values.shape }
   const installed = only.includes('npm') ? await installPackages() : ''
-  const system = await startSystem(shape)
-  const counts = { passed: 0, failed: 0, failures: [] as string[], unsteady: [] as string[], leftOut: [] as string[] }
-  try {
-    if (only.includes('npm')) {
-      const env = { ...shape, ...system.env, CLIENTS_INSTALLED_IN: installed }
-      const suite = { name: 'clients of npm', config: 'e2e/clients/vitest.config.ts', files: positionals, env }
-      const { passed, failed, failures, unsteady } = await runSuite(suite, values.again)
-      counts.passed += passed
-      counts.failed += failed
-      counts.failures.push(...failures)
-      counts.unsteady.push(...unsteady)
-    }
-    if (only.includes('python')) {
-      const code = await exitOf('python3', ['clients/python/test.py'], { ...shape, ...system.env })
-      if (code === pypiIsAway) counts.leftOut.push('the client of Python: PyPI is not reached')
-      else counts[code === 0 ? 'passed' : 'failed'] += 1
-    }
-  } finally {
-    await system.stop()
-  }
+  const [first = 'embedded', ...others] = values.shape.split(',')
+  await testShape(first, only, installed, { npm: positionals, python: [] })
+  for (const shape of others) await testShape(shape, only, installed, core)
   for (const line of counts.unsteady) console.log(`UNSTEADY ${line}`)
   for (const line of counts.failures) console.log(`FAILED ${line}`)
   for (const line of counts.leftOut) console.log(`left out: ${line}`)
   console.log(`${counts.passed} passed, ${counts.failed} failed`)
   if (values.report !== undefined) await writeFile(values.report, JSON.stringify(counts))
   process.exitCode = counts.failed === 0 ? 0 : 1
+}
+
+/** Tests against a system of a shape; of the files that are named, or of all where none is. */
+async function testShape(shape: string, only: string[], installed: string, files: typeof core): Promise<void> {
+  const system = await startSystem({ E2E_SHAPE: shape })
+  const env = { E2E_SHAPE: shape, ...system.env }
+  try {
+    if (only.includes('npm')) {
+      const suite = { name: `clients of npm, ${shape}`, config: 'e2e/clients/vitest.config.ts', files: files.npm }
+      const result = await runSuite({ ...suite, env: { ...env, CLIENTS_INSTALLED_IN: installed } }, values.again)
+      counts.passed += result.passed
+      counts.failed += result.failed
+      counts.failures.push(...result.failures)
+      counts.unsteady.push(...result.unsteady)
+    }
+    if (only.includes('python')) {
+      const code = await exitOf('python3', ['clients/python/test.py', ...files.python], env)
+      if (code === pypiIsAway) counts.leftOut.push('the client of Python: PyPI is not reached')
+      else counts[code === 0 ? 'passed' : 'failed'] += 1
+    }
+  } finally {
+    await system.stop()
+  }
 }
 
 /** Packs, and installs the tarballs into an empty folder; gives the folder. */

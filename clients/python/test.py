@@ -3,6 +3,7 @@ Builds the wheel, installs it into an environment of its own and runs the tests 
 
     python3 clients/python/test.py [ARGUMENTS OF PYTEST]
 
+With arguments, such as tests/test_restart.py, pytest alone runs; without, also what looks at the sources.
 The tests speak to the system that E2E_BASE_URL, E2E_TEAM and E2E_API_TOKEN name, or start one; those of restarts always
 start their own. What they need comes from PyPI into .cache at the first time. Ends with 3 where PyPI is not reached.
 """
@@ -46,16 +47,16 @@ def run(environment: Path, work: Path, arguments: list[str]) -> int:
     ruff = [python, "-m", "ruff"]
     mypy = [python, "-m", "mypy", "--config-file", settings, "--cache-dir", str(work / "mypy")]
     pytest = [python, "-m", "pytest", "--config-file", settings, "--rootdir", str(tests), "--import-mode", "importlib"]
-    steps = [
+    # Tests of the client without async are made of the others, as the client is.
+    derive = [python, str(HERE / "derive_sync.py"), "--tests", str(tests)]
+    looks = [
         [*ruff, "check", "--quiet", "--no-cache", str(HERE)],
         [*ruff, "format", "--quiet", "--no-cache", "--check", str(HERE)],
         [python, str(HERE / "derive_sync.py"), "--check"],
-        # Tests of the client without async are made of the others, as the client is.
-        [python, str(HERE / "derive_sync.py"), "--tests", str(tests)],
         [*mypy, "--package", "process_automation"],
         [*mypy, "--explicit-package-bases", str(tests)],
-        [*pytest, *(arguments or [str(tests)])],
     ]
+    steps = [derive, *([] if arguments else looks), [*pytest, *(arguments or [str(tests)])]]
     paths = os.pathsep.join([str(site), str(tests)])
     given = {**os.environ, "REPOSITORY": str(REPOSITORY), "MYPYPATH": paths, "PYTHONPATH": paths}
     return next((code for step in steps if (code := subprocess.run(step, cwd=work, env=given).returncode)), 0)
