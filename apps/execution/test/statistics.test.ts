@@ -277,6 +277,19 @@ async function countHour(team: string, ago: number, runs: number): Promise<void>
   )
 }
 
+/** Runs that have started by hours and origin, from the day that is so many days ago until today; those of no hour left out. */
+async function byHours(team: string, ago: number): Promise<Record<string, number[]>> {
+  const { series } = await figures(team, {
+    by: Grouping.ORIGIN,
+    bucket: Bucket.HOUR,
+    from: today - ago * dayMs,
+    to: today + dayMs,
+  })
+  const started = (points: (typeof series)[0]['points']) =>
+    points.map((point) => Number(point.started)).filter((runs) => runs > 0)
+  return Object.fromEntries(series.map(({ key, points }) => [key, started(points)]))
+}
+
 /** Runs by days, from one that is so many days ago until today: of statistics, and of usage where it is above 0. */
 async function byDays(team: string, ago: number): Promise<{ started: number[]; used: number[] }> {
   const span = { from: today - ago * dayMs, to: today + dayMs }
@@ -331,6 +344,40 @@ test('figures of days are right while days are not filled, once they are, and wh
   expect(await byDays(team, 9)).toEqual(more)
   await fill()
   expect(await system.rows('SELECT until FROM counted_days')).toEqual([{ until: new Date(today - dayMs) }])
+})
+
+test('figures of hours are those of all processes, before they are filled and once they are', async () => {
+  const team = 'hours'
+  const fill = () => fillDays(new Connections(system.sql), AbortSignal.timeout(60_000))
+  await system.rows('DELETE FROM counted_days')
+  for (const [ago, runs] of [
+    [8, 1],
+    [5, 2],
+    [0, 3],
+  ] as const)
+    await countHour(team, ago, runs)
+  await system.rows(
+    `INSERT INTO run_counts SELECT team, grain, at, $2::uuid, 3, status, 10 * runs, run_ms, log_bytes, cpu_ms, memory_mb_ms, durations
+       FROM run_counts WHERE team = $1`,
+    [team, '01900000-0000-7000-8000-000000000001'],
+  )
+  const all = { 1: [1, 1, 2, 2, 3, 3], 3: [10, 10, 20, 20, 30, 30] }
+  expect(await byHours(team, 9)).toEqual(all)
+  // What the release before has filled has no such hours, and gets them.
+  await fill()
+  await system.rows('DELETE FROM run_counts WHERE grain = 4')
+  await system.rows('UPDATE counted_days SET hours_until = NULL')
+  expect(await byHours(team, 9)).toEqual(all)
+  await fill()
+  expect(await byHours(team, 9)).toEqual(all)
+  const days = await byDays(team, 9)
+  // They alone are read where they are filled.
+  await system.rows(`DELETE FROM run_counts WHERE team = $1 AND grain = 2 AND at < to_timestamp($2)`, [
+    team,
+    today / 1000,
+  ])
+  expect(await byHours(team, 9)).toEqual(all)
+  expect(await byDays(team, 9)).toEqual(days)
 })
 
 test('a day is not filled before its events are counted, however long ago it was', async () => {

@@ -7,7 +7,7 @@ const dayMs = 86_400_000
 export const unusual = { ERROR: 2, KILLED: 1, REJECTED: 1 } as const
 /** Each so-manieth execution has a comment. */
 export const commentEvery = 20
-/** Of each ten in turn one is of this schedule, one of this version, one of a webhook; of each thousand one is a trial. */
+/** Of each ten in turn one is of this schedule, one of this version, one of a webhook, but for those of the first process, whose webhook nobody calls; of each thousand one is a trial. */
 export const scheduleId = '0197b3c0-0000-7000-8000-000000000001'
 export const versionId = '0197b3c0-0000-7000-8000-000000000002'
 export const trialEvery = 1000
@@ -15,23 +15,30 @@ export const trialEvery = 1000
 /** What the parameters of one execution have alone, as a word of a search. `n`: of the day's, from 0 on. */
 export const orderOf = (day: number, n: number): string => `${day}-${n}"`
 
+/** How many executions there are. */
+export interface KeptCounts {
+  /** Spread evenly over the last 30 days. */
+  before: number
+  today: number
+}
+
 /**
- * Writes so many ended executions of the processes of the team `demo` into a running system, spread evenly over the last
- * 30 days, and as many as of one of these into the present day, each with its timeline and its log, in the partitions that
- * it would have made, and counts them. Their events count as handled.
+ * Writes ended executions of the processes of the team `demo` into a running system, each with its timeline and its log, in
+ * the partitions that it would have made, and counts them. Their events count as handled.
  */
-export async function keepExecutions(dataDir: string, count: number): Promise<void> {
+export async function keepExecutions(dataDir: string, counts: KeptCounts): Promise<void> {
   const client = await connectTo(dataDir, '-c search_path=execution -c synchronous_commit=off')
   try {
     const { rows: processes } = await client.query<{ id: string }>(
       `SELECT id FROM catalog.processes WHERE team = 'demo' ORDER BY id`,
     )
     const today = Math.floor(Date.now() / dayMs)
-    const perDay = Math.ceil(count / keptDays)
+    const perDay = Math.ceil(counts.before / keptDays)
     for (let day = today - keptDays; day <= today; day += 1) {
       await client.query(partitions.map((table) => makePartition(table, day)).join(';'))
       const spanMs = Math.min(Date.now() - day * dayMs, dayMs)
-      await client.query(insertDay, [day * dayMs, perDay, processes.map(({ id }) => id), spanMs])
+      const count = day === today ? counts.today : perDay
+      await client.query(insertDay, [day * dayMs, count, processes.map(({ id }) => id), spanMs])
     }
     await client.query(noteNames)
     await client.query(countRuns)
@@ -88,7 +95,8 @@ WITH made AS MATERIALIZED (
   SELECT n, at, at / ${dayMs} AS day, (lpad(to_hex(at), 12, '0') || '7' || substr(md5(at || ' ' || n), 1, 3) || '8' || substr(md5(n || ' ' || at), 1, 15))::uuid AS id,
          CASE WHEN n % 100 < ${ERROR} THEN 8 WHEN n % 100 < ${ERROR + KILLED} THEN 6
               WHEN n % 100 < ${ERROR + KILLED + REJECTED} THEN 7 ELSE 5 END AS status,
-         to_timestamp(at / 1000.0) AS time, p.id AS process_id, p.name, p.slug
+         to_timestamp(at / 1000.0) AS time, p.id AS process_id, p.name, p.slug,
+         n % 10 = 5 AND p.id <> ($3::uuid[])[1] AS is_called
     FROM (SELECT n, $1::bigint + n * $4::bigint / $2::integer AS at FROM generate_series(0, $2::integer - 1) AS n) AS times
     JOIN LATERAL (SELECT * FROM catalog.processes
                    WHERE id = ($3::uuid[])[1 + (times.n / 7) % cardinality($3::uuid[])]) AS p ON true
@@ -100,10 +108,10 @@ WITH made AS MATERIALIZED (
          CASE WHEN n % ${commentEvery} = 0 THEN format('batch %s of the night', n) END,
          CASE WHEN status = 5 THEN '{"done":true}' END, CASE WHEN status = 8 THEN 'Error: no answer' END,
          300000, false, 'ci', time, time, 1,
-         CASE n % 10 WHEN 3 THEN 3 WHEN 5 THEN 2 ELSE 1 END, n % ${trialEvery} = 7,
+         CASE WHEN n % 10 = 3 THEN 3 WHEN is_called THEN 2 ELSE 1 END, n % ${trialEvery} = 7,
          CASE WHEN n % 10 = 3 THEN '${scheduleId}'::uuid END, CASE WHEN n % 10 = 4 THEN '${versionId}'::uuid END,
-         CASE WHEN n % 10 = 5 THEN 'POST' END, CASE WHEN n % 10 = 5 THEN 40 END,
-         CASE WHEN n % 10 = 5 THEN '{"method":"POST","query":{},"headers":{}}' END
+         CASE WHEN is_called THEN 'POST' END, CASE WHEN is_called THEN 40 END,
+         CASE WHEN is_called THEN '{"method":"POST","query":{},"headers":{}}' END
     FROM made
 ), events AS (
   INSERT INTO timeline_events (execution_id, sequence, status, at, team, process_id, xid, position)
@@ -117,15 +125,17 @@ const noteNames = `
 INSERT INTO process_names (team, process_id, process_name)
 SELECT team, id, name FROM catalog.processes WHERE team = 'demo' ON CONFLICT DO NOTHING`
 
-/** As the system does it: each start and each end to its hour, and of the last week to its minute; days that are over are sums of theirs. */
+/** As the system does it: each start and each end to its hour, and of the last week to its minute; days that are over, and hours of all processes, are sums of theirs. */
 const countRuns = `
 INSERT INTO run_counts (team, grain, at, process_id, origin, status, runs, run_ms, log_bytes, cpu_ms, memory_mb_ms, durations)
-SELECT e.team, grain, date_trunc(unit, e.started_at, 'UTC'), process_id, origin, s.status, count(*), 0, 0, 0, 0,
+SELECT e.team, grain, date_trunc(unit, e.started_at, 'UTC'),
+       CASE grain WHEN 4 THEN '00000000-0000-0000-0000-000000000000'::uuid ELSE process_id END, origin, s.status, count(*), 0, 0, 0, 0,
        CASE s.status WHEN 4 THEN '{}'::integer[] ELSE ARRAY[count(*)] END
-  FROM executions e CROSS JOIN (VALUES (1, 'minute', interval '7 days'), (2, 'hour', interval '60 days'), (3, 'day', interval '60 days')) AS g (grain, unit, kept)
+  FROM executions e CROSS JOIN (VALUES (1, 'minute', interval '7 days'), (2, 'hour', interval '60 days'), (3, 'day', interval '60 days'), (4, 'hour', interval '60 days')) AS g (grain, unit, kept)
   CROSS JOIN LATERAL (VALUES (4), (e.status)) AS s (status)
  WHERE e.team = 'demo' AND NOT e.trial AND e.started_at > now() - kept
- GROUP BY e.team, grain, date_trunc(unit, e.started_at, 'UTC'), process_id, origin, s.status
+ GROUP BY 1, 2, 3, 4, 5, s.status
     ON CONFLICT DO NOTHING;
-INSERT INTO counted_days (until) VALUES (date_trunc('day', now() - interval '24 hours', 'UTC'))
-    ON CONFLICT (one) DO UPDATE SET until = excluded.until`
+INSERT INTO counted_days (until, hours_until)
+SELECT until, until FROM date_trunc('day', now() - interval '24 hours', 'UTC') AS until
+    ON CONFLICT (one) DO UPDATE SET until = excluded.until, hours_until = excluded.hours_until`

@@ -14,7 +14,7 @@ import type { MessageInitShape } from '@bufbuild/protobuf'
 import { timestampFromMs, timestampMs, type Timestamp } from '@bufbuild/protobuf/wkt'
 import type { RunCounter } from '../react/run-counter.ts'
 import type { Connections } from '../store/connections.ts'
-import { readFilledUntilMs } from '../store/counted-days.ts'
+import { readFilledUntil } from '../store/counted-days.ts'
 import { grains, minutesKeptMs } from '../store/run-counts.ts'
 import { readStatistics, readUsage, type CountSpan, type StatisticsRow } from '../store/statistics.ts'
 
@@ -31,6 +31,15 @@ const bucketsMs: Record<Bucket, number> = {
 }
 
 type Point = MessageInitShape<typeof StatisticsPointSchema>
+
+/** Which figures are asked for. */
+interface Asked {
+  bucket: Bucket
+  /** Of all processes together. */
+  isOfAll: boolean
+  fromMs: number
+  toMs: number
+}
 
 /** Figures of teams, from the counts of their runs. */
 export class Statistics {
@@ -54,7 +63,8 @@ export class Statistics {
       throw invalid('/from', 'must be within the last 7 days for minutes: take hours or days')
     if (processId !== '' && !isUuid(processId)) return { ...timesOf(fromMs, toMs), bucket, series: [] }
     await this.#counter.catchUp()
-    const spans = await this.#spansOf(bucket, fromMs, toMs)
+    const isOfAll = processId === '' && by !== Grouping.PROCESS
+    const spans = await this.#spansOf({ bucket, isOfAll, fromMs, toMs })
     const filter = { team, spans, processId: processId || undefined }
     const rows = await readStatistics(this.#connections.forTeam(team), filter, { by, bucketMs, most: mostPoints })
     const byKey = Map.groupBy(rows ?? refuse(), ({ key }) => key)
@@ -69,7 +79,7 @@ export class Statistics {
     const { fromMs, toMs } = spanOf(request, hourMs, 30 * dayMs)
     await this.#counter.catchUp()
     const by = request.by || Grouping.DAY
-    const filter = { team, spans: await this.#spansOf(Bucket.DAY, fromMs, toMs) }
+    const filter = { team, spans: await this.#spansOf({ bucket: Bucket.DAY, isOfAll: false, fromMs, toMs }) }
     const rows = await readUsage(this.#connections.forTeam(team), filter, by, mostPoints)
     const items = (rows ?? refuse()).map(({ key, runs, runMs, logBytes, cpuMs, memoryMbMs }) => ({
       key,
@@ -83,9 +93,11 @@ export class Statistics {
   }
 
   /** The rows that make up a span from which nothing smaller than the bucket is told. */
-  async #spansOf(bucket: Bucket, fromMs: number, toMs: number): Promise<CountSpan[]> {
-    if (bucket === Bucket.DAY) return spansOfDays(fromMs, toMs, await readFilledUntilMs(this.#connections))
-    return [{ grain: bucket === Bucket.MINUTE ? grains.minute : grains.hour, fromMs, toMs }]
+  async #spansOf({ bucket, isOfAll, fromMs, toMs }: Asked): Promise<CountSpan[]> {
+    if (bucket === Bucket.MINUTE) return [{ grain: grains.minute, fromMs, toMs }]
+    const { daysMs, hoursMs } = await readFilledUntil(this.#connections)
+    if (bucket === Bucket.DAY) return spansOfDays(fromMs, toMs, daysMs)
+    return isOfAll ? spansOfHours(fromMs, toMs, hoursMs) : [{ grain: grains.hour, fromMs, toMs }]
   }
 }
 
@@ -115,6 +127,15 @@ function spansOfDays(fromMs: number, toMs: number, filledUntilMs: number): Count
     { grain: grains.hour, fromMs, toMs: firstDay },
     { grain: grains.day, fromMs: firstDay, toMs: lastDay },
     { grain: grains.hour, fromMs: lastDay, toMs },
+  ]
+}
+
+/** Hours of all processes where they are filled, and those of each process behind them. */
+function spansOfHours(fromMs: number, toMs: number, filledUntilMs: number): CountSpan[] {
+  const until = Math.max(fromMs, Math.min(toMs, filledUntilMs))
+  return [
+    { grain: grains.hourOfAll, fromMs, toMs: until },
+    { grain: grains.hour, fromMs: until, toMs },
   ]
 }
 

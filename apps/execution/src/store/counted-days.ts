@@ -1,5 +1,5 @@
 import type { Connections, Queries } from './connections.ts'
-import { grains, oldestUncounted } from './run-counts.ts'
+import { allProcesses, grains, oldestUncounted } from './run-counts.ts'
 
 const dayMs = 86_400_000
 /** Runs that were killed may say later what they took: so long are days filled again. */
@@ -10,13 +10,15 @@ const fillTimeoutMs = 60_000
 const overUntil = (times: string) => `date_trunc('day', least(now() - interval '24 hours', ${times}), 'UTC')`
 
 const look = `
-SELECT (SELECT until FROM counted_days) AS until, ${overUntil(`(${oldestUncounted})`)} AS over,
+SELECT (SELECT CASE WHEN hours_until IS NOT NULL THEN least(until, hours_until) END FROM counted_days) AS until,
+       ${overUntil(`(${oldestUncounted})`)} AS over,
        (SELECT date_trunc('day', at, 'UTC') FROM run_counts WHERE grain = ${grains.hour} ORDER BY at LIMIT 1) AS oldest`
 
 /**
- * Fills days from their hours, oldest first, each in a transaction of its own: those that have been over for a day and whose
- * events are all counted, and the last two of them anew. Who counts writes no days, so that they hold as well what replicas
- * of the release before have counted. Where another replica fills days, it is left to it.
+ * Fills days, and their hours of all processes, from the hours of each process, oldest first, each day in a transaction of
+ * its own: those that have been over for a day and whose events are all counted, and the last two of them anew. Who counts
+ * writes none of it, so that it holds as well what replicas of the release before have counted. Where another replica fills
+ * days, it is left to it.
  */
 export async function fillDays(connections: Connections, signal: AbortSignal): Promise<void> {
   const { rows } = await connections.query<{ until: Date | null; over: Date; oldest: Date | null }>(look)
@@ -26,14 +28,18 @@ export async function fillDays(connections: Connections, signal: AbortSignal): P
     if (!(await fillDay(connections, day))) return
 }
 
+const sumsOf = (grain: number, at: string, processId: string) => `
+  SELECT team, ${grain}::smallint AS grain, ${at} AS at, ${processId} AS process_id, origin, status, sum(runs) AS runs, sum(run_ms),
+         sum(log_bytes), sum(cpu_ms), sum(memory_mb_ms), sum_counts(durations)
+    FROM run_counts WHERE grain = ${grains.hour} AND at >= $1 AND at < $2 GROUP BY team, 3, 4, origin, status`
+
 // In an order that the sums give: all are there before the first row is written, so that nobody who waits for open
-// transactions to end waits while they are made. Where hours are past retention, the day stays as it is.
+// transactions to end waits while they are made. Where hours are past retention, what is filled stays as it is.
 const fill = `
 INSERT INTO run_counts (team, grain, at, process_id, origin, status, runs, run_ms, log_bytes, cpu_ms, memory_mb_ms, durations)
-SELECT team, ${grains.day}, $1::timestamptz, process_id, origin, status, sum(runs), sum(run_ms), sum(log_bytes), sum(cpu_ms),
-       sum(memory_mb_ms), sum_counts(durations)
-  FROM run_counts WHERE grain = ${grains.hour} AND at >= $1 AND at < $2 GROUP BY team, process_id, origin, status
- ORDER BY sum(runs)
+${sumsOf(grains.day, '$1::timestamptz', 'process_id')}
+UNION ALL ${sumsOf(grains.hourOfAll, 'at', `'${allProcesses}'::uuid`)}
+ORDER BY runs
     ON CONFLICT (team, grain, at, process_id, origin, status) DO UPDATE
    SET runs = excluded.runs, run_ms = excluded.run_ms, log_bytes = excluded.log_bytes, cpu_ms = excluded.cpu_ms,
        memory_mb_ms = excluded.memory_mb_ms, durations = excluded.durations
@@ -48,18 +54,27 @@ function fillDay(connections: Connections, day: number): Promise<boolean> {
     const [from, to] = [new Date(day), new Date(day + dayMs)]
     await client.query({ text: fill, values: [from, to], query_timeout: fillTimeoutMs })
     await client.query(
-      'INSERT INTO counted_days (until) VALUES ($1) ON CONFLICT (one) DO UPDATE SET until = excluded.until',
+      `INSERT INTO counted_days (until, hours_until) VALUES ($1, $1)
+           ON CONFLICT (one) DO UPDATE SET until = excluded.until, hours_until = excluded.hours_until`,
       [to],
     )
     return true
   })
 }
 
-/** Up to when days are filled, in ms: 0 where none is. Never later than they can be, whatever the clock of the server has said. */
-export async function readFilledUntilMs(pool: Queries): Promise<number> {
-  const { rows } = await pool.query<{ until: Date }>({
+/** Up to when something is filled, in ms: 0 where nothing is. */
+export interface FilledUntil {
+  daysMs: number
+  /** Of all processes together. */
+  hoursMs: number
+}
+
+/** Never later than it can be, whatever the clock of the server has said. */
+export async function readFilledUntil(pool: Queries): Promise<FilledUntil> {
+  const { rows } = await pool.query<{ days: Date; hours: Date | null }>({
     name: 'counted-days',
-    text: `SELECT ${overUntil('until')} AS until FROM counted_days`,
+    text: `SELECT ${overUntil('until')} AS days, CASE WHEN hours_until IS NOT NULL THEN ${overUntil('hours_until')} END AS hours
+             FROM counted_days`,
   })
-  return rows[0]?.until.getTime() ?? 0
+  return { daysMs: rows[0]?.days.getTime() ?? 0, hoursMs: rows[0]?.hours?.getTime() ?? 0 }
 }

@@ -8,8 +8,13 @@ import { endedStatuses } from './statuses.ts'
 /** Whose cursor says which events are counted. */
 export const runCountsReader = 'statistics'
 
-/** Spans of time that rows of counts are of. Days are no more than sums of their hours: who counts writes none. */
-export const grains = { minute: 1, hour: 2, day: 3 } as const
+/**
+ * Spans of time that rows of counts are of. Days, and hours of all processes, are no more than sums of the hours of each
+ * process: who counts writes none.
+ */
+export const grains = { minute: 1, hour: 2, day: 3, hourOfAll: 4 } as const
+/** In rows of all processes, the id of the process. */
+export const allProcesses = '00000000-0000-0000-0000-000000000000'
 /** For how long minutes are kept, in ms. */
 export const minutesKeptMs = 7 * 24 * 3_600_000
 
@@ -260,7 +265,9 @@ export async function forgetRunCounts(pool: Queries, retentionDays: number, batc
              UNION ALL
              (SELECT ctid FROM run_counts WHERE grain = ${grains.hour} AND at < now() - ($2 + 1) * interval '1 day' ORDER BY at LIMIT $3)
              UNION ALL
-             (SELECT ctid FROM run_counts WHERE grain = ${grains.day} AND at < now() - ($2 + 2) * interval '1 day' ORDER BY at LIMIT $3)))`,
+             (SELECT ctid FROM run_counts WHERE grain = ${grains.day} AND at < now() - ($2 + 2) * interval '1 day' ORDER BY at LIMIT $3)
+             UNION ALL
+             (SELECT ctid FROM run_counts WHERE grain = ${grains.hourOfAll} AND at < now() - ($2 + 2) * interval '1 day' ORDER BY at LIMIT $3)))`,
     values: [minutesKeptMs, retentionDays, batch],
   })
   return rowCount ?? 0
