@@ -1,4 +1,3 @@
-import { unavailable } from '@automation/errors'
 import type { TeamLimitRows, TeamSuspension } from '@automation/service'
 import type { ExecutionConfig } from './config.ts'
 import type { TeamLimits } from './store/start-rows.ts'
@@ -38,7 +37,6 @@ export class RunLimits {
   /** Failures: team_suspended; unavailable while nobody knows whether it is, and the catalog does not say so in time. */
   async requireActive(team: string): Promise<void> {
     if (!this.#rows.isKnown) await this.#rows.known(patienceMs)
-    if (!this.#rows.isKnown) throw unavailable('The service is starting, try again')
     this.#rows.requireActive(team)
   }
 

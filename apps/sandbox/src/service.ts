@@ -27,6 +27,7 @@ export { readSandboxConfig, type SandboxConfig } from './config.ts'
 export { sandboxSchema } from './store/store.ts'
 
 const removeEveryMs = 3_600_000
+const catalogPatienceMs = 1000
 
 /** Sandboxes: made on demand, ended at their deadline, and where their traffic goes. Asks execution which
  * runner pods are needed, where those are made on demand, and brings audit records to the catalog. */
@@ -56,6 +57,10 @@ export function createSandboxesOn(driver: Driver, config: SandboxConfig, context
   )
   const maxOf = (team: string) => limitRows.of(team, 'sandboxes', config.teamMaxSandboxes)
   const requireActive = (team: string) => limitRows.requireActive(team)
+  // Those that run go on being used while the catalog is away from the start on.
+  const mayBeUsed = (team: string) => {
+    if (limitRows.isKnown) requireActive(team)
+  }
   const sandboxes = new Sandboxes({ config, store, box, reconciler, maxOf, requireActive })
   const measures = sandboxMetrics(metrics, store, driver)
   const reconciling = new Periodic('comparing sandboxes', config.reconcileEveryMs, logger, async () => {
@@ -76,7 +81,7 @@ export function createSandboxesOn(driver: Driver, config: SandboxConfig, context
     name: 'sandbox',
     serves: [
       served(SandboxService, sandboxService({ sandboxes, store, box, config, maxOf })),
-      served(SandboxRouteService, routeService(new Routes(routed, box, requireActive))),
+      served(SandboxRouteService, routeService(new Routes(routed, box, mayBeUsed))),
       served(TeamChangeService, teamChangeHandlers(query)),
       served(TeamRemovalService, teamRemovalService(store, reconciler)),
       served(SealingService, resealing.handlers),
@@ -89,7 +94,7 @@ export function createSandboxesOn(driver: Driver, config: SandboxConfig, context
       await reconciler.takeOver()
       for (const periodic of [...upkeep, resealing]) periodic.start()
       audit.start()
-      void limitRows.start()
+      await limitRows.start(catalogPatienceMs)
       reconciling.soon()
       if (config.runnerPods === undefined) return
       runnerPods = await openRunnerPods(config.runnerPods, store, context, {

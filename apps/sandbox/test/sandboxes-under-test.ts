@@ -1,10 +1,12 @@
+import { TeamLimitService } from '@automation/contract/catalog/v1/team_limit'
 import {
   SandboxRouteService,
   SandboxService,
   type Sandbox,
   type SandboxStatus,
 } from '@automation/contract/sandbox/v1/sandbox'
-import { InProcessNetwork, type Client } from '@automation/rpc'
+import { InProcessNetwork, served, type Client, type Handlers } from '@automation/rpc'
+import { unavailable } from '@automation/errors'
 import { Environment, type Part } from '@automation/service'
 import { AuditBook, testContext, testDatabase, until, userContext, type TestDatabase } from '@automation/testing'
 import pg from 'pg'
@@ -26,6 +28,8 @@ export class SandboxesUnderTest {
   readonly sql: pg.Pool
   /** What it tells the catalog. */
   readonly audit = new AuditBook()
+  /** Whether the catalog tells limits of teams. */
+  tellsLimits = true
   readonly #database: TestDatabase
   readonly #settings: Record<string, string>
   readonly #replicas: Replica<Driver>[] = []
@@ -51,7 +55,7 @@ export class SandboxesUnderTest {
     const config = { ...readSandboxConfig(env), deadlinesEveryMs: 50, reconcileEveryMs: 50, ...more }
     env.check()
     const network = new InProcessNetwork()
-    network.add([this.audit.service])
+    network.add([this.audit.service, served(TeamLimitService, this.#limits as Handlers<typeof TeamLimitService>)])
     const context = testContext(network)
     const part = createSandboxesOn(driver, config, context)
     network.add(part.serves)
@@ -65,6 +69,13 @@ export class SandboxesUnderTest {
     this.#replicas.push(replica)
     await part.start()
     return replica
+  }
+
+  readonly #limits: Pick<Handlers<typeof TeamLimitService>, 'listTeamLimits'> = {
+    listTeamLimits: async () => {
+      if (!this.tellsLimits) throw unavailable('away')
+      return { revision: 1n }
+    },
   }
 
   async close(): Promise<void> {

@@ -2,7 +2,7 @@ import { SandboxStatus } from '@automation/contract/sandbox/v1/sandbox'
 import { refusal, serviceContext, until, userContext } from '@automation/testing'
 import { timestampMs, type Timestamp } from '@bufbuild/protobuf/wkt'
 import bcrypt from 'bcryptjs'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { MemoryDriver } from './memory-driver.ts'
 import { becomes, SandboxesUnderTest, type Replica } from './sandboxes-under-test.ts'
 
@@ -171,4 +171,22 @@ test('metrics tell how many sandboxes start and run, and for how long the first 
   expect(await oldest()).toBe(0)
   await until(async () => (await metrics()).includes('sandbox_held{driver="local"} 1\n'))
   await own.close()
+})
+
+test('nothing is made before it is known whether its team is suspended, and what runs goes on', async () => {
+  const own = await SandboxesUnderTest.open()
+  onTestFinished(() => own.close())
+  const first = await own.replica(new MemoryDriver(true))
+  const made = await first.sandboxes.createSandbox({ imageId: 'base', publicHttpPorts: [3000] }, demo())
+  own.tellsLimits = false
+  const { sandboxes, routes } = await own.replica(new MemoryDriver(true, first.driver.held))
+  expect(await refusal(sandboxes.createSandbox({ imageId: 'base' }, demo()))).toBe('unavailable')
+  await routes.resolvePort({ sandboxId: made.id, port: 3000 }, serviceContext('gateway'))
+  own.tellsLimits = true
+  await until(() =>
+    sandboxes.createSandbox({ imageId: 'base' }, demo()).then(
+      () => true,
+      () => false,
+    ),
+  )
 })

@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto'
-import { Failure } from '@automation/errors'
+import { Failure, unavailable } from '@automation/errors'
 import type { Logger } from 'pino'
 import { atMost } from './abortable.ts'
 import { AddressList } from './address-list.ts'
@@ -13,6 +13,8 @@ export interface TeamLimitAnswer {
   suspensions?: readonly TeamSuspension[]
   /** SHA-256 of the slugs of removed teams whose access tokens have not ended. */
   removed?: readonly Uint8Array[]
+  /** False from a catalog of the release before, which knows of neither. */
+  tellsSuspensions?: boolean
 }
 
 /** A team for which nothing new may run. */
@@ -40,12 +42,21 @@ export class TeamLimitRows {
   /** `read` asks the catalog. While that is away, what is known stays. */
   constructor(logger: Logger, read: (knownRevision: bigint) => Promise<TeamLimitAnswer>) {
     this.#reading = new Periodic('reading limits of teams', everyMs, logger, async () => {
-      const { revision, limits, addresses = [], suspensions = [], removed = [] } = await read(this.#revision)
+      const {
+        revision,
+        limits,
+        addresses = [],
+        suspensions = [],
+        removed = [],
+        tellsSuspensions,
+      } = await read(this.#revision)
       this.#known = true
       this.#first.resolve()
       if (revision === this.#revision) return
       this.#values = new Map(limits.map(({ team, name, value }) => [`${name} ${team}`, Number(value)]))
       this.#addresses = new Map(addresses.map(({ team, ranges }) => [team, new AddressList(ranges)]))
+      // What is known of suspensions stays then, and all is asked for again.
+      if (tellsSuspensions !== true) return
       this.#suspensions = new Map(suspensions.map((suspension) => [suspension.team, suspension]))
       this.#removed = new Set(removed.map((digest) => Buffer.from(digest).toString('hex')))
       this.#revision = revision
@@ -96,8 +107,9 @@ export class TeamLimitRows {
     return [...this.#suspensions.keys()]
   }
 
-  /** Failure team_suspended where nothing new may run for this team. */
+  /** Failures: team_suspended where nothing new may run for this team; unavailable while nobody knows whether it may. */
   requireActive(team: string): void {
+    if (!this.#known) throw unavailable('The service is starting, try again')
     const suspension = this.#suspensions.get(team)
     if (suspension === undefined) return
     const why = suspension.reason === '' ? '' : `: ${suspension.reason}`

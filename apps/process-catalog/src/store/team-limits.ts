@@ -48,7 +48,7 @@ export function listTeamLimits(
     const [newest] = await rows.$queryRaw<{ revision: bigint }[]>`
       SELECT coalesce(max(changed), 0)::bigint AS revision FROM team_limits`
     const { revision } = newest!
-    if (revision === knownRevision) return { revision }
+    if (revision === knownRevision) return { revision, tellsSuspensions: true }
     const limits = await rows.$queryRaw<{ team: string; name: string; value: bigint }[]>`
       SELECT team, name, value FROM team_limits WHERE value IS NOT NULL ORDER BY team, name`
     const addresses = await rows.$queryRaw<{ team: string; ranges: string[] }[]>`
@@ -58,7 +58,8 @@ export function listTeamLimits(
        WHERE suspended_at IS NOT NULL ORDER BY slug`
     const removed = await rows.$queryRaw<{ digest: Uint8Array }[]>`
       SELECT digest FROM removed_teams WHERE tokens_until > now()`
-    return { revision, limits, addresses, suspensions, removed: removed.map(({ digest }) => new Uint8Array(digest)) }
+    const digests = removed.map(({ digest }) => new Uint8Array(digest))
+    return { revision, limits, addresses, suspensions, removed: digests, tellsSuspensions: true }
   })
 }
 

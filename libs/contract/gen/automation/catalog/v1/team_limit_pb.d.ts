@@ -107,6 +107,13 @@ export declare type ListTeamLimitsResponse = Message<"automation.catalog.v1.List
    * @generated from field: repeated bytes removed = 6;
    */
   removed: Uint8Array[];
+
+  /**
+   * False from a catalog of the release before, which knows of no suspended and no removed teams.
+   *
+   * @generated from field: bool tells_suspensions = 7;
+   */
+  tellsSuspensions: boolean;
 };
 
 /**
