@@ -151,7 +151,7 @@ export interface components {
             sourceDigest: string;
             /** @description Where the last writer says that the source comes from */
             origin?: components["schemas"]["Origin"];
-            /** @description In answers of create and update: faults of what is saved as it is, such as of its syntax */
+            /** @description In answers of create and update: what is saved as it is and may not do what is meant, such as a fault of its syntax */
             warnings?: components["schemas"]["Warning"][];
         };
         CreateProcessInput: {
@@ -411,7 +411,7 @@ export interface components {
             sourceDigest: string;
             /** @description Where the last writer says that the source comes from */
             origin?: components["schemas"]["Origin"];
-            /** @description In answers of create and update: faults of what is saved as it is, such as of its syntax */
+            /** @description In answers of create and update: what is saved as it is and may not do what is meant, such as a fault of its syntax */
             warnings?: components["schemas"]["Warning"][];
         };
         /** @description Without a name it is refused */
@@ -914,6 +914,8 @@ export interface components {
             updatedBy?: string;
             /** Format: date-time */
             updatedAt?: string;
+            /** @description In answers of create and update: what is saved as it is and may not do what is meant, such as a fault of its syntax */
+            warnings?: components["schemas"]["Warning"][];
         };
         ScheduledProcessInput: {
             /** @description Five fields, or six with seconds first, read in the team's time zone; either this or dateTime */

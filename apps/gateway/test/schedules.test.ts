@@ -18,6 +18,15 @@ const create = '/processes/hello/schedule'
 const one = `/schedules/${SCHEDULE_ID}`
 const utf8 = new TextDecoder()
 
+test('a zone that a caller gives a schedule is ignored as any unknown field, and is warned of', async () => {
+  const { warnings, ...made } = (await (
+    await rest('POST', create, { cron: '0 8 * * MON', zoneId: 'Nowhere/Else' })
+  ).json()) as { warnings: object[] }
+  expect(warnings).toEqual([{ path: '/zoneId', message: expect.stringContaining('PATCH /team') }])
+  expect(await (await rest('POST', create, { cron: '0 8 * * MON' })).json()).toEqual(made)
+  expect(await (await rest('PATCH', one, { zoneId: null })).json()).toMatchObject({ warnings: [{ path: '/zoneId' }] })
+})
+
 describe('a schedule', () => {
   test('by a cron has all of its members, and its parameters keep every digit', async () => {
     const text = await (await rest('GET', one)).text()

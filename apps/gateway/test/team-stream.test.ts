@@ -153,6 +153,35 @@ test('what changes at other services is told with what came from execution, and 
   await allClosed()
 })
 
+test('an answer that was asked for by readers who have gone tells nothing to those who came since', async () => {
+  tells([], false)
+  const held = Promise.withResolvers<void>()
+  let last = 8n
+  let reads = 0
+  const change = { at, type: 'process', change: 'updated', id: PROCESS_ID, processId: PROCESS_ID, number: 11n }
+  gateway.servers.answers.set('listTeamChanges', (async ({ teams }: ListTeamChangesRequest) => {
+    const told = teams.map(({ team, after }) => ({
+      team,
+      last,
+      changes: after === 10n && last === 11n ? [change] : [],
+    }))
+    if (teams[0]!.after !== undefined && (reads += 1) === 1) await held.promise
+    return { teams: told }
+  }) as never)
+  const first = await open('?types=process')
+  await until(() => reads > 0)
+  await first.body!.cancel()
+  await allClosed()
+  last = 10n
+  const second = await open('?types=process')
+  last = 11n
+  held.resolve()
+  const reader = new StreamReader()
+  await reader.read(second, () => reader.events.length > 0)
+  expect(reader.events.map(({ event }) => event)).toEqual(['process'])
+  await allClosed()
+})
+
 test('it is one of the live streams of its team, has comments while nothing happens, and HEAD opens none', async () => {
   tells([], false)
   const head = await open('', {}, 'HEAD')

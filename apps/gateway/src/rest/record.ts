@@ -42,9 +42,12 @@ export function absent(names: string[]): Record<string, undefined> {
 export const warnings = z
   .array(z.object({ path: z.string(), message: z.string() }).openapi({ title: 'Warning' }))
   .optional()
-  .openapi({ description: 'In answers of create and update: faults of what is saved as it is, such as of its syntax' })
+  .openapi({
+    description:
+      'In answers of create and update: what is saved as it is and may not do what is meant, such as a fault of its syntax',
+  })
 
 /** Warnings where there are any. */
-export function presentWarnings(given: Warning[]): z.input<typeof warnings> {
+export function presentWarnings(given: readonly Pick<Warning, 'path' | 'message'>[]): z.input<typeof warnings> {
   return given.length === 0 ? undefined : given.map(({ path, message }) => ({ path, message }))
 }

@@ -89,11 +89,13 @@ class SourceFeed {
   }
 
   async #read(): Promise<void> {
-    const teams = [...this.#followed].flatMap(([team, { after }]) => (after === undefined ? [] : [{ team, after }]))
-    if (teams.length === 0) return
+    const asked = new Map([...this.#followed].filter(([, { after }]) => after !== undefined))
+    if (asked.size === 0) return
+    const teams = [...asked].map(([team, { after }]) => ({ team, after }))
     for (const { team, last, changes } of await this.#list(teams, ownContext(asService('gateway'), this.#timeoutMs))) {
-      const followed = this.#followed.get(team)
-      if (followed === undefined) continue
+      const followed = asked.get(team)
+      // Readers that came when all others had gone begin behind this answer.
+      if (followed === undefined || this.#followed.get(team) !== followed) continue
       // The database is another one, or lacks its last changes: what it has is not what follows.
       const isBehind = followed.after !== undefined && last < followed.after
       followed.after = last

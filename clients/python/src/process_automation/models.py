@@ -95,7 +95,7 @@ class Process(Record, kw_only=True):
     origin: Origin | None = None
     """Where the last writer says that the source comes from"""
     warnings: list[Warning] | None = None
-    """In answers of create and update: faults of what is saved as it is, such as of its syntax"""
+    """In answers of create and update: what is saved as it is and may not do what is meant, such as a fault of its syntax"""
 
 
 class SentWebhook(Record, kw_only=True):
@@ -198,7 +198,7 @@ class Module(Record, kw_only=True):
     origin: Origin | None = None
     """Where the last writer says that the source comes from"""
     warnings: list[Warning] | None = None
-    """In answers of create and update: faults of what is saved as it is, such as of its syntax"""
+    """In answers of create and update: what is saved as it is and may not do what is meant, such as a fault of its syntax"""
 
 
 class SourceUser(Record, kw_only=True):
@@ -470,6 +470,8 @@ class Schedule(Record, kw_only=True):
     created_at: datetime
     updated_by: str | None = None
     updated_at: datetime | None = None
+    warnings: list[Warning] | None = None
+    """In answers of create and update: what is saved as it is and may not do what is meant, such as a fault of its syntax"""
 
 
 class ListedTeamVariable(Record, kw_only=True):

@@ -1,8 +1,8 @@
 import type { Schedule } from '@automation/contract/schedule/v1/schedule'
 import { z } from '@hono/zod-openapi'
-import { RawJson } from '../../http/json.ts'
+import { memberText, RawJson } from '../../http/json.ts'
 import { moment, uuid } from '../../rest/fields.ts'
-import { changed, made, presentWriters, writtenObject } from '../../rest/record.ts'
+import { changed, made, presentWarnings, presentWriters, warnings, writtenObject } from '../../rest/record.ts'
 import { samples } from '../../rest/samples.ts'
 import { presentTime } from '../../rest/time.ts'
 
@@ -24,6 +24,7 @@ export const scheduleRecord = z
       .openapi({ title: 'ScheduleSettings' }),
     ...made,
     ...changed,
+    warnings,
   })
   .openapi('Schedule', {
     example: {
@@ -66,6 +67,17 @@ export function presentSchedule(schedule: Schedule): Presented {
     },
     ...presentWriters(schedule),
   }
+}
+
+const foreignZone = {
+  path: '/zoneId',
+  message: "is no field of a schedule, and is ignored: its times are those of the team's zone, which PATCH /team sets",
+}
+
+/** The same as the answer to a write, which may have warnings. `body` is the text that the input was read from. */
+export function presentWrittenSchedule(schedule: Schedule, body: string): Presented {
+  const given = memberText(body, 'zoneId') === undefined ? [] : [foreignZone]
+  return { ...presentSchedule(schedule), warnings: presentWarnings(given) }
 }
 
 /** The same for a list, where parameters above 64 KiB are left out. */

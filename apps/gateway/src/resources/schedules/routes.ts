@@ -14,7 +14,7 @@ import { emptyReply } from '../../rest/operation.ts'
 import { tagged, taggedReply } from '../../rest/edits.ts'
 import type { RestApi } from '../../rest/rest-api.ts'
 import { scheduledProcessInput, schedulePatch, scheduleValues, faultsAtInput } from './input.ts'
-import { presentListedSchedule, presentSchedule, scheduleRecord } from './record.ts'
+import { presentListedSchedule, presentSchedule, presentWrittenSchedule, scheduleRecord } from './record.ts'
 
 const filters = z.object({
   processId: processIdFilter,
@@ -42,7 +42,7 @@ export function scheduleRoutes(api: RestApi, neighbours: Neighbours): void {
     async ({ params, body, bodyText, context }) => {
       const values = { process: params['identifier'], ...scheduleValues(body, bodyText) }
       const schedule = await faultsAtInput(schedules.createSchedule(values, context))
-      return taggedReply(schedule, presentSchedule(schedule))
+      return taggedReply(schedule, presentWrittenSchedule(schedule, bodyText))
     },
   )
 
@@ -94,7 +94,7 @@ export function scheduleRoutes(api: RestApi, neighbours: Neighbours): void {
     async ({ params, body, bodyText, ifMatch, context }) => {
       const change = { id: params['id'], ...schedulePatch(body, bodyText), ifMatch }
       const schedule = await faultsAtInput(schedules.updateSchedule(change, context))
-      return taggedReply(schedule, presentSchedule(schedule))
+      return taggedReply(schedule, presentWrittenSchedule(schedule, bodyText))
     },
   )
 
