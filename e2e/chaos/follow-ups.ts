@@ -31,7 +31,8 @@ export interface CallbackReceiver {
   close(): Promise<void>
 }
 
-export async function openReceiver(): Promise<CallbackReceiver> {
+/** `heard` is told of each callback that comes. */
+export async function openReceiver(heard = (): void => undefined): Promise<CallbackReceiver> {
   const told = new Map<string, Set<string>>()
   const server = createServer((request, response) => {
     const noted = request
@@ -42,6 +43,7 @@ export async function openReceiver(): Promise<CallbackReceiver> {
         const { status } = JSON.parse(parts.join('')) as { status: string }
         const key = String(request.headers['idempotency-key'])
         told.set(key, (told.get(key) ?? new Set()).add(status))
+        heard()
         return 204
       })
     noted.then(

@@ -26,7 +26,8 @@ against a ledger outside the system that counts what process code really did.
 
 With --shape many: several replicas of each service, a PostgreSQL primary with a synchronous standby, and what else
 the scripts in SERVICES_DIR start, with a fault proxy on every link. Load goes on while they are struck in many ways,
-and everything is compared at the end. For each kind the longest time without an accepted call is printed.
+and everything is compared at the end. For each kind the longest time without an accepted call is printed, for
+some also that without a callback or an object that is stored.
 
   --strikes N     how many strikes (200)
   --kinds LIST    only these kinds, with commas between:

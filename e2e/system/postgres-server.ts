@@ -15,7 +15,7 @@ export const postgresPrograms = globSync('/usr/lib/postgresql/*/bin/pg_basebacku
   .at(-1)
 
 // PostgreSQL refuses root.
-const nobody = process.getuid?.() === 0 ? { uid: 65_534, gid: 65_534 } : {}
+export const nobody = process.getuid?.() === 0 ? { uid: 65_534, gid: 65_534 } : undefined
 
 /** Runs a program, or commands of a shell, as the user of the servers. Throws with what it wrote where it fails. */
 export async function asServer(program: string, args: string[], env: Record<string, string> = {}): Promise<string> {
@@ -37,17 +37,19 @@ export async function followMove(name: string, env: Record<string, string>): Pro
 /** A folder that the servers may write to. */
 export async function serverFolder(path: string): Promise<string> {
   await mkdir(path, { recursive: true })
-  if (nobody.uid !== undefined) await chown(path, nobody.uid, nobody.gid)
+  if (nobody !== undefined) await chown(path, nobody.uid, nobody.gid)
   return path
 }
 
 /** A PostgreSQL on this machine's loopback, of the programs that are installed. */
 export class PostgresServer {
   readonly url: string
+  readonly folder: string
   readonly #child: ChildProcess
 
-  private constructor(url: string, child: ChildProcess) {
+  private constructor(url: string, folder: string, child: ChildProcess) {
     this.url = url
+    this.folder = folder
     this.#child = child
   }
 
@@ -69,8 +71,8 @@ export class PostgresServer {
   }
 
   /** On data that are there; resolves once it is out of recovery, or answers as a standby. */
-  static async start(folder: string, isStandby = false): Promise<PostgresServer> {
-    const [port] = await freePorts(1)
+  static async start(folder: string, isStandby = false, samePort?: number): Promise<PostgresServer> {
+    const port = samePort ?? (await freePorts(1))[0]
     const args = [
       '-D',
       folder,
@@ -82,7 +84,7 @@ export class PostgresServer {
       'unix_socket_directories=',
     ]
     const child = spawn(join(postgresPrograms!, 'postgres'), args, { ...nobody, stdio: 'ignore' })
-    const server = new PostgresServer(`postgresql://postgres@127.0.0.1:${port}/postgres`, child)
+    const server = new PostgresServer(`postgresql://postgres@127.0.0.1:${port}/postgres`, folder, child)
     const end = () => child.kill('SIGQUIT')
     process.once('exit', end)
     child.once('exit', () => process.off('exit', end))
@@ -93,6 +95,19 @@ export class PostgresServer {
     }
     await waitUntil(`PostgreSQL on ${folder}`, ready, { timeoutMs: 60_000, everyMs: 50 })
     return server
+  }
+
+  /** This one once it answers again, or another one on its data and its port where it has ended by itself. */
+  async again(): Promise<PostgresServer> {
+    const answers = () =>
+      this.query('SELECT 1').then(
+        () => true,
+        () => this.#child.exitCode !== null,
+      )
+    await waitUntil(`PostgreSQL on ${this.folder}, or its end`, answers, { timeoutMs: 60_000, everyMs: 50 })
+    return this.#child.exitCode === null
+      ? this
+      : PostgresServer.start(this.folder, false, Number(new URL(this.url).port))
   }
 
   async query<R extends object>(sql: string): Promise<R[]> {

@@ -19,15 +19,21 @@ test('each kind of strike comes once before one comes again, and a seed repeats 
 })
 
 test('the table has the worst strike of each kind, and marks the bound that was passed', () => {
-  const hit = (kind: string, gapMs: number) => ({ kind, what: '', beganAt: 0, wholeAt: 0, gapMs, answers: {} })
-  const results = resultsOf([hit('kill', 900), hit('kill', 1200), hit('freeze', 90_000)])
+  const hit = (kind: string, calls: number, objects = 0) => {
+    const gapsMs = { calls, callbacks: 0, objects }
+    return { kind, what: '', beganAt: 0, wholeAt: 0, gapsMs, answers: {} }
+  }
+  const results = resultsOf([hit('kill', 900), hit('kill', 1200), hit('freeze', 90_000), hit('s3', 100, 31_000)])
   expect(results).toMatchObject([
     { kind: 'kill', strikes: 2, longestGapMs: 1200 },
     { kind: 'freeze', strikes: 1, longestGapMs: 90_000 },
+    { kind: 's3', strikes: 1, without: 'calls', longestGapMs: 100 },
+    { kind: 's3', strikes: 1, without: 'objects', longestGapMs: 31_000 },
   ])
-  const [, kill, freeze] = tableOf(results).split('\n')
-  expect(kill).toMatch(/kill +2 +1\.2 s +15 s$/)
-  expect(freeze).toMatch(/freeze +1 +90\.0 s +20 s {2}PASSED$/)
+  const [, kill, freeze, , objects] = tableOf(results).split('\n')
+  expect(kill).toMatch(/kill +2 +calls +1\.2 s +15 s$/)
+  expect(freeze).toMatch(/freeze +1 +calls +90\.0 s +20 s {2}PASSED$/)
+  expect(objects).toMatch(/s3 +1 +objects +31\.0 s +30 s {2}PASSED$/)
 })
 
 test('a run that is not there is lost, one that began twice is doubled', () => {

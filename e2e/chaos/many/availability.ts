@@ -1,21 +1,26 @@
 import { waitUntil } from '../../system/wait-until.ts'
 
-/** When calls were accepted, in milliseconds of the monotonic clock. */
+/** When something that callers wait for came, such as an accepted call, in milliseconds of the monotonic clock. */
 export class Availability {
-  readonly #acceptedAt: number[] = []
+  readonly #name: string
+  readonly #cameAt: number[] = []
 
-  accepted(): void {
-    this.#acceptedAt.push(performance.now())
+  constructor(name: string) {
+    this.#name = name
   }
 
-  /** Resolves at the first accepted call from now on. Throws where none comes within `timeoutMs`. */
+  came(): void {
+    this.#cameAt.push(performance.now())
+  }
+
+  /** Resolves when the next one has come. Throws where none does within `timeoutMs`. */
   async next(timeoutMs: number): Promise<void> {
-    const before = this.#acceptedAt.length
-    await waitUntil('an accepted call', () => this.#acceptedAt.length > before, { timeoutMs })
+    const before = this.#cameAt.length
+    await waitUntil(this.#name, () => this.#cameAt.length > before, { timeoutMs })
   }
 
   longestGapMs(fromMs: number, toMs: number): number {
-    return longestGap(this.#acceptedAt, fromMs, toMs)
+    return longestGap(this.#cameAt, fromMs, toMs)
   }
 }
 

@@ -14,7 +14,8 @@ import { faultsAt } from '../rows.ts'
 import { Schedules } from '../schedules.ts'
 import { Availability } from './availability.ts'
 import { leaseMs, type ManySystem } from './many-system.ts'
-import { strikeKinds } from './strike-kinds.ts'
+import { Objects } from './objects.ts'
+import { strikeKinds, type Awaited } from './strike-kinds.ts'
 
 /** One strike, and what callers had of it. */
 export interface Hit {
@@ -23,8 +24,8 @@ export interface Hit {
   /** Instants in milliseconds since the Unix epoch. */
   beganAt: number
   wholeAt: number
-  /** The longest time without an accepted call, in milliseconds. */
-  gapMs: number
+  /** The longest time without each that callers wait for, in milliseconds. */
+  gapsMs: Record<Awaited, number>
   /** How calls were answered meanwhile, by status. */
   answers: Record<string, number>
 }
@@ -39,7 +40,7 @@ export interface Findings {
 }
 
 const callersEach = 5
-const acceptedWithinMs = 60_000
+const comesWithinMs = 60_000
 const restWithinMs = 60_000
 const sweptMs = 25_000
 const hourMs = 3_600_000
@@ -49,7 +50,11 @@ export class ManyCampaign {
   readonly #system: ManySystem
   readonly #random: Random
   readonly #book = new Book()
-  readonly #availability = new Availability()
+  readonly #came: Record<Awaited, Availability> = {
+    calls: new Availability('an accepted call'),
+    callbacks: new Availability('a callback'),
+    objects: new Availability('an object that is stored'),
+  }
   readonly #hits: Hit[] = []
   readonly #startedAt = Date.now()
   #loads: Load[] = []
@@ -57,6 +62,7 @@ export class ManyCampaign {
   #ledger!: Ledger
   #receiver!: CallbackReceiver
   #schedules!: Schedules
+  #objects!: Objects
 
   constructor(system: ManySystem, random: Random) {
     this.#system = system
@@ -69,7 +75,7 @@ export class ManyCampaign {
 
   async begin(): Promise<void> {
     const { hosts, team, apiToken } = this.#system
-    ;[this.#ledger, this.#receiver] = await Promise.all([openLedger(), openReceiver()])
+    ;[this.#ledger, this.#receiver] = await Promise.all([openLedger(), openReceiver(() => this.#came.callbacks.came())])
     const accessToken = await accessTokenOf(hosts[0]!, team, apiToken)
     const clients = hosts.map((host) => new Client({ host, team, accessToken }))
     this.#client = clients[0]!
@@ -79,10 +85,9 @@ export class ManyCampaign {
           client,
           ledgerUrl: this.#ledger.url,
           book: this.#book,
-          // Of its own: what the load draws depends on answers, and strikes are to be the same for a seed.
-          random: new Random(this.#random.between(0, 2 ** 31 - 1)),
+          random: this.#ownRandom(),
           callbackUrl: this.#receiver.url,
-          accepted: () => this.#availability.accepted(),
+          accepted: () => this.#came.calls.came(),
         }),
     )
     const [first, ...others] = this.#loads
@@ -99,13 +104,20 @@ export class ManyCampaign {
     this.#schedules = new Schedules(this.#client, (ask) => this.#system.database.primary.with(ask))
     await this.#schedules.prepare(worker, this.#ledger.url)
     this.#schedules.start()
+    this.#objects = new Objects({ clients, random: this.#ownRandom(), stored: () => this.#came.objects.came() })
+    this.#objects.start()
     for (const load of this.#loads) load.start(callersEach)
-    await this.#availability.next(acceptedWithinMs)
+    await Promise.all(Object.values(this.#came).map((each) => each.next(comesWithinMs)))
   }
 
-  /** Strikes, lets it last, mends it, and waits until all replicas are ready and a call was accepted. */
+  /** Of its own: what is drawn there depends on answers, and strikes are to be the same for a seed. */
+  #ownRandom(): Random {
+    return new Random(this.#random.between(0, 2 ** 31 - 1))
+  }
+
+  /** Strikes, lets it last, mends it, and waits until all replicas are ready and what the strike may have held up comes again. */
   async strike(kind: string): Promise<Hit> {
-    const { hit, lastsMs } = strikeKinds[kind]!
+    const { hit, lastsMs, boundsMs } = strikeKinds[kind]!
     const beganAt = Date.now()
     const fromMs = performance.now()
     const answersBefore = this.answers
@@ -113,10 +125,11 @@ export class ManyCampaign {
     await delay(this.#random.between(...lastsMs))
     await mend()
     await this.#system.whole()
-    await this.#availability.next(acceptedWithinMs)
-    const gapMs = this.#availability.longestGapMs(fromMs, performance.now())
+    await Promise.all((Object.keys(boundsMs) as Awaited[]).map((name) => this.#came[name].next(comesWithinMs)))
+    const gapOf = (name: Awaited) => this.#came[name].longestGapMs(fromMs, performance.now())
+    const gapsMs = { calls: gapOf('calls'), callbacks: gapOf('callbacks'), objects: gapOf('objects') }
     const answers = difference(this.answers, answersBefore)
-    const struck = { kind, what, beganAt, wholeAt: Date.now(), gapMs, answers }
+    const struck = { kind, what, beganAt, wholeAt: Date.now(), gapsMs, answers }
     this.#hits.push(struck)
     await delay(this.#random.between(200, 800))
     return struck
@@ -134,13 +147,13 @@ export class ManyCampaign {
   async examine(): Promise<Findings> {
     const client = this.#client
     const violations = await this.#schedules.stop(Date.now())
-    await Promise.all(this.#loads.map((load) => load.stop()))
+    await Promise.all([...this.#loads, this.#objects].map((load) => load.stop()))
     await this.#rest()
     // An id has the wall clock of the replica that made it, which may have been an hour wrong.
     const fromMs = this.#startedAt - 2 * hourMs
     const listed = await executionsBetween(client, fromMs)
     const at = { client, ledger: this.#ledger, book: this.#book }
-    violations.push(...(await this.#followUps(listed)))
+    violations.push(...(await this.#objects.examine()), ...(await this.#followUps(listed)))
     violations.push(
       ...(await examine(at, listed, fromMs)),
       ...(await leftBehind(at, listed)),

@@ -26,7 +26,7 @@ function someLink(system: ManySystem, random: Random): Link {
 
 export const partition: StrikeKind = {
   seen: 'calls that would go over the link wait, answer 503 or 504, or go another way',
-  boundMs: 20_000,
+  boundsMs: { calls: 20_000 },
   lastsMs: [2000, 8000],
   hit: async (system, random) => {
     const { from, to, proxy } = someLink(system, random)
@@ -39,7 +39,7 @@ export const partition: StrikeKind = {
 
 export const slow: StrikeKind = {
   seen: 'calls over the link take longer',
-  boundMs: 15_000,
+  boundsMs: { calls: 15_000 },
   lastsMs: [2000, 6000],
   hit: async (system, random) => {
     const { from, to, proxy } = someLink(system, random)
@@ -51,7 +51,7 @@ export const slow: StrikeKind = {
 
 export const names: StrikeKind = {
   seen: 'nothing from replicas that have found the others; the one that starts meanwhile is not ready until names lead somewhere',
-  boundMs: 15_000,
+  boundsMs: { calls: 15_000 },
   lastsMs: [2000, 6000],
   hit: async (system, random) => {
     for (const replica of system.replicas) replica.surround({ namesAway: true })

@@ -6,7 +6,7 @@ import { FaultProxy } from '@automation/testing/fault-proxy'
 import { freePorts, repositoryRoot, signal } from '../../system/system.ts'
 import { DatabasePair } from './database-pair.ts'
 import { Replica, type ServiceName } from './replica.ts'
-import type { OutsideS3 } from './outside-s3.ts'
+import type { OutsideServers } from './outside-servers.ts'
 
 /** How many of each there are. */
 const counts: Record<ServiceName, number> = {
@@ -48,27 +48,27 @@ export class ManySystem {
   readonly apiToken: string
   readonly folder: string
   readonly database: DatabasePair
-  readonly s3: OutsideS3
+  readonly servers: OutsideServers
   readonly replicas: Replica[] = []
   readonly links: Link[] = []
   /** Of each gateway, without a slash at the end. */
   readonly hosts: string[] = []
 
-  private constructor(folder: string, database: DatabasePair, s3: OutsideS3) {
+  private constructor(folder: string, database: DatabasePair, servers: OutsideServers) {
     this.folder = folder
     this.database = database
-    this.s3 = s3
+    this.servers = servers
     this.apiToken = `sk-${Buffer.from(`sa-${team}-chaos123:${randomBytes(24).toString('hex')}`).toString('base64')}`
   }
 
   /** Starts all of it; resolves when each replica is ready. Rejects once `ending` aborts, and then leaves nothing. */
-  static async start(s3: OutsideS3, ending: AbortSignal): Promise<ManySystem> {
+  static async start(servers: OutsideServers, ending: AbortSignal): Promise<ManySystem> {
     const folder = await mkdtemp(join(tmpdir(), 'automation-chaos-many-'))
     await chmod(folder, 0o755)
     let system: ManySystem | undefined
     try {
       ending.throwIfAborted()
-      system = new ManySystem(folder, await DatabasePair.start(join(folder, 'databases')), s3)
+      system = new ManySystem(folder, await DatabasePair.start(join(folder, 'databases')), servers)
       await system.#start(ending)
       return system
     } catch (error) {
@@ -158,7 +158,7 @@ export class ManySystem {
 
   async #lay(): Promise<void> {
     // On the disk alone storage has one replica.
-    const all = { ...counts, storage: this.s3.settings ? counts.storage : 1 }
+    const all = { ...counts, storage: this.servers.s3 ? counts.storage : 1 }
     const names = Object.entries(all).flatMap(([service, count]) =>
       Array.from({ length: count }, (_, index) => ({
         service: service as ServiceName,
@@ -197,11 +197,12 @@ export class ManySystem {
 
   /** What leads a replica to servers that are not ours. */
   async #outside(service: ServiceName, name: string): Promise<Record<string, string>> {
-    const s3 = this.s3.settings
+    const { s3, kafka } = this.servers
     return {
       ...(withDatabase.has(service) && {
         DATABASE_URL: (await this.#link(name, 'postgres', this.database.primary.url)).url,
       }),
+      ...(service === 'execution' && kafka && { KAFKA_BROKERS: kafka.addresses }),
       ...(service === 'storage' &&
         s3 && { ...s3, S3_ENDPOINT: (await this.#link(name, 's3', s3['S3_ENDPOINT']!)).url.replace(/\/$/, '') }),
     }

@@ -23,7 +23,7 @@ const hourMs = 3_600_000
 
 export const kill: StrikeKind = {
   seen: 'calls on their way through the replica break, or answer 503; runs of a killed runner end as ERROR "runner lost"',
-  boundMs: 15_000,
+  boundsMs: { calls: 15_000 },
   lastsMs: [300, 1500],
   hit: async (system, random) => {
     const replica = someReplica(system, random)
@@ -34,7 +34,7 @@ export const kill: StrikeKind = {
 
 export const freeze: StrikeKind = {
   seen: 'calls on their way through the replica wait or answer 503 or 504; runs of a frozen runner end as ERROR "runner lost"',
-  boundMs: 20_000,
+  boundsMs: { calls: 20_000 },
   lastsMs: [2000, 8000],
   hit: async (system, random) => {
     const replica = someReplica(system, random)
@@ -45,7 +45,7 @@ export const freeze: StrikeKind = {
 
 export const roll: StrikeKind = {
   seen: 'nothing, but calls that a gateway was about to read',
-  boundMs: 15_000,
+  boundsMs: { calls: 15_000 },
   lastsMs: [0, 0],
   hit: async (system, random) => {
     const service = random.weighted(weights)
@@ -60,7 +60,7 @@ export const roll: StrikeKind = {
 
 export const clock: StrikeKind = {
   seen: 'calls through the replica may be refused, since the signatures of calls between services hold for a minute',
-  boundMs: 20_000,
+  boundsMs: { calls: 20_000 },
   lastsMs: [2000, 5000],
   hit: async (system, random) => {
     const replica = someReplica(system, random)

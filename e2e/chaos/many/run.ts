@@ -3,8 +3,8 @@ import { postgresPrograms } from '../../system/postgres-server.ts'
 import { Random } from '../../system/random.ts'
 import { ManyCampaign } from './campaign.ts'
 import { ManySystem } from './many-system.ts'
-import { OutsideS3 } from './outside-s3.ts'
-import { planKinds, strikeKinds } from './strike-kinds.ts'
+import { OutsideServers } from './outside-servers.ts'
+import { planKinds, strikeKinds, type Awaited } from './strike-kinds.ts'
 import { lossesOf, resultsOf, tableOf } from './table.ts'
 
 export interface ManyOptions {
@@ -27,9 +27,9 @@ export async function strikeMany(options: ManyOptions, ending: AbortSignal): Pro
     )
     return 'left out'
   }
-  const s3 = await OutsideS3.start()
+  const servers = await OutsideServers.start({ withKafka: wanted(options.kinds).includes('controller') })
   try {
-    const system = await ManySystem.start(s3, ending)
+    const system = await ManySystem.start(servers, ending)
     const held = await Promise.race([strikeAll(system, options), aborted(ending)]).catch(async (error: unknown) => {
       if (!ending.aborted) console.error(await system.lastWords(system.replicas.map(({ name }) => name)))
       await system.kill()
@@ -40,7 +40,7 @@ export async function strikeMany(options: ManyOptions, ending: AbortSignal): Pro
     else console.log(`Kept: ${system.folder}`)
     return held ? 'held' : 'broken'
   } finally {
-    await s3.stop()
+    await servers.stop()
   }
 }
 
@@ -60,9 +60,12 @@ async function strikeAll(system: ManySystem, { strikes, kinds, seed, json }: Man
   const seconds = () => `${Math.round((Date.now() - startedAt) / 1000)} s`
   await campaign.begin()
   for (const [index, kind] of planned.entries()) {
-    const { what, gapMs } = await campaign.strike(kind)
+    const { what, gapsMs } = await campaign.strike(kind)
+    const gaps = (Object.keys(strikeKinds[kind]!.boundsMs) as Awaited[]).map(
+      (without) => `${Math.round(gapsMs[without])} ms without ${without}`,
+    )
     console.log(
-      `${`${index + 1}`.padStart(4)}/${strikes} ${seconds().padStart(6)} ${kind.padEnd(12)} ${what}: ${Math.round(gapMs)} ms without an accepted call`,
+      `${`${index + 1}`.padStart(4)}/${strikes} ${seconds().padStart(6)} ${kind.padEnd(12)} ${what}: ${gaps.join(', ')}`,
     )
   }
   console.log(`${seconds()}: the load ends, all of it is examined`)
@@ -90,8 +93,8 @@ async function strikeAll(system: ManySystem, { strikes, kinds, seed, json }: Man
     )
   console.log(`${executions} runs in ${seconds()}: ${losses.lost} lost, ${losses.doubled} doubled`)
   for (const { rule, id, description } of violations) console.log(`BROKEN: ${rule}: ${id} ${description}`)
-  for (const { kind, longestGapMs, boundMs } of late)
-    console.log(`BROKEN: ${longestGapMs} ms without an accepted call during ${kind}, bound ${boundMs} ms`)
+  for (const { kind, without, longestGapMs, boundMs } of late)
+    console.log(`BROKEN: ${longestGapMs} ms without ${without} during ${kind}, bound ${boundMs} ms`)
   for (const fault of faults) console.log(`BROKEN: ${fault}`)
   const isWhole = violations.length + late.length + faults.length === 0
   if (!isWhole)
@@ -102,11 +105,12 @@ async function strikeAll(system: ManySystem, { strikes, kinds, seed, json }: Man
 }
 
 /** The kinds that this system can be struck with; says which are left out, and why. */
-function possible(system: ManySystem, wanted: readonly string[]): string[] {
-  const names = wanted.length > 0 ? wanted : Object.keys(strikeKinds)
-  return names.filter((name) => {
+function possible(system: ManySystem, kinds: readonly string[]): string[] {
+  return wanted(kinds).filter((name) => {
     const lack = strikeKinds[name]!.lacks?.(system)
     if (lack !== undefined) console.log(`left out: ${name}, ${lack}`)
     return lack === undefined
   })
 }
+
+const wanted = (kinds: readonly string[]) => (kinds.length > 0 ? kinds : Object.keys(strikeKinds))

@@ -2,7 +2,8 @@ import type { Random } from '../../system/random.ts'
 import type { ManySystem } from './many-system.ts'
 import { clock, freeze, kill, roll } from './replica-strikes.ts'
 import { names, partition, slow } from './link-strikes.ts'
-import { connections, promote } from './database-strikes.ts'
+import { connections, disk, promote } from './database-strikes.ts'
+import { controller, s3 } from './server-strikes.ts'
 
 /** What was struck, in a few words, and how it is mended. */
 export interface Struck {
@@ -10,11 +11,17 @@ export interface Struck {
   mend(): Promise<void>
 }
 
+/** What callers wait for: accepted calls, callbacks of runs that have ended, objects that are stored. */
+export type Awaited = 'calls' | 'callbacks' | 'objects'
+
 export interface StrikeKind {
   /** What a caller may notice, in a few words. */
   seen: string
-  /** The longest time without an accepted call that is let pass, in milliseconds: generous, for machines that do much else. */
-  boundMs: number
+  /**
+   * The longest time without one that is let pass, in milliseconds: generous, for machines that do much else. Each comes
+   * again before the strike is over.
+   */
+  boundsMs: { calls: number } & Partial<Record<Awaited, number>>
   /** How long it lasts, in milliseconds; 0: it is over when it has hit. */
   lastsMs: readonly [number, number]
   /** Why this system can't be struck so; undefined where it can. */
@@ -33,6 +40,9 @@ export const strikeKinds: Readonly<Record<string, StrikeKind>> = {
   connections,
   names,
   clock,
+  controller,
+  s3,
+  disk,
 }
 
 /** So many names of kinds: each comes once before one comes again. */
