@@ -19,8 +19,9 @@ Starts the system, runs a process that works for some time on a processor and ho
 works, and compares GET /usage with what the runs have said of themselves: their number exactly, megabyte-seconds within
 ${share * 100} per cent, seconds on processors within ${share * 100} per cent and ${ownCostS * 1000} ms a run, which it costs beyond what its code sees.
 
-  --runs N     how many (default: 200)
-  --ms N       how long each works on a processor, at least (default: 500)
+  --runs N          how many (default: 200)
+  --ms N            how long each works on a processor, at least (default: 500)
+  --language NAME   JAVASCRIPT, each in a child of its own, or PYTHON, which takes less for many (default: JAVASCRIPT)
   --help
 
 Ends with 1 where they differ.
@@ -32,7 +33,9 @@ interface Taken {
   mb: number
 }
 
-const source = `
+type Language = 'JAVASCRIPT' | 'PYTHON'
+
+const javascript = `
 const { readFileSync } = require('fs')
 const { ms, kill } = svc.context.parameters
 const since = process.cpuUsage()
@@ -49,20 +52,50 @@ for (let now = taken(); kill || now.cpuS * 1000 < ms; now = taken()) {
 }
 return taken()`
 
+const python = `
+import json, time
+ms, kill = svc.context.parameters["ms"], svc.context.parameters["kill"]
+held = b"1" * (40 * 1024 * 1024)
+def taken():
+    with open("/proc/self/status") as status:
+        peak = next(int(line.split()[1]) for line in status if line.startswith("VmHWM"))
+    return {"cpuS": time.process_time(), "mb": peak / 1024, "held": len(held)}
+told, now = 0, taken()
+while kill or now["cpuS"] * 1000 < ms:
+    for i in range(20_000): i * i
+    now = taken()
+    if kill and now["cpuS"] - told > 0.01:
+        told = now["cpuS"]
+        print(json.dumps(now), flush=True)
+return taken()`
+
+const sources: Record<Language, string> = { JAVASCRIPT: javascript, PYTHON: python }
+
 endOnSignals()
 const options = readOptions(
   help,
-  { runs: { type: 'string', default: '200' }, ms: { type: 'string', default: '500' } },
-  ({ runs, ms }) => ({ runs: wholeNumber(runs, 1), ms: wholeNumber(ms, 1) }),
+  {
+    runs: { type: 'string', default: '200' },
+    ms: { type: 'string', default: '500' },
+    language: { type: 'string', default: 'JAVASCRIPT' },
+  },
+  ({ runs, ms, language }) =>
+    language === 'JAVASCRIPT' || language === 'PYTHON'
+      ? { runs: wholeNumber(runs, 1), ms: wholeNumber(ms, 1), language: language as Language }
+      : undefined,
 )
 if (options) await test(options)
 
-async function test({ runs, ms }: { runs: number; ms: number }): Promise<void> {
+async function test({ runs, ms, language }: { runs: number; ms: number; language: Language }): Promise<void> {
   const system = await startSystem({ team: `usage-${randomSeed}`, shape: 'embedded' })
   try {
     const accessToken = await accessTokenOf(system.host, system.team, system.apiToken)
     const client = new Client({ host: system.host, team: system.team, accessToken })
-    const made = await client.post<Process>('/processes', { name: 'worker', sourceCode: source })
+    const made = await client.post<Process>('/processes', {
+      name: 'worker',
+      programmingLanguage: language,
+      sourceCode: sources[language],
+    })
     const ledger = await keepLedger(client, made.body.id, { runs, ms })
     compare(ledger, await readUsage(client, made.body.id, runs), runs)
   } finally {
@@ -84,7 +117,7 @@ async function keepLedger(client: Client, id: string, { runs, ms }: { runs: numb
     while (next < runs) {
       const kill = next % killEvery === killEvery - 1
       next += 1
-      const { execution, taken } = await runOne(client, id, { ms, kill })
+      const { execution, taken } = await (kill ? killOne(client, id, ms) : finishOne(client, id, ms))
       ledger.cpuS += taken.cpuS
       const { startedAt = '', endedAt = '' } = execution as Execution & { startedAt?: string; endedAt?: string }
       ledger.mbS += (taken.mb * (Date.parse(endedAt) - Date.parse(startedAt))) / 1000
@@ -95,27 +128,34 @@ async function keepLedger(client: Client, id: string, { runs, ms }: { runs: numb
   return ledger
 }
 
-async function runOne(client: Client, id: string, parameters: { ms: number; kill: boolean }) {
-  const started = await client.post<{ executionId: string }>(`/processes/${id}/execute`, {
-    parameters,
-    settings: { freshProcess: true },
-  })
+const settings = { freshProcess: true }
+
+/** A run that ends by itself, and what it returns. */
+async function finishOne(client: Client, id: string, ms: number) {
+  const parameters = { ms, kill: false }
+  const answer = await client.post<Taken>(`/processes/${id}/execute-sync`, { parameters, settings })
+  if (answer.status !== 203) throw new Error(`a run was answered ${answer.status} ${answer.text}`)
+  const { body } = await client.get<Execution>(`/executions/${answer.headers.get('svc-execution-id')}`)
+  return { execution: body, taken: answer.body }
+}
+
+/** A run that is killed once it works, and what it has logged at last. */
+async function killOne(client: Client, id: string, ms: number) {
+  const parameters = { ms, kill: true }
+  const started = await client.post<{ executionId: string }>(`/processes/${id}/execute`, { parameters, settings })
   if (started.status !== 202) throw new Error(`a run was not started: ${started.status} ${started.text}`)
   const at = `/executions/${started.body.executionId}`
   const lines = async () =>
     (await client.get<{ data: { message: string }[] }>(`${at}/logs`, { limit: 1000, level: 'INFO' })).body.data
-  if (parameters.kill) {
-    await waitUntil('the run works', async () => (await lines()).length > 0, { timeoutMs: 60_000, everyMs: 20 })
-    await client.put(`${at}/kill`)
-  }
+  await waitUntil('the run works', async () => (await lines()).length > 0, { timeoutMs: 60_000, everyMs: 20 })
+  await client.put(`${at}/kill`)
   const ended = async () => {
     const { body } = await client.get<Execution>(at)
     return terminalStatuses.includes(body.status) ? body : undefined
   }
   const execution = await waitUntil('the run ends', ended, { timeoutMs: 120_000, everyMs: 20 })
-  if (execution.status !== (parameters.kill ? 'KILLED' : 'FINISHED')) throw new Error(`${at} is ${execution.status}`)
-  const words = parameters.kill ? (await lines()).at(-1)?.message : execution.returnValue
-  return { execution, taken: JSON.parse(words ?? '') as Taken }
+  if (execution.status !== 'KILLED') throw new Error(`${at} is ${execution.status}`)
+  return { execution, taken: JSON.parse((await lines()).at(-1)?.message ?? '') as Taken }
 }
 
 interface Usage {
