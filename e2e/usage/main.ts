@@ -12,6 +12,7 @@ const killEvery = 10
 /** By how much of the ledger usage may differ; and what a run may cost beyond what its code sees: that this is read, and its answer. */
 const share = 0.01
 const ownCostS = 0.02
+const settings = { freshProcess: true }
 
 const help = `npm run test:usage -- [OPTIONS]
 
@@ -128,15 +129,17 @@ async function keepLedger(client: Client, id: string, { runs, ms }: { runs: numb
   return ledger
 }
 
-const settings = { freshProcess: true }
-
 /** A run that ends by itself, and what it returns. */
 async function finishOne(client: Client, id: string, ms: number) {
   const parameters = { ms, kill: false }
   const answer = await client.post<Taken>(`/processes/${id}/execute-sync`, { parameters, settings })
   if (answer.status !== 203) throw new Error(`a run was answered ${answer.status} ${answer.text}`)
-  const { body } = await client.get<Execution>(`/executions/${answer.headers.get('svc-execution-id')}`)
-  return { execution: body, taken: answer.body }
+  const at = `/executions/${answer.headers.get('svc-execution-id')}`
+  const read = async () => {
+    const { status, body } = await client.get<Execution>(at)
+    return status === 200 && body
+  }
+  return { execution: await waitUntil('its record', read, { timeoutMs: 60_000 }), taken: answer.body }
 }
 
 /** A run that is killed once it works, and what it has logged at last. */
@@ -145,17 +148,24 @@ async function killOne(client: Client, id: string, ms: number) {
   const started = await client.post<{ executionId: string }>(`/processes/${id}/execute`, { parameters, settings })
   if (started.status !== 202) throw new Error(`a run was not started: ${started.status} ${started.text}`)
   const at = `/executions/${started.body.executionId}`
-  const lines = async () =>
-    (await client.get<{ data: { message: string }[] }>(`${at}/logs`, { limit: 1000, level: 'INFO' })).body.data
+  const lines = async () => {
+    const { status, body } = await client.get<{ data: { message: string }[] }>(`${at}/logs`, {
+      limit: 1000,
+      level: 'INFO',
+    })
+    // A machine that does much else may have no answer in time.
+    return status === 200 ? body.data : []
+  }
   await waitUntil('the run works', async () => (await lines()).length > 0, { timeoutMs: 60_000, everyMs: 20 })
-  await client.put(`${at}/kill`)
+  await waitUntil('the kill', async () => (await client.put(`${at}/kill`)).status === 202, { timeoutMs: 60_000 })
   const ended = async () => {
-    const { body } = await client.get<Execution>(at)
-    return terminalStatuses.includes(body.status) ? body : undefined
+    const { status, body } = await client.get<Execution>(at)
+    return status === 200 && terminalStatuses.includes(body.status) ? body : undefined
   }
   const execution = await waitUntil('the run ends', ended, { timeoutMs: 120_000, everyMs: 20 })
   if (execution.status !== 'KILLED') throw new Error(`${at} is ${execution.status}`)
-  return { execution, taken: JSON.parse((await lines()).at(-1)?.message ?? '') as Taken }
+  const last = await waitUntil('its lines', async () => (await lines()).at(-1), { timeoutMs: 60_000 })
+  return { execution, taken: JSON.parse(last.message) as Taken }
 }
 
 interface Usage {

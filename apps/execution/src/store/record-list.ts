@@ -182,11 +182,12 @@ async function searchOf(pool: Queries, filter: RecordFilter): Promise<Search | u
   if (untilId !== undefined) bounds.push(['<', `${parameter(untilId)}::uuid`])
   let hasManyWords = false
   if (filter.words !== undefined) {
-    ofRows.push(...hasWords(filter.words, parameter))
+    const words = hasWords(filter.words, parameter)
     const within = bounds.map(([relation, bound]) => `e.id ${relation} ${bound}`)
-    const ids = await readFewIds(pool, [...conditions, ...within, ...ofRows], values)
+    const ids = await readFewIds(pool, [...conditions, ...within, ...ofRows], words, values)
     if (ids?.length === 0) return undefined
     hasManyWords = ids === undefined
+    ofRows.push(...words.indexed)
     if (ids !== undefined) ofRows.push(`e.id = ANY (${parameter(ids)}::uuid[])`)
   }
   const found = (sources: Source[], ...further: string[]) =>

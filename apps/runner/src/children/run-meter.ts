@@ -101,7 +101,8 @@ export class RunMeter {
 
   #memory(hasGone: boolean, last: Said | undefined): number | undefined {
     const bytes = this.#said?.peakBytes ?? (hasGone ? this.#grown(last?.peakBytes ?? 0) : this.#peakNow()) ?? 0
-    const mb = Math.max(Math.ceil(bytes / MB), this.#seenMb)
+    // Rounded, as sums of many are to be right.
+    const mb = Math.max(Math.round(bytes / MB), this.#seenMb)
     return mb === 0 ? undefined : mb
   }
 
