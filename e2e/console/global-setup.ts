@@ -1,9 +1,9 @@
+import { startOidcIssuer } from '@automation/testing/oidc-issuer'
 import type { TestProject } from 'vitest/node'
 import { accessTokenOf } from '../client/client.ts'
 import { browserPath, noBrowser } from '../suite/browser.ts'
 import { openRegistry } from '../system/package-registry.ts'
 import { startSystem, type System } from '../system/system.ts'
-import { startIssuer } from './issuer.ts'
 import { untilBuilt } from './until.ts'
 import { makeScene, type Scene } from './scene.ts'
 import { sessionBy } from './session-by.ts'
@@ -40,7 +40,7 @@ const packages = { npm: { answer: 'module.exports = 42', other: 'module.exports 
 export default async function setUp(project: TestProject): Promise<() => Promise<void>> {
   if (browserPath === undefined) throw new Error(`The console is tested in a browser, and there is ${noBrowser}`)
   const registry = await openRegistry(packages)
-  const issuer = await startIssuer()
+  const issuer = await startOidcIssuer({ hasPage: true })
   let system: System | undefined
   const stop = async () => {
     await system?.stop()
@@ -50,11 +50,17 @@ export default async function setUp(project: TestProject): Promise<() => Promise
   try {
     system = await startSystem({
       shape: 'embedded',
-      env: { ...registry.settings, ...issuer.settings, LOG_MAX_LINES: '100000' },
+      env: {
+        ...registry.settings,
+        ...issuer.settings,
+        OIDC_SCOPES: 'scope:openid=read run build',
+        LOG_MAX_LINES: '100000',
+      },
     })
     const { host, team, apiToken, env } = system
     const link = await signInLink(system)
-    await issuer.open(link.origin, team)
+    issuer.groups = [team]
+    issuer.open(link.origin)
     const accessToken = await accessTokenOf(host, team, apiToken)
     const scene = await makeScene({ host, team, accessToken })
     await untilBuilt(link.origin)

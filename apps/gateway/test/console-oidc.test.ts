@@ -1,7 +1,7 @@
 import type { OpenSessionRequest, RenewSessionRequest } from '@automation/contract/catalog/v1/session'
+import { startOidcIssuer, type OidcIssuer } from '@automation/testing/oidc-issuer'
 import { decodeJwt } from 'jose'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { startIssuer, type ConsoleIssuer } from './console-issuer.ts'
 import { SESSION_ID } from './contract-servers.ts'
 import { problemOf, startGateway, type GatewayForTests } from './gateway-for-tests.ts'
 
@@ -9,18 +9,16 @@ import { problemOf, startGateway, type GatewayForTests } from './gateway-for-tes
 const CONSOLE = 'http://console.test'
 
 let gateway: GatewayForTests
-let issuer: ConsoleIssuer
+let issuer: OidcIssuer
 
 beforeAll(async () => {
-  issuer = await startIssuer(CONSOLE)
+  issuer = await startOidcIssuer()
+  issuer.groups = ['demo']
+  issuer.open(CONSOLE)
   gateway = await startGateway({
     CONSOLE_URL: CONSOLE,
-    OIDC_ISSUER: issuer.url,
-    OIDC_AUDIENCE: 'automation',
-    OIDC_JWKS_URL: `${issuer.url}/jwks`,
+    ...issuer.settings,
     OIDC_SCOPES: 'groups:demo=read run,groups:ops=admin@demo',
-    OIDC_CLIENT_ID: issuer.client.id,
-    OIDC_CLIENT_SECRET: issuer.client.secret,
   })
 })
 afterAll(async () => {
@@ -215,14 +213,7 @@ describe('a session of the issuer', () => {
 })
 
 test('ten attempts at the issuer that fail within a minute are the most, counted with those of other ways', async () => {
-  const counting = await startGateway({
-    CONSOLE_URL: CONSOLE,
-    OIDC_ISSUER: issuer.url,
-    OIDC_AUDIENCE: 'automation',
-    OIDC_JWKS_URL: `${issuer.url}/jwks`,
-    OIDC_CLIENT_ID: issuer.client.id,
-    OIDC_CLIENT_SECRET: issuer.client.secret,
-  })
+  const counting = await startGateway({ CONSOLE_URL: CONSOLE, ...issuer.settings })
   const base = `http://127.0.0.1:${counting.gateway.consolePort()}`
   const began = await fetch(`${base}/session/oidc`, { redirect: 'manual' })
   const cookie = began.headers

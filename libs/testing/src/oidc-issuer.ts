@@ -1,57 +1,71 @@
+import { generateKeyPairSync } from 'node:crypto'
 import { once } from 'node:events'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { exportJWK, generateKeyPair } from 'jose'
 import { Provider } from 'oidc-provider'
 
-/** An OIDC issuer on loopback with a page on which a person signs in. */
-export interface Issuer {
+/** An OIDC issuer on loopback, by which people sign in at a console. All who come are Ada. */
+export interface OidcIssuer {
   url: string
-  /** What a system is told to sign people in there. */
+  /** What a system is told, so that people of its console sign in here. */
   settings: Record<string, string>
-  /** Answers for the console at this origin, whose people are of this team. */
-  open(console: string, team: string): Promise<void>
+  /** The groups that Ada is told to be of. */
+  groups: string[]
+  /** Answers from now on, for the console at this origin; before that nobody is answered. */
+  open(console: string): void
+  /** Ada is known no more. */
+  forget(): void
   close(): Promise<void>
+}
+
+export interface OidcIssuerOptions {
+  /** People see a page on which they sign in; else they are let in at once. */
+  hasPage?: boolean
 }
 
 const client = { id: 'console', secret: 'the secret of the console at its issuer' }
 const signInPage = `<!doctype html><html lang="en"><title>Issuer</title><form method="post">
 <label>Login <input name="login" required autofocus></label><button>Let me in</button></form></html>`
 
-/** Takes a port; it answers once the origin of the console is known. */
-export async function startIssuer(): Promise<Issuer> {
+/** Takes a port; it answers once it is opened for a console. */
+export async function startOidcIssuer({ hasPage = false }: OidcIssuerOptions = {}): Promise<OidcIssuer> {
   const server = createServer()
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
-  return {
+  let isKnown = true
+  const issuer: OidcIssuer = {
     url,
     settings: {
       OIDC_ISSUER: url,
       OIDC_AUDIENCE: 'automation',
       OIDC_JWKS_URL: `${url}/jwks`,
-      OIDC_SCOPES: 'scope:openid=read run build',
       OIDC_CLIENT_ID: client.id,
       OIDC_CLIENT_SECRET: client.secret,
     },
-    open: async (console, team) => {
-      const provider = await providerAt(url, console, team)
+    groups: [],
+    open: (console) => {
+      const provider = providerAt(url, console, () => (isKnown ? issuer.groups : undefined))
       const answer = provider.callback()
       server.on('request', (request, response) => {
         if (request.url?.startsWith('/interaction/') !== true) return void answer(request, response)
-        if (request.method !== 'POST') return void response.setHeader('content-type', 'text/html').end(signInPage)
+        if (hasPage && request.method !== 'POST')
+          return void response.setHeader('content-type', 'text/html').end(signInPage)
         void provider.interactionFinished(request, response, { login: { accountId: 'ada' } })
       })
     },
+    forget: () => (isKnown = false),
     close: async () => {
       server.closeAllConnections()
       await once(server.close(), 'close')
     },
   }
+  return issuer
 }
 
-async function providerAt(url: string, console: string, team: string): Promise<Provider> {
-  const { privateKey } = await generateKeyPair('RS256', { extractable: true })
+/** `groupsNow` gives the groups of who signs in, undefined for nobody. */
+function providerAt(url: string, console: string, groupsNow: () => string[] | undefined): Provider {
+  const { privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 })
   const provider = new Provider(url, {
     clients: [
       {
@@ -63,10 +77,10 @@ async function providerAt(url: string, console: string, team: string): Promise<P
       },
     ],
     claims: { openid: ['sub'], profile: ['name'], groups: ['groups'] },
-    findAccount: (_context, id) => ({
-      accountId: id,
-      claims: () => ({ sub: id, name: 'Ada Lövelace', groups: [team] }),
-    }),
+    findAccount: (_context, id) => {
+      const groups = groupsNow()
+      return groups && { accountId: id, claims: () => ({ sub: id, name: 'Ada Lövelace', groups }) }
+    },
     loadExistingGrant: async ({ oidc }) => {
       const grant = new provider.Grant({ clientId: oidc.client?.clientId, accountId: oidc.session?.accountId })
       grant.addOIDCScope('openid profile groups offline_access')
@@ -74,11 +88,11 @@ async function providerAt(url: string, console: string, team: string): Promise<P
       return grant
     },
     issueRefreshToken: () => true,
-    interactions: { url: (_context, { uid }) => `/interaction/${uid}` },
+    rotateRefreshToken: true,
     features: { devInteractions: { enabled: false }, revocation: { enabled: true, allowedPolicy: () => true } },
     pkce: { required: () => true },
     cookies: { keys: ['a key of the issuer'] },
-    jwks: { keys: [{ ...(await exportJWK(privateKey)), use: 'sig' }] },
+    jwks: { keys: [{ ...privateKey.export({ format: 'jwk' }), alg: 'RS256', use: 'sig' }] },
     ttl: { AccessToken: 60, IdToken: 60, RefreshToken: 600, Interaction: 600, Grant: 600, Session: 600 },
   })
   return provider
