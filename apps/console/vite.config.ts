@@ -1,6 +1,8 @@
 import react from '@vitejs/plugin-react'
 import { defineConfig } from 'vite'
 import { budget } from './build/budget.ts'
+import { chunkGroups } from './build/chunk-groups.ts'
+import { firstPaint } from './build/first-paint.ts'
 
 /** Of scripts before the first page can be used, gzipped. */
 const INITIAL_MAX_BYTES = 150_000
@@ -10,12 +12,17 @@ const system = process.env['CONSOLE_URL'] ?? 'http://localhost:8083'
 
 export default defineConfig({
   root: import.meta.dirname,
-  plugins: [react(), budget(INITIAL_MAX_BYTES)],
+  plugins: [react(), budget(INITIAL_MAX_BYTES), firstPaint(import.meta.dirname)],
   build: {
     target: 'es2024',
     // Inlined files would ask for `data:` where the content policy has none.
     assetsInlineLimit: 0,
-    rolldownOptions: { input: ['index.html', 'terminal.html'] },
+    // Browsers of the target know it.
+    modulePreload: { polyfill: false },
+    rolldownOptions: {
+      input: ['index.html', 'terminal.html'],
+      output: { codeSplitting: { groups: chunkGroups(import.meta.dirname) } },
+    },
   },
   server: {
     port: 8084,

@@ -6,6 +6,9 @@ import { browserArguments, browserPath } from '../suite/browser.ts'
 
 export const subject = inject('console')
 
+/** How long what is to come may take where the machine does much else. */
+const PATIENCE_MS = 45_000
+
 /** A Chromium for one file of tests. */
 export async function openBrowser(): Promise<Browser> {
   return chromium.launch({ executablePath: browserPath, args: browserArguments })
@@ -41,7 +44,7 @@ export async function visit(
     ...(zone !== undefined && { timezoneId: zone }),
   })
   if (!isStranger) await context.addCookies(cookie.split('; ').map(asCookie))
-  context.setDefaultTimeout(15_000)
+  context.setDefaultTimeout(PATIENCE_MS)
   const page = await context.newPage()
   const complaints: string[] = []
   page.on('console', (line) => {
@@ -51,13 +54,31 @@ export async function visit(
   return { context, page, complaints }
 }
 
+/** Holds the stream of the team back, so that the page reads nothing anew by itself. */
+export async function withoutStream({ page }: Visit): Promise<void> {
+  await inPage(page)
+  await page.route(STREAM, () => undefined)
+}
+
+/** Cuts the stream of the team; gives what lets it come again. */
+export async function cutStream({ page }: Visit): Promise<() => Promise<void>> {
+  await inPage(page)
+  await page.route(STREAM, (route) => route.abort())
+  return () => page.unroute(STREAM)
+}
+
+const STREAM = '**/rest/events'
+
+/** The stream of a worker that tabs share can't be held from here; that of a page can. */
+const inPage = (page: Page) => page.addInitScript(() => Reflect.deleteProperty(window, 'SharedWorker'))
+
 /** A browser with what its folder keeps from one start to the next, signed in. */
 export async function openProfile(folder: string): Promise<{ context: BrowserContext; page: Page }> {
   const context = await chromium.launchPersistentContext(folder, {
     executablePath: browserPath,
     args: browserArguments,
   })
-  context.setDefaultTimeout(15_000)
+  context.setDefaultTimeout(PATIENCE_MS)
   await context.addCookies(subject.cookie.split('; ').map(asCookie))
   const [page = await context.newPage()] = context.pages()
   return { context, page }

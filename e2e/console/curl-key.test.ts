@@ -52,7 +52,7 @@ test('y copies a call on every page that reads what the page shows, without a to
       await page.keyboard.press('y')
       return copied()
     }
-    await expect.poll(press, { message: path, timeout: 10_000 }).toContain(reads)
+    await expect.poll(press, { message: path }).toContain(reads)
     const command = await copied()
     expect(command, path).toContain('Bearer $token')
     const address = /'(http[^']+)'/.exec(command)?.[1] ?? ''
@@ -71,9 +71,9 @@ test('y copies what the editor would run, and how the webhook is called', async 
   }
   await page.goto(at(`/processes/${greeting.slug}/edit`))
   await page.getByRole('form', { name: 'Run' }).waitFor()
-  await expect.poll(press, { timeout: 10_000 }).toContain(`/processes/${greeting.slug}/execute'`)
+  await expect.poll(press).toContain(`/processes/${greeting.slug}/execute'`)
   await page.goto(at(`/processes/${greeting.slug}/webhook`))
   await page.getByRole('region', { name: 'Call it' }).waitFor()
-  await expect.poll(press, { timeout: 10_000 }).toContain(`/webhooks/${greeting.slug}`)
+  await expect.poll(press).toContain(`/webhooks/${greeting.slug}`)
   await context.close()
 })

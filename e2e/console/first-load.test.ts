@@ -2,8 +2,6 @@ import type { Browser } from 'playwright-core'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { at, openBrowser, subject, visit } from './browser.ts'
 
-const WAIT = { timeout: 15_000 }
-
 let browser: Browser
 beforeAll(async () => {
   browser = await openBrowser()
@@ -19,10 +17,8 @@ test('the first page asks once who is signed in, before its scripts run, and at 
   })
   const rest = `/api/${subject.team}/rest`
   // The pages' scripts come only when the session has been asked for, and the first answer only when the cards have asked.
-  const askedFor = async (path: string) => {
-    await expect.poll(() => order, WAIT).toContain(`asks ${path}`)
-  }
-  await page.route('**/assets/index-*.js', async (route) => {
+  const askedFor = (path: string) => expect.poll(() => order.some((one) => one.startsWith(`asks ${path}`))).toBe(true)
+  await page.route('**/assets/start-*.js', async (route) => {
     await askedFor('/session')
     await route.continue()
   })
@@ -35,5 +31,53 @@ test('the first page asks once who is signed in, before its scripts run, and at 
   await page.getByRole('heading', { name: 'Last failures' }).waitFor()
   expect(order.filter((one) => one === 'asks /session')).toEqual(['asks /session'])
   expect(complaints).toEqual([])
+  await context.close()
+})
+
+test('the files of a page are asked for beside those of all pages', async () => {
+  const { context, page, complaints } = await visit(browser)
+  const asked: string[] = []
+  page.on('request', (request) => asked.push(new URL(request.url()).pathname))
+  const own = () => asked.filter((path) => /^\/assets\/executions-page-.*\.(?:js|css)$/.test(path))
+  await page.route('**/assets/start-*.js', async (route) => {
+    await expect.poll(() => own().length).toBe(2)
+    await route.continue()
+  })
+  await page.goto(at('/executions'))
+  await page.getByRole('table', { name: 'Executions, newest first' }).waitFor()
+  expect(own().length).toBe(2)
+  expect(complaints).toEqual([])
+  await context.close()
+})
+
+test('the frame of the pages is drawn before their scripts and styles come, in the theme that was chosen', async () => {
+  const { context, page, complaints } = await visit(browser, { theme: 'light' })
+  await page.addInitScript(() => localStorage.setItem('theme', 'dark'))
+  let release = (): void => undefined
+  const released = new Promise<void>((resolve) => (release = resolve))
+  await page.route('**/assets/**', async (route) => {
+    await released
+    await route.continue()
+  })
+  await page.goto(at(''), { waitUntil: 'commit' })
+  const frame = page.locator('#first-frame')
+  await frame.getByText('Executions').waitFor()
+  await page.waitForFunction(() => performance.getEntriesByName('first-contentful-paint').length > 0)
+  expect(await frame.evaluate((element) => getComputedStyle(element).colorScheme)).toBe('dark')
+  release()
+  await page.getByRole('heading', { name: 'Last failures' }).waitFor()
+  expect(await frame.count()).toBe(0)
+  expect(complaints).toEqual([])
+  await context.close()
+})
+
+test('visitors of a form and of the sign-in see nothing of that frame', async () => {
+  const { context, page } = await visit(browser, { isStranger: true })
+  for (const address of [`${subject.origin}/forms/${subject.scene.form}`, `${subject.origin}/sign-in`]) {
+    await page.goto(address, { waitUntil: 'commit' })
+    await page.locator('#first-frame').waitFor({ state: 'hidden' })
+    await page.getByRole('heading', { level: 1 }).waitFor()
+    expect(await page.locator('#first-frame').isVisible()).toBe(false)
+  }
   await context.close()
 })

@@ -220,7 +220,8 @@ test('10 a package is staged, compared and installed with its log, and rolled ba
     await journey.reach(button('Install'))
     await journey.press('Enter')
     await journey.sees(page.getByRole('region', { name: 'Log of the installation' }))
-    await page.getByRole('table', { name: 'Installations' }).getByText('Active').first().waitFor()
+    const newest = page.getByRole('table', { name: 'Installations' }).locator('tbody tr').first()
+    await newest.getByText('Active').waitFor()
   }
   const first = new Journey(page, '10 add a package')
   await install('answer@1.2.3', first)

@@ -18,22 +18,31 @@ interface Report {
   audits: Record<string, { numericValue?: number }>
 }
 
-test('Lighthouse finds nothing against the first page, which stays where it is while it loads', async () => {
-  const { categories, audits } = await audit(at(''))
-  const { performance, ...others } = Object.fromEntries(measured.map((name) => [name, categories[name]?.score ?? 0]))
-  // Times are told, not held against the page: the score for them falls with all else that the machine does.
-  const firstPaintMs = Math.round(audits['first-contentful-paint']?.numericValue ?? 0)
-  console.log(`Lighthouse: ${JSON.stringify({ performance, ...others, firstPaintMs })}`)
-  for (const [name, score] of Object.entries(others)) expect(score, name).toBeGreaterThanOrEqual(LEAST)
-  expect(audits['cumulative-layout-shift']?.numericValue).toBeLessThan(0.1)
-})
+/** What it plays, by its options: a machine on a desk, and a slow phone on a slow network. */
+const devices = [
+  { device: 'desktop', options: ['--preset=desktop'] },
+  { device: 'phone', options: [] },
+]
 
-async function audit(address: string): Promise<Report> {
+test.each(devices)(
+  'Lighthouse finds nothing against the first page on a $device, and nothing moves while it loads',
+  async ({ device, options }) => {
+    const { categories, audits } = await audit(at(''), options)
+    const { performance, ...others } = Object.fromEntries(measured.map((name) => [name, categories[name]?.score ?? 0]))
+    // Times are told, not held against the page: the score for them falls with all else that the machine does.
+    const firstPaintMs = Math.round(audits['first-contentful-paint']?.numericValue ?? 0)
+    console.log(`Lighthouse, ${device}: ${JSON.stringify({ performance, ...others, firstPaintMs })}`)
+    for (const [name, score] of Object.entries(others)) expect(score, name).toBeGreaterThanOrEqual(LEAST)
+    expect(audits['cumulative-layout-shift']?.numericValue).toBeLessThan(0.1)
+  },
+)
+
+async function audit(address: string, device: readonly string[]): Promise<Report> {
   const folder = await mkdtemp(join(tmpdir(), 'lighthouse-'))
   const path = join(folder, 'report.json')
   try {
     const options = [
-      ...['--preset=desktop', '--quiet', '--output=json', `--output-path=${path}`],
+      ...[...device, '--quiet', '--output=json', `--output-path=${path}`],
       `--only-categories=${measured.join(',')}`,
       '--chrome-flags=--headless --no-sandbox --disable-gpu',
       `--extra-headers=${JSON.stringify({ Cookie: subject.cookie })}`,

@@ -2,7 +2,7 @@ import type { Browser } from 'playwright-core'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { Client } from '../client/client.ts'
 import type { Limits } from '../client/records.ts'
-import { at, openBrowser, subject, visit } from './browser.ts'
+import { at, cutStream, openBrowser, subject, visit } from './browser.ts'
 
 const client = new Client({ host: subject.host, team: subject.team, accessToken: subject.accessToken })
 
@@ -44,17 +44,16 @@ test('seven tabs of one browser work, all live by the one stream that they share
 })
 
 test('a page says since when changes have not come, and catches up when they come again', async () => {
-  const { context, page } = await visit(browser)
-  // The stream of a worker that tabs share can't be cut from here; that of a page can.
-  await page.addInitScript(() => Reflect.deleteProperty(window, 'SharedWorker'))
-  await page.route('**/rest/events', (route) => route.abort())
+  const visited = await visit(browser)
+  const { context, page } = visited
+  const mend = await cutStream(visited)
   await page.goto(at('/executions'))
   await page.getByRole('table').first().waitFor()
   const bar = page.getByText(/Changes have not come since/)
   await bar.waitFor()
   const id = await start('meanwhile')
   expect(await page.locator(`a[href*="${id}"]`).count()).toBe(0)
-  await page.unroute('**/rest/events')
+  await mend()
   await page.locator(`a[href*="${id}"]`).first().waitFor()
   await bar.waitFor({ state: 'detached' })
   await context.close()

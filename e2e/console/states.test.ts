@@ -1,7 +1,7 @@
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { runAdmin } from '../system/system.ts'
-import { at, openBrowser, picture, subject, visit } from './browser.ts'
+import { at, openBrowser, picture, subject, visit, withoutStream } from './browser.ts'
 import { sessionBy } from './session-by.ts'
 import { untilShown } from './until.ts'
 
@@ -30,7 +30,9 @@ test('a page that loads shows a skeleton, and never that there is nothing before
 })
 
 test('a failure has its message, code and request id, and a way to try again', async () => {
-  const { context, page } = await visit(browser)
+  const visited = await visit(browser)
+  const { context, page } = visited
+  await withoutStream(visited)
   const problem = {
     title: 'Gone',
     status: 404,

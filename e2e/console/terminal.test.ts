@@ -46,7 +46,7 @@ afterAll(async () => {
 /** Waits until the rows that the terminal draws are so. */
 async function shows(what: string | RegExp): Promise<string> {
   const rows = frame.locator('.xterm-rows')
-  await rows.filter({ hasText: what }).waitFor({ timeout: 15_000 })
+  await rows.filter({ hasText: what }).waitFor()
   return rows.innerText()
 }
 

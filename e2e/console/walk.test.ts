@@ -1,6 +1,6 @@
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { at, openBrowser, subject, visit } from './browser.ts'
+import { at, openBrowser, subject, visit, withoutStream } from './browser.ts'
 import { untilShown } from './until.ts'
 
 const { scene } = subject
@@ -27,7 +27,9 @@ beforeAll(async () => {
 afterAll(() => browser.close())
 
 test.each(paths)('all of %s is reached by Tab, with a focus that is seen, and left again', async (path) => {
-  const { context, page } = await visit(browser, { width: 768 })
+  const visited = await visit(browser, { width: 768 })
+  const { context, page } = visited
+  await withoutStream(visited)
   await page.goto(at(path))
   await page.locator('h1').first().waitFor()
   await untilShown(page)
@@ -57,8 +59,8 @@ test('single keys lead to all pages, do nothing while somebody types, and can be
   await page.goto(at(''))
   await page.getByRole('heading', { name: 'Home', level: 1 }).waitFor()
   const go = async (letter: string, heading: string) => {
-    await page.keyboard.press('g')
-    await page.keyboard.press(letter)
+    // The letter counts for a moment only.
+    await Promise.all([page.keyboard.press('g'), page.keyboard.press(letter)])
     await page.getByRole('heading', { name: heading, level: 1 }).waitFor()
   }
   await go('p', 'Processes')
@@ -76,8 +78,7 @@ test('single keys lead to all pages, do nothing while somebody types, and can be
   await page.getByRole('checkbox', { name: /Single keys count/ }).uncheck()
   await page.keyboard.press('Escape')
   const address = page.url()
-  await page.keyboard.press('g')
-  await page.keyboard.press('p')
+  await Promise.all([page.keyboard.press('g'), page.keyboard.press('p')])
   await page.keyboard.press('Control+k')
   await page.getByRole('combobox').waitFor()
   expect(page.url()).toBe(address)
@@ -102,7 +103,8 @@ function countTabbable(): number {
 function focused(): { number: number; name: string; isShown: boolean; isCode: boolean } | undefined {
   const element = document.activeElement
   if (!(element instanceof HTMLElement) || element === document.body) return undefined
-  const all = [...document.querySelectorAll('*')]
+  // A number of its own, whatever comes before it meanwhile.
+  const number = Number((element.dataset['stop'] ??= String(document.querySelectorAll('[data-stop]').length)))
   const box = element.getBoundingClientRect()
   const inner = {
     x: Math.min(Math.max(box.x + Math.min(box.width / 2, 40), 0), window.innerWidth - 1),
@@ -118,7 +120,7 @@ function focused(): { number: number; name: string; isShown: boolean; isCode: bo
   })
   const isCode = element.classList.contains('cm-content')
   return {
-    number: all.indexOf(element),
+    number,
     name: `${element.tagName} ${element.getAttribute('aria-label') ?? element.textContent?.trim().slice(0, 40)} ${isOnTop ? '' : 'covered'}${marked || isCode ? '' : ' unmarked'}`,
     isShown: isOnTop && (marked || isCode),
     isCode,

@@ -18,7 +18,7 @@ export function budget(maxBytes: number): Plugin {
 }
 
 /** The entry of index.html and what it imports without being asked. */
-function initialChunks(bundle: Rolldown.OutputBundle): Set<Rolldown.OutputChunk> {
+export function initialChunks(bundle: Rolldown.OutputBundle): Set<Rolldown.OutputChunk> {
   const chunks = Object.values(bundle).filter((file) => file.type === 'chunk')
   const found = new Set(
     chunks.filter(({ isEntry, facadeModuleId }) => isEntry && facadeModuleId?.endsWith('/index.html')),

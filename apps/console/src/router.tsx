@@ -6,6 +6,7 @@ import {
   Navigate,
   type AnyRoute,
 } from '@tanstack/react-router'
+import { HomePage } from './pages/home/home-page.tsx'
 import { Fault, Loading } from './parts/page-states.tsx'
 import type { CurlCall } from './rules/read-curl.ts'
 import { Root } from './shell/root.tsx'
@@ -71,7 +72,8 @@ const tree = root.addChildren([
   form,
   found,
   team.addChildren([
-    page('/', () => import('./pages/home/home-page.tsx'), 'HomePage'),
+    // Small, and the page that is opened first most often: on a slow network each further file is felt.
+    createRoute({ getParentRoute: () => team, path: '/', validateSearch: anySearch, component: HomePage }),
     page('processes', () => import('./pages/processes/processes-page.tsx'), 'ProcessesPage'),
     process.addChildren([
       createRoute({

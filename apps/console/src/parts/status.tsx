@@ -1,5 +1,6 @@
 import type { ReactNode } from 'react'
-import { icons, type IconName } from './icons.tsx'
+import type { IconName } from './icon-outlines.ts'
+import { icons } from './icons.tsx'
 import styles from './status.module.css'
 
 type Tone = 'good' | 'bad' | 'warn' | 'calm' | 'run'

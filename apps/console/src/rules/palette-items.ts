@@ -1,4 +1,4 @@
-import type { IconName } from '../parts/icons.tsx'
+import type { IconName } from '../parts/icon-outlines.ts'
 import { idIn } from './id-in.ts'
 import { readCurl, type CurlCall } from './read-curl.ts'
 

@@ -1,5 +1,5 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query'
-import { useEffect, useState, type ReactNode } from 'react'
+import { useEffect, useLayoutEffect, useState, type ReactNode } from 'react'
 import { watchSessionEnd } from '../api/client.ts'
 import { Fault, Loading } from '../parts/page-states.tsx'
 import { personOf, receive } from './receive.ts'
@@ -28,6 +28,11 @@ export function SessionGate({ children }: { children: ReactNode }) {
     if (hasEnded) setSignIns(signIns + 1)
   }
 
+  const isAnswered = session !== undefined || error !== null
+  // What index.html shows until then, where it shows anything.
+  useLayoutEffect(() => {
+    if (isAnswered) document.getElementById('first-frame')?.remove()
+  }, [isAnswered])
   useEffect(() => watchSessionEnd(() => void queries.invalidateQueries({ queryKey: ['session'] })), [queries])
 
   if (error !== null && session === undefined) return <Fault error={error} onRetry={() => void refetch()} />

@@ -1,4 +1,4 @@
-import type { IconName } from '../parts/icons.tsx'
+import type { IconName } from '../parts/icon-outlines.ts'
 
 /** The pages of a team, each with the letter that leads there behind `g`. */
 export const places = [

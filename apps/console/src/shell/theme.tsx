@@ -4,7 +4,7 @@ import { icons } from '../parts/icons.tsx'
 
 const themes = ['system', 'light', 'dark'] as const
 
-/** Goes through system, light and dark, and keeps the choice in this browser. `public/theme.js` sets it before the first paint. */
+/** Goes through system, light and dark, and keeps the choice in this browser. `public/first.js` sets it before the first paint. */
 export function ThemeButton() {
   const [theme, setTheme] = useState<string>(document.documentElement.dataset['theme'] ?? 'system')
   const turn = () => {

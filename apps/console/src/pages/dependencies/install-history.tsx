@@ -13,6 +13,9 @@ import { useView } from '../../shell/view.ts'
 import { InstallDetails } from './install-details.tsx'
 import styles from './dependencies.module.css'
 
+/** In the address in place of an id: the installation that was begun last, however soon it ends. */
+export const NEWEST = 'newest'
+
 /** The last installations; one of them is open with its log and its versions. */
 export function InstallHistory({ team, language }: { team: string; language: Language }) {
   const installs = useInstalls(team, language)
@@ -24,7 +27,8 @@ export function InstallHistory({ team, language }: { team: string; language: Lan
     <Card title="Installations">
       <Answer of={installs} what="installations">
         {({ data }) => {
-          const shown = data.find(({ id }) => id === view.get('install')) ?? data.find(isGoingOn)
+          const asked = view.get('install')
+          const shown = asked === NEWEST ? data[0] : (data.find(({ id }) => id === asked) ?? data.find(isGoingOn))
           return data.length === 0 ? (
             <Empty title="Nothing was installed yet">
               Each installation stays here with its log, and as a way back.

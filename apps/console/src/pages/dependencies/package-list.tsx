@@ -11,7 +11,9 @@ import { Table } from '../../parts/table.tsx'
 import { changesBetween, type PackageChange, type Packages } from '../../rules/package-lists.ts'
 import { useMay } from '../../session/session-context.ts'
 import { useToast } from '../../shell/toasts.tsx'
+import { useView } from '../../shell/view.ts'
 import { AddPackages } from './add-packages.tsx'
+import { NEWEST } from './install-history.tsx'
 import styles from './dependencies.module.css'
 
 interface Props {
@@ -27,6 +29,7 @@ export function PackageList({ team, language, manifest: { dependencies, nextInst
   const discard = useDiscardStaged(team, language)
   const mayBuild = useMay('build')
   const say = useToast()
+  const view = useView()
   const status = nextInstallation?.status
   const isInstalling = status === 'INSTALLING'
   const staged: Packages = nextInstallation && status !== 'INSTALLED' ? nextInstallation.dependencies : dependencies
@@ -34,6 +37,13 @@ export function PackageList({ team, language, manifest: { dependencies, nextInst
   const isStaged = changes.some(({ kind }) => kind !== 'same')
   const isHeld = !mayBuild || isInstalling || stage.isPending
   const change = (next: Packages) => stage.mutate({ ...next })
+  const begin = () =>
+    install.mutate(undefined, {
+      onSuccess: () => {
+        say('The installation has begun')
+        view.set({ install: NEWEST, to: '' })
+      },
+    })
 
   return (
     <Card
@@ -49,7 +59,7 @@ export function PackageList({ team, language, manifest: { dependencies, nextInst
               disabled={isHeld}
               isBusy={install.isPending || isInstalling}
               title={mayBuild ? undefined : 'Needs the scope build'}
-              onClick={() => install.mutate(undefined, { onSuccess: () => say('The installation has begun') })}
+              onClick={begin}
             >
               {isInstalling ? 'Installing…' : 'Install'}
             </Button>

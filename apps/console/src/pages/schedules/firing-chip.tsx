@@ -1,5 +1,6 @@
 import { Link } from '@tanstack/react-router'
-import { icons, type IconName } from '../../parts/icons.tsx'
+import type { IconName } from '../../parts/icon-outlines.ts'
+import { icons } from '../../parts/icons.tsx'
 import { clock, overlapsIn, type Firing, type FiringGroup } from '../../rules/calendar.ts'
 import styles from './schedules.module.css'
 

@@ -1,6 +1,7 @@
 import { Link } from '@tanstack/react-router'
 import { useLastFirings, type ScheduleFiring } from '../../../api/queries/process-schedules.ts'
-import { icons, type IconName } from '../../../parts/icons.tsx'
+import type { IconName } from '../../../parts/icon-outlines.ts'
+import { icons } from '../../../parts/icons.tsx'
 import { Answer } from '../../../parts/page-states.tsx'
 import { wordsOfTime } from './words-of-time.ts'
 import styles from './schedules.module.css'
