@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Client } from '../client/client.ts'
 import { withRows } from '../system/database.ts'
 import { startElasticSystem, type ElasticSystem, type ExtraReplica } from '../system/elastic-system.ts'
-import { shapeFromEnvironment } from '../system/system.ts'
+import { runAdmin, shapeFromEnvironment } from '../system/system.ts'
 import { waitUntil } from '../system/wait-until.ts'
 import { clientOf } from './client-of.ts'
 import { makeProcess } from './runs.ts'
@@ -14,17 +14,17 @@ const everyMs = 80
 const namesKnownMs = 6500
 const measuredMs = 6000
 
-/** Calls one after the other has begun, at a constant rate: every third run is started and not waited for. */
+/** Calls one after the other has begun, at a constant rate, of teams in turn: every third run is started and not waited for. */
 class ConstantLoad {
   readonly failures: string[] = []
   readonly ids: string[] = []
-  readonly #client: Client
+  readonly #clients: Client[]
   readonly #open = new Set<Promise<void>>()
   readonly #timer: NodeJS.Timeout
   #count = 0
 
-  constructor(client: Client) {
-    this.#client = client
+  constructor(clients: Client[]) {
+    this.#clients = clients
     this.#timer = setInterval(() => {
       const call = this.#call((this.#count += 1)).finally(() => this.#open.delete(call))
       this.#open.add(call)
@@ -34,7 +34,8 @@ class ConstantLoad {
   async #call(number: number): Promise<void> {
     const query = number % 3 === 0 ? '?async=true' : ''
     try {
-      const answer = await fetch(`${this.#client.webhooks}/load${query}`, {
+      const { webhooks } = this.#clients[number % this.#clients.length]!
+      const answer = await fetch(`${webhooks}/load${query}`, {
         method: 'POST',
         headers: { 'content-type': 'application/json' },
         body: JSON.stringify({ number }),
@@ -56,45 +57,52 @@ class ConstantLoad {
 
 describe.runIf(shared.owned && shapeFromEnvironment() === 'services')('replicas of execution', () => {
   let elastic: ElasticSystem
-  let client: Client
+  let clients: Client[]
+  const admin = async (...args: string[]) => {
+    const { code, stdout, stderr } = await runAdmin(args, elastic.system.env)
+    expect(code, stderr).toBe(0)
+    return stdout.trim()
+  }
 
   beforeAll(async () => {
     elastic = await startElasticSystem('elastic', { RUNNER_SLOTS: '24' })
-    client = await clientOf(elastic.system)
-  })
+    const { host } = elastic.system
+    clients = [await clientOf(elastic.system)]
+    for (const team of ['second', 'third', 'fourth', 'fifth', 'sixth']) {
+      await admin('teams', 'create', team)
+      clients.push(await clientOf({ host, team, apiToken: await admin('tokens', 'create', team) }))
+    }
+  }, 120_000)
   afterAll(() => elastic.stop())
 
-  /** How many of the runs accepted since then each replica has accepted. */
+  /** Which replicas have accepted the runs of each team since then. */
   const acceptedBy = (sinceId: string) =>
     withRows(elastic.system.dataDir, async (rows) => {
-      const text =
-        'SELECT replica_id, count(*)::integer AS count FROM execution.executions WHERE id > $1 GROUP BY replica_id'
-      const found = await rows.query<{ count: number }>(text, [sinceId])
-      return found.rows.map(({ count }) => count)
+      const text = `SELECT team, array_agg(DISTINCT replica_id::text) AS replicas
+                      FROM execution.executions WHERE id > $1 GROUP BY team`
+      return (await rows.query<{ team: string; replicas: string[] }>(text, [sinceId])).rows
     })
 
-  test('go from 2 to 6 and back under load: no call fails, each run ends once, and all replicas share the calls', async () => {
-    await makeProcess(
-      { name: 'load', slug: 'load', sourceCode: 'return svc.context.parameters.number', webhook: { enabled: true } },
-      client,
-    )
+  test('go from 2 to 6 and back under load: no call fails, each run ends once, and each team has a replica', async () => {
+    const load = { name: 'load', slug: 'load', sourceCode: 'return svc.context.parameters.number' }
+    for (const client of clients) await makeProcess({ ...load, webhook: { enabled: true } }, client)
     await elastic.add()
-    const load = new ConstantLoad(client)
-    await waitUntil('the first runs', () => load.ids.length > 10, { timeoutMs: 60_000 })
+    const calls = new ConstantLoad(clients)
+    await waitUntil('the first runs', () => calls.ids.length > 10, { timeoutMs: 60_000 })
     const more: ExtraReplica[] = []
     for (let count = 0; count < 4; count += 1) more.push(await elastic.add())
     await delay(namesKnownMs)
-    const since = load.ids.at(-1)!
+    const since = calls.ids.at(-1)!
     await delay(measuredMs)
-    const shares = await acceptedBy(since)
+    const accepted = await acceptedBy(since)
     for (const replica of more) expect(await elastic.end(replica)).toBe(0)
     await delay(1000)
-    await load.stop()
+    await calls.stop()
 
-    expect(load.failures).toEqual([])
-    expect(shares).toHaveLength(6)
-    const mean = shares.reduce((sum, count) => sum + count, 0) / 6
-    for (const count of shares) expect(Math.abs(count - mean) / mean).toBeLessThan(0.2)
+    expect(calls.failures).toEqual([])
+    expect(accepted).toHaveLength(clients.length)
+    for (const { replicas } of accepted) expect(replicas).toHaveLength(1)
+    expect(new Set(accepted.flatMap(({ replicas }) => replicas)).size).toBeGreaterThan(1)
     const ended = () =>
       withRows(elastic.system.dataDir, async (rows) => {
         const text = `SELECT count(*)::integer AS all, count(*) FILTER (WHERE status = 5)::integer AS finished,
@@ -102,8 +110,8 @@ describe.runIf(shared.owned && shapeFromEnvironment() === 'services')('replicas 
                         FROM execution.executions`
         return (await rows.query<{ all: number; finished: number; starts: number }>(text)).rows[0]!
       })
-    await waitUntil('the last runs', async () => (await ended()).finished >= load.ids.length, { timeoutMs: 60_000 })
-    const count = new Set(load.ids).size
+    await waitUntil('the last runs', async () => (await ended()).finished >= calls.ids.length, { timeoutMs: 60_000 })
+    const count = new Set(calls.ids).size
     expect(await ended()).toEqual({ all: count, finished: count, starts: count })
   }, 180_000)
 })

@@ -7,8 +7,10 @@ import { isUnreachable, notBelievedCode } from './status.ts'
 
 /** Which replica of a service is called. */
 export interface Replicas {
-  /** For the next call; later, where none is connected yet. */
-  channel(): Channel | Promise<Channel>
+  /** For the next call; later, where none is connected yet. `team`: whose replica it should be. */
+  channel(team?: string): Channel | Promise<Channel>
+  /** A call is on its way there; gives what to do once it is over, with whether it was answered. */
+  began?(channel: Channel): (isAnswered: boolean) => void
   /** The replica of this connection is not asked for a while where there is another; false where there is none. */
   avoid?(channel: Channel): boolean
 }
@@ -42,14 +44,19 @@ export async function tryElsewhere<T>(
   method: DescMethod,
   replicas: Replicas,
   call: (channel: Channel) => Promise<T>,
+  team?: string,
 ): Promise<T> {
   const mayBeTwice = method.idempotency !== MethodOptions_IdempotencyLevel.IDEMPOTENCY_UNKNOWN
   for (let tries = 1; ; tries += 1) {
-    const next = replicas.channel()
+    const next = replicas.channel(tries === 1 ? team : undefined)
     const channel = next instanceof Promise ? await next : next
+    const over = replicas.began?.(channel)
     try {
-      return await call(channel)
+      const answer = await call(channel)
+      over?.(true)
+      return answer
     } catch (error) {
+      over?.(error instanceof Failure && error.kind !== 'unavailable' && error.kind !== 'deadline_exceeded')
       if (!(error instanceof Failure) || tries === mostTries) throw error
       // A replica whose clock is wrong believes nobody.
       if (error.code === stoppingCode || error.code === notBelievedCode) {

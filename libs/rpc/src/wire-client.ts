@@ -20,7 +20,9 @@ import { noteWhetherSent, tryElsewhere, type Replicas } from './try-elsewhere.ts
 export interface Outgoing extends Replicas {
   metadata(context: CallContext): Metadata | Promise<Metadata>
   /** For a stream, which is not made again: a connected one, where it comes to that in time. */
-  connected?(context: CallContext): Promise<Channel>
+  connected?(context: CallContext, team?: string): Promise<Channel>
+  /** Whose replica a call should go to, where a team has one. */
+  teamOf?(method: DescMethod, context: CallContext): string | undefined
   /** How much of a stream may wait for its reader; 256 KiB. */
   waitingBytes?: number
 }
@@ -59,7 +61,7 @@ function unaryCall(method: DescMethod, outgoing: Outgoing): unknown {
         })
         signal.addEventListener('abort', cancel, { once: true })
       })
-    const answer = await tryElsewhere(method, outgoing, async (channel) => {
+    const ask = async (channel: Channel) => {
       if (signal.aborted) throw endOf(signal)
       if (!(channel instanceof CallChannel)) return await alone(channel)
       try {
@@ -69,8 +71,8 @@ function unaryCall(method: DescMethod, outgoing: Outgoing): unknown {
         if (signal.aborted) throw endOf(signal)
         return await alone(channel)
       }
-    })
-    return decode(answer)
+    }
+    return decode(await tryElsewhere(method, outgoing, ask, outgoing.teamOf?.(method, context)))
   }
 }
 
@@ -81,7 +83,8 @@ function clientStreamCall(method: DescMethod, outgoing: Outgoing): unknown {
     const { signal } = context
     const metadata = await outgoing.metadata(context)
     const options: CallOptions = context.deadlineMs === undefined ? {} : { deadline: context.deadlineMs }
-    const channel = await (outgoing.connected?.(context) ?? outgoing.channel())
+    const team = outgoing.teamOf?.(method, context)
+    const channel = await (outgoing.connected?.(context, team) ?? outgoing.channel(team))
     if (signal.aborted) throw endOf(signal)
     const answer = await new Promise<Buffer>((resolve, reject) => {
       const cancel = () => call.cancel()
@@ -126,7 +129,8 @@ function streamCall(method: DescMethod, outgoing: Outgoing): unknown {
     const { signal } = context
     const metadata = await outgoing.metadata(context)
     const options: CallOptions = context.deadlineMs === undefined ? {} : { deadline: context.deadlineMs }
-    const channel = await (outgoing.connected?.(context) ?? outgoing.channel())
+    const team = outgoing.teamOf?.(method, context)
+    const channel = await (outgoing.connected?.(context, team) ?? outgoing.channel(team))
     if (signal.aborted) throw endOf(signal)
     const call = open()
     const cancel = () => call.cancel()

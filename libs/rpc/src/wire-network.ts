@@ -1,5 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import type { DescService } from '@bufbuild/protobuf'
+import type { DescMethod, DescService } from '@bufbuild/protobuf'
+import { MethodOptions_IdempotencyLevel } from '@bufbuild/protobuf/wkt'
 import { Failure, stopping } from '@automation/errors'
 import type { Tracer } from '@automation/tracing'
 import {
@@ -16,6 +17,7 @@ import { signer, type SigningKey } from './credentials.ts'
 import { metadataOf } from './metadata.ts'
 import type { Neighbours } from './in-process.ts'
 import { hostOf, KnownReplicas } from './known-replicas.ts'
+import { replicasFor } from './replica-of-team.ts'
 import type { Client } from './service-types.ts'
 import type { TlsFolder } from './tls-folder.ts'
 import { unreachable } from './status.ts'
@@ -28,6 +30,8 @@ export interface WireOptions {
    * `automation.<area>.v1.…`.
    */
   addresses: Record<string, string[]>
+  /** Areas of which each team has a replica: calls that change something of it go there while that can be had. */
+  byTeam?: readonly string[]
   key: SigningKey
   /** What services show each other; absent: connections are without TLS. */
   tls?: TlsFolder
@@ -56,7 +60,8 @@ interface Service {
 
 /**
  * Neighbours over gRPC. Names are resolved here and not by gRPC, so that each replica has a connection of its own, which
- * is made at the first call and again whenever it breaks. A client takes those that are connected in turn.
+ * is made at the first call and again whenever it breaks. A client takes those that are connected in turn, or for a team
+ * the one that all who call for it take.
  */
 export class WireNetwork implements Neighbours {
   readonly #options: WireOptions
@@ -66,6 +71,8 @@ export class WireNetwork implements Neighbours {
   readonly #services = new Map<string[], Service>()
   readonly #connections = new Map<string, Connection>()
   readonly #avoidedUntilMs = new WeakMap<Channel, number>()
+  /** Calls that are on their way, and when one of them was answered the last time, or the first of them began. */
+  readonly #underWay = new WeakMap<Channel, { calls: number; heardAtMs: number }>()
   #closed = false
 
   constructor(options: WireOptions) {
@@ -86,11 +93,13 @@ export class WireNetwork implements Neighbours {
 
   client<S extends DescService>(service: S, connection = ''): Client<S> {
     const asked = this.#serviceOf(service)
-    const channel = () => this.#next(asked, connection)
+    const channel = (team?: string) => this.#next(asked, connection, team)
+    const isByTeam = this.#options.byTeam?.includes(areaOf(service)) === true
     return this.#traced(service, {
       channel,
-      connected: (context) => this.#connected(channel, context),
+      connected: (context, team) => this.#connected(() => channel(team), context),
       avoid: (channel) => this.#avoid(channel, asked),
+      ...(isByTeam && { teamOf, began: (channel) => this.#began(channel) }),
       metadata: this.#metadata,
     })
   }
@@ -126,9 +135,9 @@ export class WireNetwork implements Neighbours {
     this.#connections.clear()
   }
 
-  #namesOf({ typeName }: DescService): string[] | undefined {
+  #namesOf(service: DescService): string[] | undefined {
     const { addresses } = this.#options
-    const names = addresses[typeName] ?? addresses[typeName.split('.')[1] ?? '']
+    const names = addresses[service.typeName] ?? addresses[areaOf(service)]
     return names?.length === 0 ? undefined : names
   }
 
@@ -146,24 +155,43 @@ export class WireNetwork implements Neighbours {
     return service
   }
 
-  #next(service: Service, name: string): Channel | Promise<Channel> {
+  #next(service: Service, name: string, team?: string): Channel | Promise<Channel> {
     const { addresses } = service.known
-    if (addresses.length === 0) return this.#firstKnown(service, name)
+    if (addresses.length === 0) return this.#firstKnown(service, name, team)
     const connections = addresses.map((address) => this.#connection(address, name, service.known.hosts))
     if (connections.some(({ state }) => state === connectivityState.TRANSIENT_FAILURE)) service.known.doubt()
     if (connections.length === 1) return connections[0]!.channel
-    const turn = service.turn++
-    const inTurn = connections.map((_, index) => connections[(turn + index) % connections.length]!)
-    const wanted = inTurn.filter(({ channel }) => !this.#isAvoided(channel))
-    const asked = wanted.length > 0 ? wanted : inTurn
+    const ordered =
+      team === undefined ? inTurn(connections, service.turn++) : this.#ordered(connections, addresses, team)
+    const wanted = ordered.filter(({ channel }) => !this.#isAvoided(channel))
+    const asked = wanted.length > 0 ? wanted : ordered
     return decided(asked) ?? this.#firstConnected(asked)
   }
 
+  #ordered(connections: Connection[], addresses: readonly string[], team: string): Connection[] {
+    const loads = connections.map(({ channel }) => {
+      const { calls, heardAtMs } = this.#underWay.get(channel) ?? { calls: 0, heardAtMs: 0 }
+      return { calls, silentMs: performance.now() - heardAtMs }
+    })
+    return replicasFor(team, addresses, loads).map((at) => connections[at]!)
+  }
+
+  #began(channel: Channel): (isAnswered: boolean) => void {
+    const load = this.#underWay.get(channel) ?? { calls: 0, heardAtMs: 0 }
+    this.#underWay.set(channel, load)
+    if (load.calls === 0) load.heardAtMs = performance.now()
+    load.calls += 1
+    return (isAnswered) => {
+      load.calls -= 1
+      if (isAnswered) load.heardAtMs = performance.now()
+    }
+  }
+
   /** Waits for the first answer of the name servers, as long as for a connection. */
-  async #firstKnown(service: Service, name: string): Promise<Channel> {
+  async #firstKnown(service: Service, name: string, team?: string): Promise<Channel> {
     for (const untilMs = performance.now() + this.#connectWithinMs; ;) {
       await service.known.ask()
-      if (service.known.addresses.length > 0) return this.#next(service, name)
+      if (service.known.addresses.length > 0) return this.#next(service, name, team)
       if (this.#closed) throw stopping()
       if (performance.now() > untilMs) throw unreachable(service.known.fault)
       await delay(lookMs * 5)
@@ -245,6 +273,19 @@ export class WireNetwork implements Neighbours {
     this.#connections.delete(key)
     connection.close()
   }
+}
+
+/** What only reads costs every replica the same. */
+function teamOf({ idempotency }: DescMethod, { principal }: CallContext): string | undefined {
+  return idempotency === MethodOptions_IdempotencyLevel.NO_SIDE_EFFECTS ? undefined : principal.team || undefined
+}
+
+function areaOf({ typeName }: DescService): string {
+  return typeName.split('.')[1] ?? ''
+}
+
+function inTurn(connections: Connection[], turn: number): Connection[] {
+  return connections.map((_, index) => connections[(turn + index) % connections.length]!)
 }
 
 /** One that is connected, or any where none can be; undefined while one may become so. Makes all try that are not. */

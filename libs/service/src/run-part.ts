@@ -79,7 +79,7 @@ async function startPart<Config>(
   const order = new StopOrder(logger)
   const tls = wire.tlsFolder === undefined ? undefined : openTls(TlsFolder, wire.tlsFolder, logger)
   order.add('certificates', () => tls?.close())
-  const network: WireNetwork = new WireNetwork({ ...wire, tls, tracer })
+  const network: WireNetwork = new WireNetwork({ ...wire, byTeam: ['execution'], tls, tracer })
   order.add('connections', () => network.close())
   const part = program.create(config, {
     neighbours: network,
