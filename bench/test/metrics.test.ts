@@ -8,7 +8,9 @@ test('a metric is summed over its other labels', () => {
     'runner_children{state="blank",language="python"} 1',
     'runner_children{state="starting"} 4',
     'runner_children_more{state="blank"} 8',
+    'runner_runs 5',
   ].join('\n')
   expect(metricSum(text, 'runner_children', 'state="blank"')).toBe(3)
   expect(metricSum(text, 'runner_children', 'state="idle"')).toBe(0)
+  expect(metricSum(text, 'runner_runs')).toBe(5)
 })

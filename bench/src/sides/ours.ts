@@ -54,6 +54,12 @@ export interface Ours extends Team {
   close(): Promise<void>
 }
 
+/** Each service as a process of its own. */
+export interface Services extends Ours {
+  /** Of all replicas of execution, one behind the other. */
+  executionMetrics(): Promise<string>
+}
+
 // Free ones: others may use the usual ones.
 const otherPorts = { SANDBOX_PUBLIC_PORT: '0', SANDBOX_GRPC_PORT: '0', CONSOLE_PORT: '0' }
 
@@ -71,7 +77,7 @@ const servicePorts = [...inner, ...[...inner, 'gateway', 'runner'].map((name) =>
  * Starts it on an empty folder, each service as a process of its own, execution as so many; what it tells of its health is
  * the runner's.
  */
-export async function openServices(lab: Lab, replicas = 1, settings: Record<string, string> = {}): Promise<Ours> {
+export async function openServices(lab: Lab, replicas = 1, settings: Record<string, string> = {}): Promise<Services> {
   const ports = new Map<string, number>()
   for (const name of servicePorts) ports.set(name, await lab.port())
   const SERVICE_PORTS = [...ports].map(([name, port]) => `${name}=${port}`).join()
@@ -95,7 +101,10 @@ export async function openServices(lab: Lab, replicas = 1, settings: Record<stri
     const all = await Promise.all([ours.usage(), ...further.map(({ pid }) => usageOf(pid, '/nowhere'))])
     return summed(all)
   }
-  return { ...ours, usage, close }
+  const metricsOf = async (host: string) =>
+    await (await fetch(`http://${host}:${ports.get('executionHealth')}/metrics`)).text()
+  const executionMetrics = async () => (await Promise.all(hosts.map(metricsOf))).join('\n')
+  return { ...ours, usage, executionMetrics, close }
 }
 
 /** One more replica of execution, in the environment of the first one. */

@@ -122,8 +122,9 @@ function connected(url: string): Promise<Connection> {
   return Connection.open(hostname, Number(port))
 }
 
-/** The sum over all series of a metric, in Prometheus's text format, that have the label. */
-export function metricSum(text: string, name: string, label: string): number {
-  const lines = text.split('\n').filter((line) => line.startsWith(`${name}{`) && line.includes(label))
-  return lines.reduce((sum, line) => sum + Number(line.slice(line.lastIndexOf('}') + 1)), 0)
+/** The sum over all series of a metric, in Prometheus's text format, that have the label, if one is given. */
+export function metricSum(text: string, name: string, label = ''): number {
+  const isOfIt = (line: string) => line.startsWith(`${name}{`) || line.startsWith(`${name} `)
+  const lines = text.split('\n').filter((line) => isOfIt(line) && line.includes(label))
+  return lines.reduce((sum, line) => sum + Number(line.slice(line.lastIndexOf(' ') + 1)), 0)
 }

@@ -1,10 +1,12 @@
+import { setTimeout as delay } from 'node:timers/promises'
 import { load } from '../load/run.ts'
 import type { Lab } from '../lab.ts'
-import { openServices, oursAbout, type Ours } from '../sides/ours.ts'
+import { openServices, oursAbout, type Services } from '../sides/ours.ts'
 import { goal, times, type Side, type Workload } from '../sides/side.ts'
 import { total } from '../sides/usage.ts'
 import { connectTo, writtenBy } from '../sides/written.ts'
 import type { Sample } from '../statistics.ts'
+import { metricSum } from './version-calls.ts'
 
 const connections = 32
 const manyTeams = 200
@@ -28,11 +30,14 @@ async function measure(lab: Lab, replicas: number): Promise<Sample> {
   }
 }
 
-async function measureCalls({ effort }: Lab, ours: Ours, urls: string[]): Promise<Sample> {
+async function measureCalls({ effort }: Lab, ours: Services, urls: string[]): Promise<Sample> {
   const request = { url: urls[0]!, urls, ...noop }
   await load(request, { kind: 'burst', connections, count: Math.max(200, urls.length * 3) })
+  const idlePerS = await transactionsWhenIdle(ours.dataDir, effort.smoke ? 2 : 5)
   const before = await ours.usage()
   const transactionsBefore = await transactions(ours.dataDir)
+  const metricsBefore = await ours.executionMetrics()
+  const beganMs = performance.now()
   let perSecond = 0
   let p50Ms = 0
   let count = 0
@@ -42,9 +47,27 @@ async function measureCalls({ effort }: Lab, ours: Ours, urls: string[]): Promis
     p50Ms = calls.p50Ms
     return (count = calls.count)
   })
-  const cpuMs = (total(await ours.usage(), 'cpuMs') - total(before, 'cpuMs')) / count
-  const transactionsPerRun = ((await transactions(ours.dataDir)) - transactionsBefore) / count
-  return { perSecond, p50Ms, cpuMs, transactionsPerRun, ...written }
+  const seconds = (performance.now() - beganMs) / 1000
+  const all = (await transactions(ours.dataDir)) - transactionsBefore
+  const metricsAfter = await ours.executionMetrics()
+  const perRun = (name: string, label?: string) =>
+    (metricSum(metricsAfter, name, label) - metricSum(metricsBefore, name, label)) / count
+  return {
+    perSecond,
+    p50Ms,
+    cpuMs: (total(await ours.usage(), 'cpuMs') - total(before, 'cpuMs')) / count,
+    transactionsPerRun: (all - idlePerS * seconds) / count,
+    queuedPerRun: perRun('execution_flush_items_sum', 'writer="claim"'),
+    hintsPerRun: perRun('execution_hints_total'),
+    ...written,
+  }
+}
+
+/** Each second, by the clocks of the parts. */
+async function transactionsWhenIdle(dataDir: string, seconds: number): Promise<number> {
+  const before = await transactions(dataDir)
+  await delay(seconds * 1000)
+  return ((await transactions(dataDir)) - before) / seconds
 }
 
 /** Of the whole system since it began, reading ones too. */
@@ -103,6 +126,11 @@ export const w14: Workload = {
       beside('write-ahead log a run with 4 replicas at most 1.5 × that with one', 'walBytesPerRun', 1.5),
       beside('the same for many teams', 'walBytesPerRun of many', 1.5),
       beside('CPU a run of the hot team with 4 replicas at most 1.5 × that with one', 'cpuMs', 1.5),
+      beside(
+        'transactions a run of the hot team with 4 replicas at most 1.5 × those with one',
+        'transactionsPerRun',
+        1.5,
+      ),
     ]
   },
 }
