@@ -135,6 +135,10 @@ export const metricGroups: { title: string; metrics: MetricText[] }[] = [
         text: 'failed runs that have an error handler, by what became of the handler: `started`, `rejected`, `given_up` (the process was not found, or the catalog did not answer)',
       },
       {
+        names: ['execution_hints_total'],
+        text: 'messages from one replica to another: which of its runs have ended, what is new of the queue. Next to none while each team has its replica and that has slots',
+      },
+      {
         names: ['execution_webhook_refusals_total'],
         labels: ['outcome'],
         text: 'refused calls of webhooks for the lists of deliveries: `written`, `dropped` (more than 100 a minute of a process, 1,000 of a team or 3,000 in all, or the database was away)',

@@ -28,6 +28,7 @@ import { Peers } from './dispatch/peers.ts'
 import { ProcessDeletion } from './end/process-deletion.ts'
 import { ProcessSummaries } from './read/process-summaries.ts'
 import { TeamRemoval } from './end/team-removal.ts'
+import { QueueHints } from './dispatch/queue-hints.ts'
 import { Reaper } from './end/reaper.ts'
 import { Records } from './read/records.ts'
 import { RunTraces } from './run-traces.ts'
@@ -82,7 +83,7 @@ export function compose(
   const traces = new RunTraces(tracer)
   const partitions = new Partitions(reads, config.partitionDays)
   const waiters = new Waiters()
-  const peers = new Peers({ pool: hot, neighbours, replicaId, address, signals, logger })
+  const peers = new Peers({ pool: hot, neighbours, replicaId, address, metrics, logger })
 
   // What a run is, and where it may run.
   const kept = specShares(config.specCacheBytes, config.runSpecMaxBytes)
@@ -120,6 +121,7 @@ export function compose(
   const nested = new NestedRuns({ pool: hot, admission, outcomes, runners, limits, logger, signals })
   const claiming = { runners, backlog, specs, forced, nested, unserved, limits, metrics, logger, signals }
   const claims = new Claims({ ...claiming, pool: batches, specMaxBytes: config.runSpecMaxBytes })
+  const queueHints = new QueueHints({ peers, backlog, claims, runners, signals })
   const held = new HeldRuns({ pool: hot, specs, forced, backlog, logger, signals })
   const logs = new Logs(pools.logs, partitions, metrics, logger, signal, signals)
   const sessions = new Sessions(hot, forced, leaseMs)
@@ -174,6 +176,7 @@ export function compose(
       parametersCheck,
       admission,
       nested,
+      queueHints,
       records,
       deletion,
       teamRemoval,

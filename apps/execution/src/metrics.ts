@@ -37,6 +37,8 @@ export interface Metrics {
   callbacks: Counter<'outcome'>
   /** Runs that have failed and have an error handler, by what became of that: started, rejected, given_up. */
   errorHandlers: Counter<'outcome'>
+  /** Messages to other replicas: of ends, and of what is new of the queue. */
+  hints: Counter
   /** Refused calls of webhooks: written, dropped. */
   webhookRefusals: Counter<'outcome'>
 }
@@ -134,6 +136,11 @@ export function executionMetrics(registry: Registry): Metrics {
       name: 'execution_error_handlers_total',
       help: 'Error handlers run from here: started, rejected, given_up (process not found, or no answer of the catalog)',
       labelNames: ['outcome'],
+      registers,
+    }),
+    hints: new Counter({
+      name: 'execution_hints_total',
+      help: 'Messages from here to other replicas: which runs have ended, what is new of the queue',
       registers,
     }),
     webhookRefusals: new Counter({

@@ -76,13 +76,13 @@ export function createExecution(config: ExecutionConfig, context: PartContext): 
 
   function open(engine: Engine) {
     const { streams, sessions, waiters, runners, outcomes, watches, upkeep, admission, nested, tokens } = engine
-    const { capacity, pools } = engine
+    const { capacity, pools, queueHints } = engine
     const demanding = { reads: pools.reads, capacity, runnerPools: config.pools, limits: engine.limits }
     return {
       engine,
       executions: executionService(engine),
       runners: runnerService(streams, sessions),
-      replicas: replicaService(waiters, runners, outcomes, watches, () => upkeep.lookAtQueue()),
+      replicas: replicaService(waiters, runners, outcomes, watches, queueHints, () => upkeep.lookAtQueue()),
       installs: installService(admission, engine.pools.reads, config.runTimeoutMaxMs),
       firings: firingService(admission, pools.reads),
       demand: demandService(demanding),

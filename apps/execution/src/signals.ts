@@ -1,3 +1,4 @@
+import type { Language } from '@automation/contract/common/v1/language'
 import type { NewRun } from './store/new-run-columns.ts'
 
 /** Listeners are called at once, in the order in which they came. */
@@ -16,6 +17,15 @@ class Signal<T> {
 /** A run that waits for a runner. */
 export type QueuedRun = Pick<NewRun, 'pool' | 'team'> & { spec: Pick<NewRun['spec'], 'language'> }
 
+export interface LeftOver {
+  pool: string
+  team: string
+  languages: Language[]
+}
+
+/** What is done with a slot of a team. */
+export type SlotUse = 'begin' | 'go on'
+
 /** What parts of the engine say to parts that they do not know. Each is only a reason to look at the rows: a missed one costs time and nothing else. */
 export class Signals {
   /** A run waits in the queue. */
@@ -24,6 +34,10 @@ export class Signals {
   readonly slotGranted = new Signal<string>()
   /** A run of this team counts in its limit no more. */
   readonly slotFreed = new Signal<string>()
+  /** Runs of this team wait in this pool, and this replica has no slot for them. */
+  readonly leftOver = new Signal<LeftOver>()
+  /** A team is at its limit; once a slot of it comes free, a queued run begins here, or one that gave its own back goes on. */
+  readonly slotAwaited = new Signal<{ team: string; to: SlotUse }>()
   /** There are new lifecycle events of these runs; of some others as well, where none is named. */
   readonly changed = new Signal<readonly string[]>()
   /** There are new log lines of these runs. */

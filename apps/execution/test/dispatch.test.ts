@@ -3,6 +3,7 @@ import { Language } from '@automation/contract/common/v1/language'
 import { create } from '@bufbuild/protobuf'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
+import { AwaitedSlots } from '../src/dispatch/awaited-slots.ts'
 import { Backlog } from '../src/dispatch/backlog.ts'
 import { allLanguages } from '../src/dispatch/languages.ts'
 import { type RunnerInit, type Slot, Slots } from '../src/dispatch/slots.ts'
@@ -144,6 +145,64 @@ test('what is queued while a turn is taken is not forgotten', () => {
   backlog.turns('default', 1)
   backlog.wasEmpty('default', 'a')
   expect(backlog.has('default', 'a', Language.JAVASCRIPT)).toBe(false)
+})
+
+test('newer runs wait for older ones that had no slot, but not for such as waited only behind others', () => {
+  const backlog = new Backlog()
+  const waits = () => backlog.has('default', 'a', Language.JAVASCRIPT)
+  backlog.queued('default', 'a', Language.JAVASCRIPT)
+  expect(waits()).toBe(true)
+  backlog.turns('default', 1)
+  backlog.queued('default', 'a', Language.JAVASCRIPT, true)
+  backlog.wasEmpty('default', 'a')
+  expect(waits()).toBe(false)
+  // It is still to be claimed.
+  expect(backlog.turns('default', 1)).toEqual(['a'])
+  backlog.queued('default', 'a', Language.JAVASCRIPT)
+  backlog.wasEmpty('default', 'a')
+  expect(waits()).toBe(true)
+})
+
+test('a slot of a team that comes free says nothing of its queue', () => {
+  const backlog = new Backlog()
+  backlog.add('default', 'a')
+  backlog.turns('default', 1)
+  backlog.slotFreed('a')
+  backlog.reachedLimit('default', 'a')
+  expect(backlog.turns('default', 1)).toEqual(['a'])
+  backlog.slotFreed('a')
+  backlog.wasEmpty('default', 'a')
+  expect(backlog.pools()).toEqual([])
+})
+
+test('others are told once of what was queued here, and not while the team is at its limit', () => {
+  const backlog = new Backlog()
+  backlog.add('default', 'heard of')
+  backlog.queued('default', 'a', Language.JAVASCRIPT)
+  expect(backlog.untold('default')).toEqual(['a'])
+  expect(backlog.untold('default')).toEqual([])
+  backlog.queued('default', 'a', Language.JAVASCRIPT)
+  backlog.turns('default', 2)
+  backlog.reachedLimit('default', 'a')
+  backlog.queued('default', 'a', Language.JAVASCRIPT)
+  expect(backlog.untold('default')).toEqual([])
+  backlog.slotFreed('a')
+  expect(backlog.untold('default')).toEqual(['a'])
+})
+
+test('of a slot that comes free is told each replica that awaits it, once', () => {
+  const awaited = new AwaitedSlots()
+  const used = () => true
+  const unused = () => false
+  awaited.add('a', 'first', 'begin', 0)
+  awaited.add('a', 'first', 'begin', 0)
+  awaited.add('a', 'second', 'go on', 0)
+  awaited.add('b', 'third', 'begin', 0)
+  expect(awaited.freed('a', used, 1)).toEqual(['second'])
+  expect(awaited.freed('a', used, 1)).toEqual([])
+  expect(awaited.freed('a', unused, 1)).toEqual(['first'])
+  expect(awaited.freed('a', unused, 1)).toEqual([])
+  expect(awaited.freed('b', unused, 60_000)).toEqual([])
 })
 
 const specOf = (team: string, bytes: number) => create(RunSpecSchema, { team, sourceCode: 'x'.repeat(bytes) })

@@ -66,6 +66,8 @@ export class ScriptedRunner {
   failure: unknown
   /** Granted slots that came back unused. */
   returned = 0
+  /** How often a replica has asked for more slots. */
+  asked = 0
 
   constructor(neighbours: Neighbours, script: Script = {}) {
     this.#neighbours = neighbours
@@ -212,6 +214,7 @@ export class ScriptedRunner {
         this.stored.push(message.value.executionId)
         this.#named.delete(message.value.executionId)
       } else if (message.case === 'slotsReturned') this.returned += message.value.slots
+      else if (message.case === 'slotsWanted') this.asked += 1
       else if (message.case === 'kill') this.#killed(message.value.executionId, sent)
       else if (message.case === 'run') void this.#start(message.value, sent)
     }

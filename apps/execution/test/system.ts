@@ -1,5 +1,6 @@
 import {
   ExecutionService,
+  ReplicaService,
   type Execution,
   type ListExecutionsRequestSchema,
   type ListExecutionsResponse,
@@ -36,6 +37,8 @@ export class System {
   readonly catalog = new SmallCatalog()
   readonly audit = new AuditBook()
   readonly replicas: Replica[] = []
+  /** What replicas tell each other does not arrive. */
+  hintsAreLost = false
   readonly sql: pg.Pool
   /** Of the replica that was added last. */
   metrics = new Registry()
@@ -78,6 +81,7 @@ export class System {
       at: (service, address) => {
         const replica = this.replicas.find((each) => each.address === address)
         if (replica === undefined) throw unavailable('This replica is gone')
+        if (this.hintsAreLost && service.typeName === ReplicaService.typeName) throw unavailable('A hint is lost')
         return replica.network.client(service)
       },
     }

@@ -16,7 +16,8 @@ import { LogLevel } from '@automation/contract/execution/v1/execution'
 import { LRUCache } from 'lru-cache'
 import type { Used } from './children/run-meter.ts'
 import { Idleness } from './session/idleness.ts'
-import { RunningRuns, SlotGrants, TeamBinding } from './runs/running.ts'
+import { RunningRuns, TeamBinding } from './runs/running.ts'
+import { SlotGrants } from './runs/slot-grants.ts'
 import type { RunnerConfig } from './config.ts'
 import type { Metrics } from './metrics.ts'
 import { ActiveRun, usageOf, type RunEnvironment } from './runs/active-run.ts'
@@ -236,6 +237,7 @@ export class Runner {
       },
       returned: () => this.#returned(),
       removeSets: (keys) => this.#options.removeSets(keys),
+      slotsWanted: (link) => this.#grants.want(link),
       down: (link, failure) => this.#down(link, failure?.code),
       logger,
     })
@@ -277,6 +279,7 @@ export class Runner {
     const link = this.#linkOf.get(run)!
     this.#linkOf.delete(run)
     link.running -= 1
+    link.freed += 1
     this.#runs.remove(run)
     this.#options.metrics.ended(run, result)
     this.#options.logger.debug({ executionId: run.id, end: result?.end.case }, 'a run is over')

@@ -58,3 +58,32 @@ test('a call that its replica takes no more, as it stops, is made at another', a
   expect([own, other].map(({ calls }) => calls.map(({ call }) => call.callNumber))).toEqual([[1], [1]])
   await runner.stop(3000)
 })
+
+test('a replica where runs wait gets slots that lie idle at others, which keep some', async () => {
+  const replicas = [new ScriptedReplica(), new ScriptedReplica(), new ScriptedReplica()]
+  const runner = await startRunnerAt(replicas)
+  await until(() => replicas.reduce((sum, { credit }) => sum + credit, 0) === 64)
+  const [hot, ...others] = replicas
+  const want = () => hot!.send({ case: 'slotsWanted', value: {} })
+  want()
+  await until(() => hot!.credit > 30)
+  for (let count = 0; count < 5; count += 1) {
+    const before = hot!.credit
+    want()
+    await until(() => hot!.credit > before || others.every(({ credit }) => credit === 6))
+  }
+  expect(replicas.map(({ credit }) => credit)).toEqual([52, 6, 6])
+  await runner.stop(3000)
+})
+
+test('a slot goes back to the replica whose run it has held', async () => {
+  const replicas = [new ScriptedReplica(), new ScriptedReplica()]
+  const runner = await startRunnerAt(replicas)
+  await until(() => replicas.every(({ credit }) => credit === 32))
+  for (let count = 0; count < 3; count += 1) {
+    await replicas[0]!.run('return 1')
+    await until(() => replicas[0]!.credit === 32)
+  }
+  expect(replicas[1]!.credit).toBe(32)
+  await runner.stop(3000)
+})

@@ -7,35 +7,54 @@ import { runTimesOf } from '../src/children/ending.ts'
 import { endings, memoryToKeepMb, type Aged } from '../src/children/retirement.ts'
 import { maskOf } from '../src/logs/masking.ts'
 import { LineSplitter, OutputReader } from '../src/logs/output-reader.ts'
-import { excessOf, grantsFor } from '../src/runs/running.ts'
+import { excessOf, grantsFor, idleOf } from '../src/runs/slot-grants.ts'
 import { createRunner, readRunnerConfig } from '../src/service.ts'
 import { platformName } from '../src/dependencies/runner-dependencies.ts'
 
 describe('grants', () => {
-  const replica = (granted: number, running = 0, takesSlots = true) => ({ granted, running, takesSlots })
+  const replica = (
+    granted: number,
+    running = 0,
+    some: { takesSlots?: boolean; wanted?: number; freed?: number } = {},
+  ) => ({
+    granted,
+    running,
+    takesSlots: true,
+    wanted: 0,
+    freed: 0,
+    ...some,
+  })
+  const away = replica(0, 0, { takesSlots: false })
   test.for([
     ['one replica gets all', [replica(0)], 64, [64]],
     ['several share', [replica(0), replica(0), replica(0)], 64, [22, 21, 21]],
     ['who has least comes first', [replica(10), replica(0, 2)], 6, [0, 6]],
-    ['one that is away gets none', [replica(0), replica(0, 0, false)], 4, [4, 0]],
+    ['one that is away gets none', [replica(0), away], 4, [4, 0]],
     ['nothing is granted twice', [replica(3)], -1, [0]],
-    ['nobody is there', [replica(0, 0, false)], 4, [0]],
+    ['nobody is there', [away], 4, [0]],
+    ['a slot goes back to whose run it was', [replica(20, 20, { freed: 2 }), replica(22)], 2, [2, 0]],
+    ['but to one that has next to none first', [replica(20, 20, { freed: 2 }), replica(7)], 2, [1, 1]],
+    ['who wants some comes before all', [replica(20, 20, { wanted: 2 }), replica(0)], 3, [2, 1]],
   ] as const)('%s', ([, replicas, free, expected]) => {
     expect(grantsFor([...replicas], free, 64, false)).toEqual(expected)
   })
 
   test('the share of one that may still come is kept for it', () => {
-    expect(grantsFor([replica(0), replica(0, 0, false)], 64, 64, true)).toEqual([32, 0])
+    expect(grantsFor([replica(0), away], 64, 64, true)).toEqual([32, 0])
   })
 
   test.for([
-    ['one that has just come gets its share of what lies idle', [replica(32), replica(32), replica(0)], [10, 10, 0]],
-    ['slots that runs hold are not asked back', [replica(2, 30), replica(0)], [2, 0]],
-    ['what differs by little stays', [replica(6), replica(5), replica(5)], [0, 0, 0]],
+    ['one that has just come gets its reserve of what lies idle', [replica(32), replica(32), replica(0)], [3, 3, 0]],
+    ['slots that runs hold are not asked back', [replica(2, 62), replica(0)], [0, 0]],
+    ['what is unequal stays', [replica(56), replica(8)], [0, 0]],
     ['one has all there are', [replica(64)], [0]],
     ['nobody is there', [], []],
   ] as const)('balance: %s', ([, replicas, expected]) => {
-    expect(excessOf([...replicas])).toEqual(expected)
+    expect(excessOf([...replicas], 64)).toEqual(expected)
+  })
+
+  test('who wants some gets half of what others have beyond their reserve', () => {
+    expect(idleOf([replica(16), replica(5), replica(4, 12), replica(0)], 64, 4)).toEqual([6, 1, 0, 0])
   })
 })
 

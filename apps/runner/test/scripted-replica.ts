@@ -211,6 +211,10 @@ export class ScriptedReplica {
       outbox.push({ message: { case: 'slotsReturned', value: { slots: this.credit - this.onItsWay } } })
       this.credit = this.onItsWay
       this.isDrained = true
+    } else if (message.case === 'reclaim') {
+      const slots = Math.min(message.value.slots, this.credit)
+      this.credit -= slots
+      outbox.push({ message: { case: 'slotsReturned', value: { slots } } })
     } else if (message.case === 'goodbye') {
       this.goodbyes += 1
       outbox.close()

@@ -31,6 +31,8 @@ interface Item extends Arrival {
   giveUpAtMs: number
   /** Taken for it, where one was free. */
   slot?: Slot
+  /** None was looked for, as older runs of the team come first. */
+  isBehind?: boolean
 }
 
 interface KeyedItem extends Item {
@@ -163,7 +165,7 @@ export class Starts {
     const slot = isBehind ? undefined : runners.slots.take(pool, team, spec.language)
     if (slot !== undefined) return { run, giveUpAtMs, sessionId: slot.sessionId, slot }
     const otherwise = isBehind ? 'older runs of the team come first' : `no slot is free in the pool ${pool}`
-    return { run, giveUpAtMs, waitsFor: capacity.whyNone(pool, team, spec.language) ?? otherwise }
+    return { run, giveUpAtMs, isBehind, waitsFor: capacity.whyNone(pool, team, spec.language) ?? otherwise }
   }
 
   async #flush(items: Item[]): Promise<(StartOutcome | undefined)[]> {
@@ -227,7 +229,7 @@ export class Starts {
     }
     this.#giveBack(item)
     if (outcome.status !== Status.QUEUED || awaitsPackages(run.spec)) return
-    backlog.add(run.pool, run.team, [run.spec.language])
+    backlog.queued(run.pool, run.team, run.spec.language, item.isBehind)
     signals.queued.emit(run)
   }
 

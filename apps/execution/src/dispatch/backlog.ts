@@ -4,10 +4,14 @@ import { allLanguages, type Languages } from './languages.ts'
 interface Entry {
   /** Those in which runs may be queued. */
   languages: Set<Language>
+  /** Of these, those in which newer runs wait behind them. */
+  inOrder: Set<Language>
   /** Out of the turns until a slot of the team comes free. */
   atLimit: boolean
-  /** There is news since the last turn, so what that turn found is outdated. */
-  news: boolean
+  /** What was queued since the last turn, which that turn has not found: `behind`, only runs that had others before them. */
+  news: 'none' | 'behind' | 'some'
+  /** A slot of the team came free since the last turn. */
+  freed: boolean
 }
 
 const none: ReadonlySet<Language> = new Set()
@@ -15,31 +19,49 @@ const none: ReadonlySet<Language> = new Set()
 /** Which teams are known to have queued runs, by pool, and whose turn it is. Pure. */
 export class Backlog {
   readonly #pools = new Map<string, Map<string, Entry>>()
+  /** By pool, teams whose runs were queued here, of which no other replica was told. */
+  readonly #untold = new Map<string, Set<string>>()
 
   /** This team has queued runs in this pool, in these languages. Known teams keep their turn. */
   add(pool: string, team: string, languages: Languages = allLanguages): void {
-    const teams = this.#pools.get(pool) ?? new Map<string, Entry>()
-    this.#pools.set(pool, teams)
-    const entry = teams.get(team)
-    if (entry === undefined) teams.set(team, { languages: new Set(languages), atLimit: false, news: true })
-    else {
-      entry.news = true
-      for (const language of languages) entry.languages.add(language)
+    const entry = this.#entry(pool, team)
+    entry.news = 'some'
+    for (const language of languages) {
+      entry.languages.add(language)
+      entry.inOrder.add(language)
     }
   }
 
-  /** At its turn, nothing of this team in these languages was queued in this pool any more. */
+  /** A run of this team was queued here, for want of a slot or, with `isBehind`, only as others of its team came first. */
+  queued(pool: string, team: string, language: Language, isBehind = false): void {
+    const entry = this.#entry(pool, team)
+    if (!isBehind) this.add(pool, team, [language])
+    else if (entry.news === 'none') entry.news = 'behind'
+    entry.languages.add(language)
+    if (!entry.atLimit) this.#isUntold(pool, team)
+  }
+
+  /**
+   * At its turn, nothing of this team in these languages was queued in this pool any more. What was queued meanwhile is
+   * still to be claimed, but newer runs wait for it no longer where it had waited only for those: else a team whose runs
+   * never cease would come by its slots over the queue for ever.
+   */
   wasEmpty(pool: string, team: string, languages: Languages = allLanguages): void {
     const teams = this.#pools.get(pool)
     const entry = teams?.get(team)
-    if (entry?.news !== false) return
-    for (const language of languages) entry.languages.delete(language)
-    if (entry.languages.size === 0) teams!.delete(team)
+    if (entry === undefined || entry.news === 'some') return
+    for (const language of languages) {
+      entry.inOrder.delete(language)
+      if (entry.news === 'none') entry.languages.delete(language)
+    }
+    if (entry.languages.size > 0) return
+    teams!.delete(team)
+    this.#untold.get(pool)?.delete(team)
   }
 
   /** A newer run of this team in this language waits behind the queued ones. */
   has(pool: string, team: string, language: Language): boolean {
-    return this.languages(pool, team).has(language)
+    return this.#pools.get(pool)?.get(team)?.inOrder.has(language) ?? false
   }
 
   /** The languages in which this team may have queued runs in this pool. */
@@ -50,7 +72,9 @@ export class Backlog {
   /** At its turn, the team had no slot free. */
   reachedLimit(pool: string, team: string): void {
     const entry = this.#pools.get(pool)?.get(team)
-    if (entry?.news === false) entry.atLimit = true
+    if (entry === undefined || entry.freed) return
+    entry.atLimit = true
+    this.#untold.get(pool)?.delete(team)
   }
 
   /** A slot of this team came free; gives the pools where it has queued runs. */
@@ -59,8 +83,9 @@ export class Backlog {
     for (const [pool, teams] of this.#pools) {
       const entry = teams.get(team)
       if (entry === undefined) continue
+      if (entry.atLimit) this.#isUntold(pool, team)
       entry.atLimit = false
-      entry.news = true
+      entry.freed = true
       pools.push(pool)
     }
     return pools
@@ -80,7 +105,8 @@ export class Backlog {
     for (const [team, entry] of this.#pools.get(pool) ?? []) {
       if (turn.length === count) break
       if (entry.atLimit || !languages.some((language) => entry.languages.has(language)) || !canServe(team)) continue
-      entry.news = false
+      entry.news = 'none'
+      entry.freed = false
       turn.push(team)
     }
     return turn
@@ -95,6 +121,13 @@ export class Backlog {
     teams!.set(team, entry)
   }
 
+  /** Teams that may have queued runs in this pool of which no other replica was told; each is given once. */
+  untold(pool: string): string[] {
+    const teams = this.#untold.get(pool)
+    this.#untold.delete(pool)
+    return [...(teams ?? [])]
+  }
+
   /** Teams with queued runs in this pool. */
   teams(pool: string): string[] {
     return [...(this.#pools.get(pool)?.keys() ?? [])]
@@ -103,4 +136,21 @@ export class Backlog {
   pools(): string[] {
     return [...this.#pools].filter(([, teams]) => teams.size > 0).map(([pool]) => pool)
   }
+
+  #entry(pool: string, team: string): Entry {
+    const teams = this.#pools.get(pool) ?? new Map<string, Entry>()
+    this.#pools.set(pool, teams)
+    const entry = teams.get(team) ?? newEntry()
+    teams.set(team, entry)
+    return entry
+  }
+
+  #isUntold(pool: string, team: string): void {
+    const teams = this.#untold.get(pool) ?? new Set<string>()
+    this.#untold.set(pool, teams.add(team))
+  }
+}
+
+function newEntry(): Entry {
+  return { languages: new Set(), inOrder: new Set(), atLimit: false, news: 'some', freed: false }
 }

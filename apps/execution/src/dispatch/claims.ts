@@ -53,13 +53,27 @@ export class Claims {
 
   constructor(context: ClaimsContext) {
     this.#context = context
-    const { signals, backlog, nested } = context
+    const { signals } = context
     signals.queued.on((run) => this.#queued(run))
     signals.slotGranted.on((pool) => this.look(pool))
-    signals.slotFreed.on((team) => {
-      for (const pool of backlog.slotFreed(team)) this.look(pool)
-      nested.slotFreed(team)
-    })
+    signals.slotFreed.on((team) => this.slotFreed(team))
+  }
+
+  /** A slot of this team came free, wherever. */
+  slotFreed(team: string): void {
+    const { backlog, nested } = this.#context
+    for (const pool of backlog.slotFreed(team)) this.look(pool)
+    nested.slotFreed(team)
+  }
+
+  /** Whether the next run of this team that is known to be queued can begin here, other than in the last slot of a pool. */
+  canBegin(team: string): boolean {
+    const { backlog, runners } = this.#context
+    const { slots } = runners
+    const canIn = (pool: string) =>
+      slots.credit(pool) > 1 &&
+      [...backlog.languages(pool, team)].some((language) => slots.hasForRun(pool, team, language))
+    return !this.#stopped && backlog.pools().some(canIn)
   }
 
   /** There may be something to claim in this pool: a slot of a runner or of a team, or a queued run is new. */
@@ -92,6 +106,16 @@ export class Claims {
     const { runners, unserved } = this.#context
     if (runners.slots.hasForRun(pool, team, spec.language)) this.look(pool)
     else unserved.look(pool)
+    if (!this.#looking.has(pool)) this.#leave(pool)
+  }
+
+  /** What was queued here and could not be begun is told to those that may. */
+  #leave(pool: string): void {
+    const { backlog, signals } = this.#context
+    for (const team of backlog.untold(pool)) {
+      const languages = [...backlog.languages(pool, team)]
+      if (languages.length > 0) signals.leftOver.emit({ pool, team, languages })
+    }
   }
 
   async #work(pool: string, now: { again: boolean }): Promise<void> {
@@ -106,6 +130,7 @@ export class Claims {
     }
     // In the same turn as the last look at `again`, so that no call is lost in between.
     this.#looking.delete(pool)
+    this.#leave(pool)
   }
 
   /** One round of claims; whether another may bring more at once. */
@@ -123,7 +148,7 @@ export class Claims {
 
   /** One claim; whether it brought runs, or a team less to ask for. */
   async #claim(pool: string, { languages, teams, slots }: Portion): Promise<boolean> {
-    const { backlog, limits, metrics } = this.#context
+    const { backlog, limits, metrics, signals } = this.#context
     const sessions = slots.map(({ sessionId }) => sessionId)
     const quota = Math.ceil(slots.length / teams.length)
     const only = languages === allLanguages ? undefined : languages
@@ -146,8 +171,10 @@ export class Claims {
     let isOver = false
     for (const { team, left } of turns) {
       if (left === 'none') backlog.wasEmpty(pool, team, languages)
-      else if (left === 'no slot') backlog.reachedLimit(pool, team)
-      else continue
+      else if (left === 'no slot') {
+        backlog.reachedLimit(pool, team)
+        signals.slotAwaited.emit({ team, to: 'begin' })
+      } else continue
       isOver = true
     }
     this.#use(claimed, slots, request.fence)

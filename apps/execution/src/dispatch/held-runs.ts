@@ -75,7 +75,7 @@ export class HeldRuns {
       count = released.length
       const kinds = new Map(released.map((run) => [`${run.language} ${run.pool}`, run]))
       for (const { pool: runnerPool, language } of kinds.values()) {
-        backlog.add(runnerPool, process.team, [language])
+        backlog.queued(runnerPool, process.team, language)
         signals.queued.emit({ pool: runnerPool, team: process.team, spec: { language } })
       }
     }

@@ -130,8 +130,10 @@ export class NestedRuns {
 
   /** Whether the run need not wait: it has its slot, or it has ended. */
   async #try(resuming: Resuming, line: Line): Promise<boolean> {
-    const { pool, limits } = this.#context
-    const resumption = await this.#tried(() => resumeSlot(pool, resuming.id, limits.running(resuming.team)))
+    const { pool, limits, signals } = this.#context
+    const { id, team } = resuming
+    const resumption = await this.#tried(() => resumeSlot(pool, id, limits.running(team)))
+    if (resumption === 'waits') signals.slotAwaited.emit({ team, to: 'go on' })
     if (resumption === undefined || resumption === 'waits') return false
     line.waiting.delete(resuming)
     resuming.resolve()

@@ -4,9 +4,10 @@ import type { Logger } from '@automation/service'
 import type { MessageInitShape } from '@bufbuild/protobuf'
 import { LRUCache } from 'lru-cache'
 import type { RunOutcome } from '../end/waiters.ts'
-import type { Signals } from '../signals.ts'
+import type { Metrics } from '../metrics.ts'
 import type { Queries } from '../store/connections.ts'
 import { beat, removeReplicas, type ReplicaRow } from '../store/replicas.ts'
+import { GatheredNews, type News } from './queue-news.ts'
 
 export interface PeersContext {
   pool: Queries
@@ -14,8 +15,17 @@ export interface PeersContext {
   replicaId: string
   /** Where others reach this replica; undefined where it is the only one. */
   address: string | undefined
-  signals: Signals
+  metrics: Pick<Metrics, 'hints'>
   logger: Logger
+}
+
+/** A run that has ended here. */
+interface EndedRun {
+  executionId: string
+  /** Where it is kept nowhere. */
+  returnValue?: Uint8Array
+  /** The replica whose caller may wait for it; undefined: any. */
+  acceptedBy?: string
 }
 
 const wakeTimeoutMs = 2000
@@ -27,20 +37,17 @@ const findAgainMs = 500
  */
 export class Peers {
   readonly #context: PeersContext
-  readonly #ids = new Set<string>()
-  readonly #values = new Map<string, Uint8Array>()
+  #ended: EndedRun[] = []
   #others: ReplicaRow[] = []
+  /** What is new of the queue, by the id of whom it is for. */
+  readonly #news = new Map<string, GatheredNews>()
   /** Ids that were looked for and are not there; none comes back. */
   readonly #gone = new LRUCache<string, true>({ max: 1000 })
-  /** Ids of replicas that may have come since the last look. */
-  readonly #unknown = new Set<string>()
   #isStopping = false
   #scheduled = false
 
   constructor(context: PeersContext) {
     this.#context = context
-    // What is free here may be kept for newcomers.
-    context.signals.queued.on(() => this.#schedule())
   }
 
   /** Says that this replica is there, and learns of the others; to be repeated every few seconds. */
@@ -73,14 +80,24 @@ export class Peers {
 
   /**
    * This run has ended; a value that is kept nowhere goes along. `acceptedBy` is the replica whose caller may wait for it,
-   * where another one has accepted it.
+   * where another one has accepted it: only that one is told, while it is there.
    */
   ended(executionId: string, outcome?: RunOutcome & { transient: boolean }, acceptedBy?: string): void {
-    if (acceptedBy !== undefined && this.#mayHaveCome(acceptedBy)) this.#unknown.add(acceptedBy)
-    if (this.#others.length === 0 && this.#unknown.size === 0) return
-    this.#ids.add(executionId)
-    if (outcome?.transient && outcome.returnValue !== undefined) this.#values.set(executionId, outcome.returnValue)
+    const isStranger = acceptedBy !== undefined && this.#mayHaveCome(acceptedBy)
+    if (this.#others.length === 0 && !isStranger) return
+    const returnValue = outcome?.transient ? outcome.returnValue : undefined
+    this.#ended.push({ executionId, returnValue, acceptedBy })
     this.#schedule()
+  }
+
+  /** Tells these replicas what is new of the queue; absent: all. */
+  tell(news: News, to: readonly string[] = this.#others.map(({ id }) => id)): void {
+    for (const id of to) {
+      const gathered = this.#news.get(id) ?? new GatheredNews()
+      this.#news.set(id, gathered)
+      gathered.add(news)
+    }
+    if (to.length > 0) this.#schedule()
   }
 
   /** There is no other replica. Where others stop at the same time, those that come after them take over what runs. */
@@ -107,7 +124,7 @@ export class Peers {
   }
 
   #schedule(): void {
-    if (this.#scheduled || (this.#others.length === 0 && this.#unknown.size === 0)) return
+    if (this.#scheduled) return
     this.#scheduled = true
     setImmediate(() => {
       this.#scheduled = false
@@ -116,18 +133,28 @@ export class Peers {
   }
 
   async #tell(): Promise<void> {
-    const unknown = [...this.#unknown]
-    this.#unknown.clear()
-    if (unknown.length > 0 && !(await this.#find(unknown))) return this.#tellLater(unknown)
-    const executionIds = [...this.#ids]
-    const values = [...this.#values].map(([executionId, returnValue]) => ({ executionId, returnValue }))
-    this.#ids.clear()
-    this.#values.clear()
-    for (const { address } of this.#others) void this.#wake(address, { executionIds, values })
+    const strangers = this.#ended.flatMap(({ acceptedBy }) => acceptedBy ?? []).filter((id) => this.#mayHaveCome(id))
+    if (strangers.length > 0 && !(await this.#find(strangers))) return this.#tellLater()
+    const ended = this.#ended.splice(0)
+    for (const { id, address } of this.#others) {
+      const runs = ended.filter((run) => this.#concerns(run, id))
+      const news = this.#news.get(id)
+      if (runs.length === 0 && news === undefined) continue
+      const values = runs.flatMap(({ executionId, returnValue }) => (returnValue ? [{ executionId, returnValue }] : []))
+      const queue = { replicaId: this.#context.replicaId, ...news?.message }
+      void this.#wake(address, { executionIds: runs.map(({ executionId }) => executionId), values, queue })
+    }
+    this.#news.clear()
+  }
+
+  /** Those that waited at a replica that has gone, or is about to go, may wait at any other one. */
+  #concerns({ acceptedBy }: EndedRun, id: string): boolean {
+    return acceptedBy === id || !this.#others.some((other) => other.id === acceptedBy && !other.stopping)
   }
 
   async #wake(address: string, hint: MessageInitShape<typeof WakeRequestSchema>): Promise<void> {
-    const { neighbours, logger } = this.#context
+    const { neighbours, metrics, logger } = this.#context
+    metrics.hints.inc()
     try {
       await neighbours.at(ReplicaService, address).wake(hint, ownContext(asService('execution'), wakeTimeoutMs))
     } catch (error) {
@@ -136,8 +163,7 @@ export class Peers {
   }
 
   /** Who waits there would not be told else. */
-  #tellLater(unknown: string[]): void {
-    for (const id of unknown) this.#unknown.add(id)
+  #tellLater(): void {
     this.#scheduled = true
     setTimeout(() => {
       this.#scheduled = false

@@ -17,7 +17,7 @@ import type { Runners, RunnerStream } from './runners.ts'
 import type { Ends } from '../end/ends.ts'
 import type { KilledRuns } from '../end/killed-runs.ts'
 import type { Logs } from './log-writer.ts'
-import type { Signals } from '../signals.ts'
+import type { LeftOver, Signals } from '../signals.ts'
 import type { Sessions } from './sessions.ts'
 import type { Ending } from '../store/end-rows.ts'
 import { isOfRun } from '../store/log-chunks.ts'
@@ -41,6 +41,9 @@ interface Stream extends RunnerStream {
   team?: string
 }
 
+/** A runner answers sooner where it has slots to give. */
+const askAgainMs = 50
+
 /** The Work streams of runners: what they grant, say and bring back. */
 export class RunnerStreams {
   readonly #context: RunnerStreamsContext
@@ -49,8 +52,12 @@ export class RunnerStreams {
   /** Results on their way into the database, by run, fence and session: a runner brings them again over each new stream. */
   readonly #storing = new Map<string, Promise<void>>()
 
+  /** When a runner was asked for more slots, by its stream. */
+  readonly #askedAtMs = new WeakMap<RunnerStream['messages'], number>()
+
   constructor(context: RunnerStreamsContext) {
     this.#context = context
+    context.signals.leftOver.on((runs) => this.#ask(runs))
   }
 
   serve(requests: AsyncIterable<RunnerMessage>, signal: AbortSignal): RunnerStream['messages'] {
@@ -71,6 +78,19 @@ export class RunnerStreams {
   drain(): void {
     this.#isDraining = true
     for (const stream of this.#context.runners.streams) this.#drain(stream)
+  }
+
+  /** Asks one runner after the other for slots that lie idle at other replicas. */
+  #ask({ pool, team, languages }: LeftOver): void {
+    if (this.#isDraining) return
+    const { runners } = this.#context
+    const sessions = new Set(runners.slots.couldServe(pool, team, languages))
+    const askedAt = ({ messages }: RunnerStream) => this.#askedAtMs.get(messages) ?? -Infinity
+    const all = runners.streams.filter(({ sessionId }) => sessions.has(sessionId))
+    const [next] = all.toSorted((a, b) => askedAt(a) - askedAt(b))
+    if (next === undefined || performance.now() - askedAt(next) < askAgainMs) return
+    this.#askedAtMs.set(next.messages, performance.now())
+    next.messages.push({ message: { case: 'slotsWanted', value: {} } })
   }
 
   #drain({ sessionId, messages }: RunnerStream): void {
@@ -117,6 +137,7 @@ export class RunnerStreams {
     if (message.case === 'credit') {
       const { slots, team } = message.value
       runners.grant(stream, slots, team || undefined)
+      this.#askedAtMs.delete(stream.messages)
       signals.slotGranted.emit(stream.pool)
       if (stream.oneTeam && team !== '' && stream.team !== team) this.#bind(stream, team)
     } else if (message.case === 'draining') {

@@ -245,6 +245,17 @@ export class Slots {
     return this.kinds(pool).some((languages) => languages.includes(language) && this.hasFor({ pool, languages }, team))
   }
 
+  /** Sessions of runners that could run this team's code in one of these languages, had they a slot here. */
+  couldServe(pool: string, team: string, languages: readonly Language[]): string[] {
+    const could = (runner: RunnerCredit) =>
+      (!runner.oneTeam || (runner.bound && runner.team === team)) &&
+      !runner.doubtful &&
+      languages.some((language) => runner.languages.includes(language))
+    return this.#staying(pool)
+      .filter(could)
+      .map(({ sessionId }) => sessionId)
+  }
+
   /** Why no runner that is here can serve this team's runs in this language; undefined where one can, now or later. */
   whyNone(pool: string, team: string, language: Language): string | undefined {
     const all = this.#staying(pool)

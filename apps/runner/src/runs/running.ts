@@ -1,6 +1,5 @@
 import { RecentlySeen } from '../recently-seen.ts'
 import type { ActiveRun } from './active-run.ts'
-import type { ReplicaLink } from '../session/link.ts'
 
 /**
  * The runs of this runner, and how many of its slots they take. A run that waits for others takes none, and gets one
@@ -98,122 +97,6 @@ export class RunningRuns {
       go()
     }
   }
-}
-
-// How long a replica that is away keeps its share of the slots.
-const absentKeepsMs = 5000
-// A replica that has so many more free slots than its share gives some to those with fewer.
-const unequal = 2
-const behindPauseMs = 200
-
-/**
- * Grants slots that are free, each to one replica at a time, once for all that changed in a turn. A runner that is to
- * serve one team and is nobody's yet grants a single one.
- */
-export class SlotGrants {
-  readonly #links: ReplicaLink[]
-  readonly #runs: RunningRuns
-  readonly #slots: number
-  readonly #startedAt = performance.now()
-  readonly #binding: TeamBinding
-  #isPlanned = false
-  #isOver = false
-  #pause: NodeJS.Timeout | undefined
-
-  constructor(links: ReplicaLink[], runs: RunningRuns, slots: number, binding: TeamBinding) {
-    this.#links = links
-    this.#runs = runs
-    this.#slots = slots
-    this.#binding = binding
-  }
-
-  soon(): void {
-    if (this.#isPlanned) return
-    this.#isPlanned = true
-    setImmediate(() => {
-      this.#isPlanned = false
-      if (!this.#isOver) this.#grant()
-    })
-  }
-
-  stop(): void {
-    this.#isOver = true
-  }
-
-  #later(): void {
-    if (this.#pause !== undefined) return
-    this.#pause = setTimeout(() => {
-      this.#pause = undefined
-      this.soon()
-    }, behindPauseMs).unref()
-  }
-
-  /** Asks slots back that lie idle at one replica while another, such as one that has just come, has fewer than its share. */
-  balance(): void {
-    if (this.#isOver || this.#binding.isFree) return
-    const takers = this.#links.filter(({ takesSlots, isBehind }) => takesSlots && !isBehind)
-    for (const [at, slots] of excessOf(takers).entries()) {
-      const link = takers[at]!
-      if (slots === 0 || link.reclaimed > 0) continue
-      if (link.send({ case: 'reclaim', value: { slots } })) link.reclaimed = slots
-    }
-  }
-
-  /** No replica has a slot that it could fill. */
-  get isAllBack(): boolean {
-    return this.#links.every(({ granted }) => granted === 0)
-  }
-
-  #grant(): void {
-    const granted = this.#links.reduce((sum, link) => sum + link.granted, 0)
-    const isEarly = performance.now() - this.#startedAt < absentKeepsMs
-    const { isFree, team } = this.#binding
-    const slots = isFree ? 1 : this.#slots
-    const more = grantsFor(this.#links, Math.min(this.#runs.free, slots) - granted, slots, isEarly)
-    for (const [at, link] of this.#links.entries()) {
-      const count = link.isBehind ? 0 : more[at]!
-      if (count === 0 && link.knownTeam === team) continue
-      if (!link.send({ case: 'credit', value: { slots: count, team } })) continue
-      link.granted += count
-      link.knownTeam = team
-    }
-    if (this.#links.some(({ isBehind }) => isBehind)) this.#later()
-    if (isEarly && this.#links.some(({ takesSlots }) => !takesSlots))
-      setTimeout(() => this.soon(), absentKeepsMs).unref()
-  }
-}
-
-/** A replica that slots can be granted to, and how many it has or holds a run in. */
-interface Grantee {
-  takesSlots: boolean
-  granted: number
-  running: number
-}
-
-/**
- * How many more slots to grant to each of these, when `free` are neither taken nor granted. Those with the least come
- * first; what a replica that is away would have is kept for it while `keepForAbsent`.
- */
-export function grantsFor(replicas: Grantee[], free: number, slots: number, keepForAbsent: boolean): number[] {
-  const grants = replicas.map(() => 0)
-  const connected = replicas.flatMap(({ takesSlots }, at) => (takesSlots ? [at] : []))
-  if (connected.length === 0) return grants
-  const absent = keepForAbsent ? replicas.length - connected.length : 0
-  const kept = Math.floor((slots * absent) / replicas.length)
-  for (let left = free - kept; left > 0; left -= 1) {
-    const has = (at: number) => replicas[at]!.granted + replicas[at]!.running + grants[at]!
-    const poorest = connected.reduce((best, at) => (has(at) < has(best) ? at : best))
-    grants[poorest]! += 1
-  }
-  return grants
-}
-
-/** How many of its granted slots each of these has beyond its share; none while all have about the same. */
-export function excessOf(takers: Pick<Grantee, 'granted' | 'running'>[]): number[] {
-  const all = takers.reduce((sum, { granted, running }) => sum + granted + running, 0)
-  const share = Math.ceil(all / takers.length)
-  const isPoor = takers.some(({ granted, running }) => granted + running <= share - unequal)
-  return takers.map(({ granted, running }) => (isPoor ? Math.max(0, Math.min(granted, granted + running - share)) : 0))
 }
 
 /** Whom the runner serves: every team or, where it is for one, that of the first run that it begins. */

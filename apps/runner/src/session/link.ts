@@ -33,6 +33,8 @@ export interface LinkOptions {
   returned(): void
   /** Nobody has a use for these sets of packages any more. */
   removeSets(keys: readonly string[]): void
+  /** Runs wait at the replica. */
+  slotsWanted(link: ReplicaLink): void
   /** The stream has ended; `failure` where it broke. */
   down(link: ReplicaLink, failure: Failure | undefined): void
   logger: Logger
@@ -52,6 +54,10 @@ export class ReplicaLink {
   isConnected = false
   /** So many slots were asked back, and no answer has come. */
   reclaimed = 0
+  /** So many more slots the replica gets first, as runs wait there. */
+  wanted = 0
+  /** Slots that its runs have held and that are free. */
+  freed = 0
   /** The replica is about to stop, as it says itself. */
   #isDraining = false
   /** No name leads to the replica any more: once the stream ends, no other is opened. */
@@ -200,6 +206,8 @@ export class ReplicaLink {
         return options.returned()
       case 'removeSets':
         return options.removeSets(message.value.keys)
+      case 'slotsWanted':
+        return options.slotsWanted(this)
       case undefined:
       // A newer replica says something that this runner does not know.
     }
@@ -210,6 +218,8 @@ export class ReplicaLink {
     this.#isDraining = false
     this.granted = 0
     this.reclaimed = 0
+    this.wanted = 0
+    this.freed = 0
     this.knownTeam = ''
     this.#versions.clear()
     this.#options.down(this, failure)

@@ -1607,6 +1607,13 @@ export declare type WakeRequest = Message<"automation.execution.v1.WakeRequest">
    * @generated from field: repeated automation.execution.v1.TransientValue values = 2;
    */
   values: TransientValue[];
+
+  /**
+   * What is new of the queue, if only nothing. Absent, as from an older replica: anything may be, so all of it is looked at.
+   *
+   * @generated from field: automation.execution.v1.QueueNews queue = 3;
+   */
+  queue?: QueueNews | undefined;
 };
 
 /**
@@ -1614,6 +1621,80 @@ export declare type WakeRequest = Message<"automation.execution.v1.WakeRequest">
  * Use `create(WakeRequestSchema)` to create a new message.
  */
 export declare const WakeRequestSchema: GenMessage<WakeRequest>;
+
+/**
+ * @generated from message automation.execution.v1.QueueNews
+ */
+export declare type QueueNews = Message<"automation.execution.v1.QueueNews"> & {
+  /**
+   * The id of the replica that says it.
+   *
+   * @generated from field: string replica_id = 1;
+   */
+  replicaId: string;
+
+  /**
+   * What waits and the sender has no slot for.
+   *
+   * @generated from field: repeated automation.execution.v1.WaitingRuns waiting = 2;
+   */
+  waiting: WaitingRuns[];
+
+  /**
+   * Teams at their limits. The sender is to be told, once, when a slot of theirs comes free that is not used there.
+   *
+   * @generated from field: repeated string awaited_teams = 3;
+   */
+  awaitedTeams: string[];
+
+  /**
+   * The same of teams with runs that go on once they have a slot of the team again: told in any case.
+   *
+   * @generated from field: repeated string resuming_teams = 4;
+   */
+  resumingTeams: string[];
+
+  /**
+   * Teams that a slot has come free of.
+   *
+   * @generated from field: repeated string freed_teams = 5;
+   */
+  freedTeams: string[];
+};
+
+/**
+ * Describes the message automation.execution.v1.QueueNews.
+ * Use `create(QueueNewsSchema)` to create a new message.
+ */
+export declare const QueueNewsSchema: GenMessage<QueueNews>;
+
+/**
+ * Runs of a team that wait for a runner of a pool.
+ *
+ * @generated from message automation.execution.v1.WaitingRuns
+ */
+export declare type WaitingRuns = Message<"automation.execution.v1.WaitingRuns"> & {
+  /**
+   * @generated from field: string pool = 1;
+   */
+  pool: string;
+
+  /**
+   * @generated from field: string team = 2;
+   */
+  team: string;
+
+  /**
+   * @generated from field: repeated automation.common.v1.Language languages = 3;
+   */
+  languages: Language[];
+};
+
+/**
+ * Describes the message automation.execution.v1.WaitingRuns.
+ * Use `create(WaitingRunsSchema)` to create a new message.
+ */
+export declare const WaitingRunsSchema: GenMessage<WaitingRuns>;
 
 /**
  * A return value that is delivered to whoever waits and not kept.
@@ -2037,7 +2118,7 @@ export declare const ExecutionService: GenService<{
 }>;
 
 /**
- * Between replicas of execution: "these executions are terminal; wake who waits for them, and look at the queue".
+ * Between replicas of execution: "these executions are terminal: wake who waits for them", and what is new of the queue.
  * A hint, never a fact; only the values that are kept nowhere are told by it alone.
  *
  * @generated from service automation.execution.v1.ReplicaService

@@ -138,6 +138,12 @@ export declare type ReplicaMessage = Message<"automation.runner.v1.ReplicaMessag
      */
     value: RemoveSets;
     case: "removeSets";
+  } | {
+    /**
+     * @generated from field: automation.runner.v1.SlotsWanted slots_wanted = 10;
+     */
+    value: SlotsWanted;
+    case: "slotsWanted";
   } | { case: undefined; value?: undefined };
 };
 
@@ -670,7 +676,7 @@ export declare type Draining = Message<"automation.runner.v1.Draining"> & {
 export declare const DrainingSchema: GenMessage<Draining>;
 
 /**
- * The runner takes so many of its free slots back, as another replica has fewer. The answer is one SlotsReturned, with as
+ * The runner takes so many of its free slots back, as another replica has a use for them. The answer is one SlotsReturned, with as
  * many as are free, if only 0.
  *
  * @generated from message automation.runner.v1.Reclaim
@@ -687,6 +693,21 @@ export declare type Reclaim = Message<"automation.runner.v1.Reclaim"> & {
  * Use `create(ReclaimSchema)` to create a new message.
  */
 export declare const ReclaimSchema: GenMessage<Reclaim>;
+
+/**
+ * Runs wait at this replica that the runner could take, and no slot of its is left here: some of those that lie idle at
+ * other replicas, or the next one that comes free, may go here.
+ *
+ * @generated from message automation.runner.v1.SlotsWanted
+ */
+export declare type SlotsWanted = Message<"automation.runner.v1.SlotsWanted"> & {
+};
+
+/**
+ * Describes the message automation.runner.v1.SlotsWanted.
+ * Use `create(SlotsWantedSchema)` to create a new message.
+ */
+export declare const SlotsWantedSchema: GenMessage<SlotsWanted>;
 
 /**
  * The replica is about to stop: it starts no more runs, and wants no more slots. Those that it has come back as

@@ -1,0 +1,38 @@
+import { LRUCache } from 'lru-cache'
+import type { SlotUse } from '../signals.ts'
+
+interface Awaiting {
+  replicaId: string
+  to: SlotUse
+  untilMs: number
+}
+
+/** Longer than whoever awaits a slot says nothing of it. */
+const believedMs = 5000
+
+/** Which replicas are to be told when a slot of a team comes free: each once. Pure. */
+export class AwaitedSlots {
+  readonly #byTeam = new LRUCache<string, Awaiting[]>({ max: 10_000 })
+
+  /** This replica awaits a slot of this team. */
+  add(team: string, replicaId: string, to: SlotUse, nowMs: number): void {
+    const others = this.#of(team, nowMs).filter((each) => each.replicaId !== replicaId || each.to !== to)
+    this.#byTeam.set(team, [...others, { replicaId, to, untilMs: nowMs + believedMs }])
+  }
+
+  /** A slot has come free; gives who is to be told. `isUsed`: whether the next run of the queue takes it here. */
+  freed(team: string, isUsed: () => boolean, nowMs: number): string[] {
+    if (!this.#byTeam.has(team)) return []
+    const all = this.#of(team, nowMs)
+    const used = isUsed()
+    const told = all.filter(({ to }) => to === 'go on' || !used)
+    const left = all.filter((each) => !told.includes(each))
+    if (left.length > 0) this.#byTeam.set(team, left)
+    else this.#byTeam.delete(team)
+    return [...new Set(told.map(({ replicaId }) => replicaId))]
+  }
+
+  #of(team: string, nowMs: number): Awaiting[] {
+    return (this.#byTeam.get(team) ?? []).filter(({ untilMs }) => untilMs > nowMs)
+  }
+}
