@@ -9,7 +9,7 @@ export interface Load {
 const fewCalls = 64
 const mostOfMean = 1.25
 /** Most calls take less, but for those that wait for a run. */
-const patienceMs = 1000
+const patienceMs = 3000
 
 /**
  * Replicas, as indices, in the order in which calls for a team go to them: the first one that can be had is taken. It is
