@@ -99,7 +99,16 @@ function size(bytes: number): string {
 
 /** Commands by who uses them: the title, and what is typed behind `npm run`. */
 const commands: Record<string, string[]> = {
-  'To run the system': ['start', 'start:services', 'admin', 'admin teams', 'admin tokens', 'admin keys'],
+  'To run the system': [
+    'start',
+    'start:services',
+    'start:runner',
+    'admin',
+    'admin teams',
+    'admin pools',
+    'admin tokens',
+    'admin keys',
+  ],
   'To build and install it': ['images', 'release', 'test:cluster', 'pack:clients'],
   'To change it': [
     'check',

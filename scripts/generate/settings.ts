@@ -207,6 +207,24 @@ export const groups: SettingGroup[] = [
     title: 'Runners',
     settings: {
       RUNNER_POOL: 'the pool of a runner',
+      RUNNER_LABELS:
+        'what a runner says of itself, `name=value`, separated by commas: a [pool of a team](../guides/operating/outside-runners.md) may want some',
+      RUNNER_URL: {
+        default: 'none: the services are in its network',
+        text: 'the address at which a gateway serves [runners of other networks](../guides/operating/outside-runners.md), such as `https://runners.example.com`; https, or on this machine',
+      },
+      RUNNER_TOKEN: {
+        default: 'none',
+        text: 'the token of a pool, beside `RUNNER_URL` and in place of `RUNNER_KEY` and `RUNNER_POOL`; better from a file, as `RUNNER_TOKEN_FILE`',
+      },
+      RUNNERS_PORT: {
+        default: 'none: there is no such port',
+        text: 'where the gateway listens for runners of other networks, gRPC; 0 for a free one',
+      },
+      RUNNERS_TLS_DIR: {
+        default: 'none: without TLS, behind what ends it',
+        text: 'a folder with a certificate, `tls.crt`, and its key, `tls.key`, in PEM, with which that port speaks TLS itself; read at the start',
+      },
       RUNNER_SLOTS: 'runs that it takes at once',
       RUNNER_CHILDREN_MEMORY_MB: {
         default: "half of the machine's",

@@ -225,6 +225,7 @@ describe.runIf(isThere('helm'))('who reaches what', () => {
       'objects: S3_SECRET_KEY is S3_SECRET_KEY',
       'postgres: uri is DATABASE_URL',
       'release-process-automation-pod-settings: pods.json is pods.json',
+      'runners-tls: all of it in /run/secrets/runners-tls',
     ])
     expect(podSettings(manifests)).toHaveProperty('runners.secret', 'automation-runner-key')
   })

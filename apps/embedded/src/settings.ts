@@ -10,7 +10,7 @@ export interface SystemSettings {
   /** Absent: an embedded PostgreSQL in the data folder. */
   databaseUrl: string | undefined
   port: number
-  /** Where the gateway listens, with its ports for sandboxes and the console; 0 for a free one. */
+  /** Where the gateway listens, with its ports for sandboxes, runners and the console; 0 for a free one. */
   gatewayPorts: number[]
   /** Where health and metrics are told. */
   health: { host: string; port: number }
@@ -23,7 +23,7 @@ export interface SystemSettings {
 
 /** Reads them; faults are noted in the environment. */
 export function readSystemSettings(env: Environment): SystemSettings {
-  const { port, publicUrl, sandboxes, console } = readGatewayConfig(env)
+  const { port, publicUrl, sandboxes, console, runners } = readGatewayConfig(env)
   const bootstrapTeam = env.text('BOOTSTRAP_TEAM', 'demo')
   if (!isTeamSlug(bootstrapTeam)) env.fault('BOOTSTRAP_TEAM', 'must be 1 to 63 of a-z, 0-9 and inner hyphens')
   const bootstrapApiToken = env.secret('BOOTSTRAP_API_TOKEN')
@@ -33,7 +33,7 @@ export function readSystemSettings(env: Environment): SystemSettings {
     dataDir: resolve(env.text('DATA_DIR', '.data')),
     databaseUrl: env.secret('DATABASE_URL'),
     port,
-    gatewayPorts: [port, sandboxes.publicPort, sandboxes.grpcPort, console?.port ?? 0],
+    gatewayPorts: [port, sandboxes.publicPort, sandboxes.grpcPort, console?.port ?? 0, runners?.port ?? 0],
     health: {
       host: env.text('INTERNAL_HOST', '127.0.0.1'),
       port: env.integer('HEALTH_PORT', { default: port === 0 ? 0 : 9200, max: 65_535 }),

@@ -92,7 +92,8 @@ test('over the wire, storage keeps the sets that manifests of the catalog refer 
 
 function runContext(installs?: string): CallContext {
   const exp = Math.floor(Date.now() / 1000) + 60
-  const token = new RunTokens(internalKey).sign({ team, executionId: 'e1', depth: 0, createdBy: 'a', installs, exp })
+  const rights = { team, executionId: 'e1', pool: 'default', depth: 0, createdBy: 'a', installs, exp }
+  const token = new RunTokens(internalKey).sign(rights)
   return { ...userContext(team), principal: { role: 'run', team: '', subject: 'run', name: 'run', token } }
 }
 

@@ -15,6 +15,8 @@ import { Runners } from './dispatch/runners.ts'
 import { Egress } from './react/egress.ts'
 import { Ends } from './end/ends.ts'
 import { ErrorHandlers } from './react/error-handlers.ts'
+import { KnownPools } from './dispatch/known-pools.ts'
+import { PoolTokens } from './dispatch/pool-tokens.ts'
 import { HeldRuns } from './dispatch/held-runs.ts'
 import { KilledRuns } from './end/killed-runs.ts'
 import { ForcedEnds } from './end/forced-ends.ts'
@@ -75,7 +77,8 @@ export function compose(
   const limitRows = new TeamLimitRows(logger, (knownRevision) =>
     teams.listTeamLimits({ knownRevision }, ownContext(asService('execution'), 5000)),
   )
-  const limits = new RunLimits(config, limitRows)
+  const knownPools = new KnownPools({ pool: reads, shared: config.pools, logger })
+  const limits = new RunLimits(config, knownPools, limitRows)
   const leaseMs = config.runnerLeaseMs
 
   const signals = new Signals()
@@ -115,7 +118,7 @@ export function compose(
   const parametersCheck = new ParametersCheck()
   const egress = new Egress(config.egressAllow)
   const checking = { egress, specs, gate, refusals, parametersCheck }
-  const admission = new Admission({ pool: hot, config, ...checking, limits, starts, waiters })
+  const admission = new Admission({ pool: hot, config, ...checking, limits, knownPools, starts, waiters })
 
   // How it comes to a runner.
   const nested = new NestedRuns({ pool: hot, admission, outcomes, runners, limits, logger, signals })
@@ -126,8 +129,10 @@ export function compose(
   const logs = new Logs(pools.logs, partitions, metrics, logger, signal, signals)
   const sessions = new Sessions(hot, forced, leaseMs)
   const killedRuns = new KilledRuns(pools.events, partitions, logger)
+  const poolTokens = new PoolTokens(hot)
   const { returnValueMaxBytes, retentionDays } = config
-  const streams = new RunnerStreams({ sessions, runners, signals, ends, killedRuns, logs, returnValueMaxBytes, logger })
+  const hearing = { pool: hot, sessions, runners, signals, ends, killedRuns, logs }
+  const streams = new RunnerStreams({ ...hearing, returnValueMaxBytes, logger })
 
   // Who reads it, and what follows from it.
   const records = new Records(reads, config.waitingStatus)
@@ -136,7 +141,7 @@ export function compose(
   const processSummaries = new ProcessSummaries(reads, counter, config.waitingStatus)
   const watches = new Watches(reads, signals)
   const teamEvents = new TeamEvents(reads, pools.events, logger)
-  const agentPools = new AgentPools(reads, runners.slots, config.pools)
+  const agentPools = new AgentPools(reads, runners.slots, knownPools)
   const waitingRuns = new WaitingRuns({ reads, limits, capacity, agentPools })
   const teamCapacity = new TeamCapacity(reads, limits, runners.slots)
   const outbox = new TimelineOutbox(pools.events, traces, logger)
@@ -162,7 +167,7 @@ export function compose(
     deletion,
     peers,
   }
-  const keeping = { hot, reads, partitions, retentionDays, leaseMs, pools: config.pools, metrics, logger }
+  const keeping = { hot, reads, partitions, retentionDays, leaseMs, knownPools, metrics, logger }
   const upkeep = new Upkeep({ ...looked, ...keeping, events, signals })
 
   return {
@@ -190,6 +195,8 @@ export function compose(
     limits,
     limitRows,
     agentPools,
+    knownPools,
+    poolTokens,
     waitingRuns,
     teamCapacity,
     capacity,

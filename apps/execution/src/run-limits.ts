@@ -1,4 +1,5 @@
 import type { TeamLimitRows, TeamSuspension } from '@automation/service'
+import type { KnownPools } from './dispatch/known-pools.ts'
 import type { ExecutionConfig } from './config.ts'
 import type { TeamLimits } from './store/start-rows.ts'
 
@@ -7,18 +8,24 @@ const patienceMs = 2000
 
 /** How many runs a team may have: what the settings say, or what the operator has given the team. */
 export class RunLimits {
-  readonly #config: Pick<ExecutionConfig, 'teamMaxRunning' | 'teamMaxQueued' | 'pools'>
+  readonly #config: Pick<ExecutionConfig, 'teamMaxRunning' | 'teamMaxQueued'>
+  readonly #pools: KnownPools
   readonly #rows: TeamLimitRows
 
-  constructor(config: Pick<ExecutionConfig, 'teamMaxRunning' | 'teamMaxQueued' | 'pools'>, rows: TeamLimitRows) {
+  constructor(
+    config: Pick<ExecutionConfig, 'teamMaxRunning' | 'teamMaxQueued'>,
+    pools: KnownPools,
+    rows: TeamLimitRows,
+  ) {
     this.#config = config
+    this.#pools = pools
     this.#rows = rows
   }
 
   of(team: string): TeamLimits {
-    const { teamMaxQueued, pools } = this.#config
+    const { teamMaxQueued } = this.#config
     const maxQueued = this.#rows.of(team, 'queued', teamMaxQueued)
-    return { maxRunning: this.beginning(team), maxQueued, onePool: pools.length === 1 }
+    return { maxRunning: this.beginning(team), maxQueued, onePool: this.#pools.of(team).length === 1 }
   }
 
   running(team: string): number {
@@ -52,8 +59,8 @@ export class RunLimits {
 
   /** Runs of teams with the same key have the same limits. */
   keyOf(team: string): string {
-    const { maxRunning, maxQueued } = this.of(team)
-    return `${maxRunning} ${maxQueued}`
+    const { maxRunning, maxQueued, onePool } = this.of(team)
+    return `${maxRunning} ${maxQueued} ${onePool}`
   }
 
   /** Of runners that serve one team each; undefined: as their operator has said. */

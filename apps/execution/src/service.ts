@@ -8,6 +8,7 @@ import type { ExecutionEvent } from '@automation/contract/events/v1/execution_ev
 import { RunService } from '@automation/contract/run/v1/run'
 import { RunnerDemandService } from '@automation/contract/runner/v1/demand'
 import { RunnerOperatorService } from '@automation/contract/execution/v1/runner_operator'
+import { PoolTokenService, TeamPoolService } from '@automation/contract/execution/v1/team_pool'
 import { RunnerService } from '@automation/contract/runner/v1/runner'
 import { KafkaBus, OutboxBus, type EventBus, type FedEventBus, type Outbox } from '@automation/events'
 import { served, type Handlers, type ServedService } from '@automation/rpc'
@@ -20,6 +21,7 @@ import { firingService } from './rpc/firing-service.ts'
 import { installService } from './rpc/install-service.ts'
 import { demandService } from './rpc/demand-service.ts'
 import { runnerOperatorService } from './rpc/runner-operator-service.ts'
+import { poolTokenService, teamPoolService } from './rpc/team-pool-service.ts'
 import { executionService } from './rpc/execution-service.ts'
 import { replicaService } from './rpc/replica-service.ts'
 import { runService } from './rpc/run-service.ts'
@@ -76,17 +78,19 @@ export function createExecution(config: ExecutionConfig, context: PartContext): 
 
   function open(engine: Engine) {
     const { streams, sessions, waiters, runners, outcomes, watches, upkeep, admission, nested, tokens } = engine
-    const { capacity, pools, queueHints } = engine
-    const demanding = { reads: pools.reads, capacity, runnerPools: config.pools, limits: engine.limits }
+    const { capacity, pools, knownPools, poolTokens, queueHints } = engine
+    const demanding = { reads: pools.reads, capacity, knownPools, limits: engine.limits }
     return {
       engine,
       executions: executionService(engine),
-      runners: runnerService(streams, sessions),
+      runners: runnerService(streams, sessions, poolTokens),
       replicas: replicaService(waiters, runners, outcomes, watches, queueHints, () => upkeep.lookAtQueue()),
       installs: installService(admission, engine.pools.reads, config.runTimeoutMaxMs),
       firings: firingService(admission, pools.reads),
       demand: demandService(demanding),
       runnerOperator: runnerOperatorService(pools),
+      teamPools: teamPoolService({ pool: pools.reads, knownPools, sessions, runners }),
+      poolTokens: poolTokenService(poolTokens),
       statistics: statisticsService(engine.statistics, engine.processSummaries),
       teamEvents: teamEventService(engine.teamEvents),
       teamRemoval: teamRemovalService(engine.teamRemoval, runners),
@@ -102,6 +106,8 @@ export function createExecution(config: ExecutionConfig, context: PartContext): 
       late(RunnerService, () => running?.runners),
       late(RunnerDemandService, () => running?.demand),
       late(RunnerOperatorService, () => running?.runnerOperator),
+      late(TeamPoolService, () => running?.teamPools),
+      late(PoolTokenService, () => running?.poolTokens),
       late(ReplicaService, () => running?.replicas),
       late(InstallService, () => running?.installs),
       late(FiringService, () => running?.firings),

@@ -2,6 +2,7 @@ import type { FedEventBus } from '@automation/events'
 import { createdAtMs } from '@automation/database'
 import { Periodic, type Logger } from '@automation/service'
 import type { Claims } from './dispatch/claims.ts'
+import type { KnownPools } from './dispatch/known-pools.ts'
 import type { Backlog } from './dispatch/backlog.ts'
 import type { Runners } from './dispatch/runners.ts'
 import type { HeldRuns } from './dispatch/held-runs.ts'
@@ -35,7 +36,7 @@ export interface UpkeepContext {
   partitions: Partitions
   retentionDays: number
   leaseMs: number
-  pools: string[]
+  knownPools: KnownPools
   backlog: Backlog
   claims: Claims
   held: HeldRuns
@@ -58,6 +59,7 @@ export interface UpkeepContext {
 
 const lookMs = 1000
 const peersMs = 2000
+const poolsMs = 2000
 // Live streams find so what other replicas write.
 const watchMs = 500
 // Streams of teams are told so often; nothing is read while there is none.
@@ -84,6 +86,7 @@ export class Upkeep {
     const sweep = work('deleted processes', 5000, (signal) => deletion.sweep(signal))
     signals.processDeleted.on(() => sweep.soon())
     this.#works = [
+      work('pools', poolsMs, () => context.knownPools.look()),
       work('queue', lookMs, () => this.lookAtQueue()),
       work('replicas', peersMs, () => context.peers.look()),
       work('held runs', heldMs, () => held.look()),
@@ -94,6 +97,7 @@ export class Upkeep {
       work('team events', teamEventsMs, () => context.teamEvents.look()),
       work('gauges', 5000, () => this.#measure()),
       work('leases', leaseMs / 3, async () => {
+        await sessions.endWithoutToken(runners)
         await reaper.reap()
         await sessions.check(runners)
       }),
@@ -156,8 +160,8 @@ export class Upkeep {
   }
 
   async #lookOnce(): Promise<void> {
-    const { hot, pools, backlog, claims, nested, runners } = this.#context
-    const wanted = pools.filter((pool) => runners.slots.credit(pool) > 0)
+    const { hot, knownPools, backlog, claims, nested, runners } = this.#context
+    const wanted = knownPools.all.filter((pool) => runners.slots.credit(pool) > 0)
     if (wanted.length > 0) {
       const asked = wanted.map((name) => ({ name, withLanguages: !runners.slots.runsAll(name) }))
       for (const { pool, team, languages } of await readBacklog(hot, asked)) {
@@ -176,11 +180,13 @@ export class Upkeep {
   }
 
   async #measure(): Promise<void> {
-    const { reads, metrics, waiters, watches, teamEvents, runners, pools } = this.#context
+    const { reads, metrics, waiters, watches, teamEvents, runners, knownPools } = this.#context
     metrics.waiting.set(waiters.count)
     metrics.watching.set(watches.count + teamEvents.count)
     metrics.partitionDays.set(this.partitionDays)
-    for (const pool of pools) {
+    // A pool that was deleted is told of no more.
+    for (const gauge of [metrics.credit, metrics.sessions]) gauge.reset()
+    for (const pool of knownPools.all) {
       metrics.credit.set({ pool }, runners.slots.credit(pool))
       metrics.sessions.set({ pool }, runners.streams.filter((stream) => stream.pool === pool).length)
     }
@@ -195,8 +201,10 @@ export class Upkeep {
   }
 
   async #measureQueues(): Promise<void> {
-    const { hot, metrics, pools, events } = this.#context
-    for (const { pool, count, oldest } of await readQueueLengths(hot, pools)) {
+    const { hot, metrics, knownPools, events } = this.#context
+    const queues = await readQueueLengths(hot, knownPools.all)
+    for (const gauge of [metrics.queue, metrics.queueOldest]) gauge.reset()
+    for (const { pool, count, oldest } of queues) {
       metrics.queue.set({ pool }, count)
       metrics.queueOldest.set({ pool }, oldest === null ? 0 : Math.max(Date.now() - createdAtMs(oldest), 0) / 1000)
     }

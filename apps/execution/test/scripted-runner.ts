@@ -9,7 +9,7 @@ import {
   type RunnerMessageSchema,
   type UsageSchema,
 } from '@automation/contract/runner/v1/runner'
-import { ownContext, type CallContext, type Neighbours } from '@automation/rpc'
+import { asRunnerWith, ownContext, type CallContext, type Neighbours } from '@automation/rpc'
 import { MessageQueue } from '@automation/rpc/message-queue'
 import { until } from '@automation/testing'
 import type { MessageInitShape } from '@bufbuild/protobuf'
@@ -32,6 +32,9 @@ export interface Script {
   languages?: Language[]
   /** Of a runner that is connected elsewhere already; absent: one of its own. */
   sessionId?: string
+  /** It comes with the token of a pool. */
+  poolToken?: string
+  labels?: Record<string, string>
 }
 
 /** A call of a run. */
@@ -56,7 +59,7 @@ export class ScriptedRunner {
   readonly #running = new Map<string, Run>()
   /** Running, or ended with a result that is not stored. */
   readonly #named = new Set<string>()
-  readonly #script: Required<Script>
+  readonly #script: Required<Omit<Script, 'poolToken'>> & Pick<Script, 'poolToken'>
   readonly #neighbours: Neighbours
   #sent: MessageQueue<Sent>[] = []
   readonly #over: Promise<void>[] = []
@@ -79,6 +82,7 @@ export class ScriptedRunner {
       oneTeam: false,
       languages: [],
       sessionId: v7(),
+      labels: {},
       ...script,
     }
     this.sessionId = this.#script.sessionId
@@ -89,13 +93,13 @@ export class ScriptedRunner {
     const clients = this.#neighbours
       .replicas(RunnerService)
       .map((address) => this.#neighbours.at(RunnerService, address))
-    const { slots, pool, oneTeam, languages } = this.#script
+    const { slots, pool, oneTeam, languages, labels } = this.#script
     const share = Math.ceil(slots / clients.length)
     for (const [index, client] of clients.entries()) {
       const sent = new MessageQueue<Sent>()
       this.#sent.push(sent)
       const { sessionId } = this
-      const hello = { sessionId, runnerName: 'scripted', pool, slots, oneTeam, languages }
+      const hello = { sessionId, runnerName: 'scripted', pool, slots, oneTeam, languages, labels }
       sent.push({ message: { case: 'hello', value: hello } })
       const answers = client.work(sent, this.#context())
       const welcome = Promise.withResolvers<void>()
@@ -201,7 +205,9 @@ export class ScriptedRunner {
   }
 
   #context(): CallContext {
-    const context = ownContext({ role: 'runner', team: '', subject: 'scripted', name: 'scripted' }, 600_000)
+    const { poolToken } = this.#script
+    const self = { role: 'runner', team: '', subject: 'scripted', name: 'scripted' } as const
+    const context = ownContext(poolToken === undefined ? self : asRunnerWith(poolToken), 600_000)
     return { ...context, signal: this.#stop.signal }
   }
 

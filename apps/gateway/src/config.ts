@@ -68,6 +68,18 @@ export interface GatewayConfig {
   /** Undefined: there is no console. */
   console: ConsoleListener | undefined
   sandboxes: SandboxListeners
+  /** Undefined: runners of other networks have no way in. */
+  runners: RunnerListener | undefined
+}
+
+/** Where the gateway listens for runners of other networks. */
+export interface RunnerListener {
+  port: number
+  /** Undefined: it is without TLS. */
+  tls: TlsIdentity | undefined
+  maxMessageBytes: number
+  /** Of what runners send. */
+  maxReceivedBytes: number
 }
 
 /** Where the gateway listens for the console. */
@@ -123,6 +135,7 @@ export function readGatewayConfig(env: Environment): GatewayConfig {
     external: readExternalIssuer(env),
     console: readConsoleListener(env, port, publicUrl),
     sandboxes: readSandboxListeners(env, port),
+    runners: readRunnerListener(env),
   }
 }
 
@@ -168,6 +181,20 @@ function readSandboxListeners(env: Environment, port: number): SandboxListeners 
     publicDomain,
     answerTimeoutMs: 300_000,
   }
+}
+
+/** Largest is a result with what of its log was not sent before. */
+function readRunnerListener(env: Environment): RunnerListener | undefined {
+  const isOpen = env.text('RUNNERS_PORT') !== undefined
+  const tls = readTls(env, 'RUNNERS_TLS_DIR')
+  const mib = 1024 * 1024
+  const value = env.integer('RETURN_VALUE_MAX_BYTES', { default: 5 * mib, min: 1, max: 256 * mib })
+  const log = env.integer('LOG_MAX_BYTES', { default: 5 * mib, min: 1 })
+  // Counted in characters, of up to three bytes.
+  const maxReceivedBytes = Math.min(value + 3 * log + 8 * mib, 2 ** 31 - 1)
+  if (!isOpen) return undefined
+  const port = env.integer('RUNNERS_PORT', { default: 0, max: 65_535 })
+  return { port, tls, maxMessageBytes: 256 * mib, maxReceivedBytes }
 }
 
 /** The port `step` behind another; 0 for any free one beside 0, and where there is none. */

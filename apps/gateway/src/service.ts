@@ -21,6 +21,7 @@ import { sandboxFileMaxBytes } from './resources/sandboxes/file-routes.ts'
 import { uploadMaxBytesOf } from './resources/storage/upload-body.ts'
 import { restApp } from './rest-app.ts'
 import { restEntry } from './rest-entry.ts'
+import { RunnerPort } from './runners/runner-port.ts'
 import { SandboxPorts } from './sandbox-ports/sandbox-ports.ts'
 import { UserCalls } from './sandbox-ports/user-calls.ts'
 import { OpenStreams } from './streams/open-streams.ts'
@@ -33,6 +34,9 @@ export { readGatewayConfig, type GatewayConfig } from './config.ts'
 /** How long a connection may stay silent beyond the longest wait of a call. */
 const IDLE_MARGIN_MS = 60_000
 
+/** Streams of runners end by being cut: they open others at once, and go on. */
+const runnersGraceMs = 500
+
 const SELF = asService('gateway')
 
 export interface GatewayPart extends Part {
@@ -44,6 +48,8 @@ export interface GatewayPart extends Part {
   consoleUrl(): string | undefined
   /** The port that it listens on for the console, once started. */
   consolePort(): number
+  /** The port that it listens on for runners of other networks, once started; 0 where it has none. */
+  runnersPort(): number
 }
 
 /**
@@ -86,6 +92,10 @@ export function createGateway(config: GatewayConfig, context: PartContext): Gate
   const streams = new OpenStreams(config, metrics)
   const teamChanges = new TeamChanges(neighbours, config.callTimeoutMs, logger)
   const sandboxPorts = new SandboxPorts({ ...shared, observer: observed, metrics })
+  const runnerPort =
+    config.runners &&
+    new RunnerPort({ neighbours, logger, callTimeoutMs: config.callTimeoutMs, listener: config.runners })
+  let runnersPort: number | undefined
   const sandboxAddresses = () => sandboxPorts.addresses()
   const userCalls = new UserCalls(neighbours, config.callTimeoutMs)
   const forms = new Forms(neighbours, () => gateways)
@@ -150,19 +160,22 @@ export function createGateway(config: GatewayConfig, context: PartContext): Gate
       void limitRows.start()
       teamChanges.start()
       // Where all are taken, as by a second start, the first is told.
-      ;[port] = await Promise.all([
+      ;[port, runnersPort] = await Promise.all([
         server.listen(config.port, config.host),
+        runnerPort?.listen(config.host),
         sandboxPorts.listen(),
         consolePort?.listen(config.host),
       ])
       state = 'listening'
       const { publicPort, grpcPort } = sandboxPorts.ports
-      logger.info({ port, url: config.publicUrl, console: consoleUrl(), publicPort, grpcPort }, 'gateway listens')
+      const ports = { port, publicPort, grpcPort, runnersPort }
+      logger.info({ ...ports, url: config.publicUrl, console: consoleUrl() }, 'gateway listens')
     },
     async stop(graceMs) {
       state = 'stopping'
       streams.close()
       await Promise.all([server.stop(graceMs), sandboxPorts.stop(graceMs), consolePort?.stop(graceMs)])
+      await runnerPort?.stop(runnersGraceMs)
       userCalls.close()
       keys.stop()
       await Promise.all([limitRows.stop(), teamChanges.stop()])
@@ -172,5 +185,6 @@ export function createGateway(config: GatewayConfig, context: PartContext): Gate
     sandboxPorts: () => sandboxPorts.ports,
     consoleUrl,
     consolePort: () => consolePort?.port ?? 0,
+    runnersPort: () => runnersPort ?? 0,
   }
 }

@@ -1,6 +1,7 @@
 import { hostname, tmpdir, totalmem } from 'node:os'
 import { readIsolationConfig, type IsolationConfig } from '@automation/jail'
 import type { Environment } from '@automation/service'
+import { labelFault } from '@automation/contract/labels'
 import { readDependenciesConfig, type DependenciesConfig } from './dependencies/config.ts'
 
 const MB = 1024 * 1024
@@ -8,7 +9,10 @@ const MB = 1024 * 1024
 export interface RunnerConfig {
   /** How the runner is called in sessions and logs. */
   name: string
+  /** Empty where it comes with the token of one. */
   pool: string
+  /** What it says of itself. */
+  labels: Record<string, string>
   /** Runs at once. */
   slots: number
   memoryMb: number
@@ -58,7 +62,8 @@ export function readRunnerConfig(env: Environment): RunnerConfig {
     if (!/^\d{1,9}$/.test(pod.get(name) ?? '0')) env.fault(`RUNNER_POD: ${name}`, 'must be a whole number')
   return {
     name: pod.get('name') ?? `${hostname()}-${process.pid}`,
-    pool: env.text('RUNNER_POOL', 'default'),
+    pool: readPool(env),
+    labels: readLabels(env),
     slots: env.integer('RUNNER_SLOTS', { default: 64, min: 1, max: 10_000 }),
     memoryMb: env.integer('RUN_MEMORY_MB', { default: 512, min: 32, max: 65_536 }),
     parametersMaxBytes: env.integer('PARAMETERS_MAX_BYTES', { default: MB, min: 2 }),
@@ -82,4 +87,21 @@ export function readRunnerConfig(env: Environment): RunnerConfig {
     teamMaxRunners: Number(pod.get('maxPerTeam') ?? 0),
     idleExitMs: Number(pod.get('idleMs') ?? 0),
   }
+}
+
+function readPool(env: Environment): string {
+  if (env.secret('RUNNER_TOKEN') === undefined) return env.text('RUNNER_POOL', 'default')
+  if (env.text('RUNNER_POOL') !== undefined)
+    env.fault('RUNNER_POOL', 'must not be set beside RUNNER_TOKEN, which says it')
+  return ''
+}
+
+function readLabels(env: Environment): Record<string, string> {
+  const labels = env.list('RUNNER_LABELS', []).map((text): [string, string] => {
+    const [name, ...value] = text.split('=')
+    return [name!.trim(), value.join('=').trim()]
+  })
+  const fault = labelFault(labels)
+  if (fault !== undefined) env.fault('RUNNER_LABELS', fault)
+  return Object.fromEntries(labels)
 }

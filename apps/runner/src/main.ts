@@ -6,7 +6,9 @@ function readConfig(env: Environment): RunnerConfig {
   const config = readRunnerConfig(env)
   const { execution, storage } = readServiceAddresses(env)
   const healthPort = env.integer('HEALTH_PORT', { default: readServicePorts(env).runnerHealth })
-  const ports = [healthPort, ...[...execution, ...storage].map((each) => portOf(each))]
+  // From another network they are out of reach anyhow.
+  const others = env.url('RUNNER_URL') === undefined ? [...execution, ...storage] : []
+  const ports = [healthPort, ...others.map((each) => portOf(each))]
   config.isolation.closedPorts.push(...ports.filter((port) => port > 0 && port < 65_536))
   return config
 }

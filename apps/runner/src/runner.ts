@@ -6,6 +6,7 @@ import {
   ResultSchema,
   type Run,
   RunnerService,
+  type Welcome,
 } from '@automation/contract/runner/v1/runner'
 import type { Isolation } from '@automation/jail'
 import type { Neighbours, Principal } from '@automation/rpc'
@@ -228,7 +229,7 @@ export class Runner {
         retires: config.idleExitMs > 0,
       }),
       versionOf: (spec) => this.#options.starter.versionOf(spec, config),
-      welcomed: (leaseMs) => this.#welcomed(leaseMs),
+      welcomed: (welcome) => this.#welcomed(welcome),
       run: (link, run, version) => this.#take(link, run, version),
       kill: (id) => this.#end(id) || this.#killedAhead.set(id, true),
       stored: (id) => {
@@ -243,8 +244,8 @@ export class Runner {
     })
   }
 
-  #welcomed(leaseMs: number): void {
-    this.#options.logger.info({ sessionId: this.#sessionId, leaseMs }, 'a replica knows this runner')
+  #welcomed({ leaseMs, pool }: Welcome): void {
+    this.#options.logger.info({ sessionId: this.#sessionId, leaseMs, pool }, 'a replica knows this runner')
     this.#lease.begin(leaseMs)
     this.#results.sendDue(performance.now())
     this.#grants.soon()
@@ -338,7 +339,7 @@ export class Runner {
 
 /** What a runner says of itself at the beginning of each stream. */
 function helloOf(
-  { name, pool, slots, teamMaxRunners }: RunnerConfig,
+  { name, pool, labels, slots, teamMaxRunners }: RunnerConfig,
   {
     sessionId,
     hasPython,
@@ -348,7 +349,8 @@ function helloOf(
   const languages = hasPython ? [Language.JAVASCRIPT, Language.PYTHON] : [Language.JAVASCRIPT]
   const { oneTeam } = isolation
   const oneTeamRemedy = oneTeam ? isolation.remedy : undefined
-  return { sessionId, runnerName: name, pool, slots, languages, oneTeam, teamMaxRunners, oneTeamRemedy, version }
+  const about = { runnerName: name, pool, labels, slots, languages, version }
+  return { sessionId, ...about, oneTeam, teamMaxRunners, oneTeamRemedy }
 }
 
 /** Lets one wait for a condition that is looked at again whenever something has changed. */

@@ -139,6 +139,7 @@ export function runContext(team: string, expiresInS = 60, installs?: string): Ca
   const token = new RunTokens(internalKey).sign({
     team,
     executionId: 'e1',
+    pool: 'default',
     depth: 0,
     createdBy: 'maker',
     initiatedBy: 'bob@example.com',

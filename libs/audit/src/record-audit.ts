@@ -6,11 +6,16 @@ import type { AuditType } from '@automation/contract/audit/v1/audit'
 /** Of the table `audit_outbox`, in the order of their meaning, for statements that write a record beside a change of their own. */
 export const outboxColumns = 'id, team, type, event, entity_id, actor, initiated_by, ip'
 
+/** A connection at the service's own schema. */
+export interface AuditWriter {
+  query(statement: pg.QueryConfig): Promise<unknown>
+}
+
 /**
  * Notes who did what, in the transaction of the change: the record is there when the change is, and not where that is
  * taken back. `client` is at the service's own schema, whose outbox an AuditRelay empties.
  */
-export async function recordAudit(client: pg.ClientBase, who: Member, entry: AuditEntry): Promise<void> {
+export async function recordAudit(client: AuditWriter, who: Member, entry: AuditEntry): Promise<void> {
   const { team, name, initiatedBy, ip } = who
   const { type, event, entityId } = entry
   await client.query({

@@ -18,6 +18,7 @@ const ofGateway = new Set([
   'automation.catalog.v1.TeamService',
   'automation.catalog.v1.TokenService',
   'automation.execution.v1.ExecutionService',
+  'automation.execution.v1.PoolTokenService',
   'automation.execution.v1.TeamEventService',
   'automation.sandbox.v1.SandboxRouteService',
   'automation.sandbox.v1.TeamChangeService',
@@ -42,9 +43,10 @@ const ofTeams = new Set([
   'automation.catalog.v1.TeamService',
   'automation.catalog.v1.TeamLimitService',
   'automation.execution.v1.RunnerOperatorService',
+  'automation.execution.v1.TeamPoolService',
 ])
 /** They let more people reach a team. */
-const opening = new Set(['GrantParent', 'ClearAllowedAddresses'])
+const opening = new Set(['GrantParent', 'ClearAllowedAddresses', 'CreatePoolToken'])
 const figures = new Set(['automation.execution.v1.StatisticsService', 'grpc.reflection'])
 
 /** What a call needs. */

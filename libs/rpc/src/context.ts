@@ -18,13 +18,23 @@ export interface Principal {
   initiatedBy?: string
   /** Address of the caller, for audit and for limits on attempts. */
   ip?: string
-  /** For the role `run`: the run's token, which execution signed and verifies. */
+  /** For the role `run`: the run's token, which execution signed and verifies. For a runner of another network: its pool's. */
   token?: string
 }
 
 /** As whom a part of the system calls others: for itself, or for a team. */
 export function asService(name: string, team = ''): Principal {
   return { role: 'service', team, subject: name, name }
+}
+
+/** As whom a runner of another network calls. */
+export function asRunnerWith(poolToken: string): Principal {
+  return { role: 'runner', team: '', subject: 'runner', name: 'runner', token: poolToken }
+}
+
+/** As whom a run calls. */
+export function asRunWith(token: string): Principal {
+  return { role: 'run', team: '', subject: 'run', name: 'run', token }
 }
 
 /** What every call carries beside its message, in process and over the wire alike. */

@@ -2,7 +2,8 @@ import { Failure } from '@automation/errors'
 import { decodeProtectedHeader, errors, jwtVerify, SignJWT } from 'jose'
 import { LRUCache } from 'lru-cache'
 import type { Caller } from './callers.ts'
-import type { Principal, Role } from './context.ts'
+import { asRunnerWith, asRunWith, type Principal, type Role } from './context.ts'
+import { isPoolToken } from './pool-token.ts'
 import { notBelievedCode } from './status.ts'
 import { candidates, readKeyRing, runnerKeyOf, type KeyRing, type RingKey } from './key-ring.ts'
 
@@ -37,7 +38,7 @@ export function signer(key: SigningKey): (principal: Principal) => string | Prom
     sizeCalculation: ({ text }, name) => text.length + name.length,
   })
   return (principal) => {
-    if (principal.role === 'run') return `Bearer ${principal.token ?? ''}`
+    if (principal.role === 'run' || principal.token !== undefined) return `Bearer ${principal.token ?? ''}`
     const name = JSON.stringify(principal)
     const known = cache.get(name)
     // One that was signed by a clock that was ahead is not believed when that is set right.
@@ -71,9 +72,9 @@ interface Verified {
 }
 
 /**
- * Reads a call's `authorization`. The runners' key is good for RunnerService in the role `runner` alone. A call to
- * a service of runs may carry a run's token, which is handed on unread: that service verifies it, in process and over the
- * wire alike. A key of one caller's own is good for what that caller does.
+ * Reads a call's `authorization`. The runners' key is good for RunnerService in the role `runner` alone, as is a pool's
+ * token. A call to a service of runs may carry a run's token. Tokens are handed on unread: the service verifies them, in
+ * process and over the wire alike. A key of one caller's own is good for what that caller does.
  */
 export function verifier(keys: {
   internalKey: string
@@ -85,8 +86,8 @@ export function verifier(keys: {
   return (authorization, service, method) => {
     if (!authorization.startsWith('Bearer ')) throw refused()
     const token = authorization.slice('Bearer '.length)
-    if (servicesOfRuns.has(service) && isRunToken(token))
-      return { role: 'run', team: '', subject: 'run', name: 'run', token }
+    if (servicesOfRuns.has(service) && isRunToken(token)) return asRunWith(token)
+    if (service === runnerService && isPoolToken(token)) return asRunnerWith(token)
     const known = cache.get(token)
     if (known !== undefined && known.expiresMs > Date.now()) return allowed(known, service, method)
     return verify(token).then((verified) => {

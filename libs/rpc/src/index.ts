@@ -1,5 +1,7 @@
 export { cancelled } from './context.ts'
 export {
+  asRunnerWith,
+  asRunWith,
   asService,
   memberIn,
   operatorFor,
@@ -11,5 +13,5 @@ export {
   type Role,
 } from './context.ts'
 export { inProcess, InProcessNetwork, type Neighbours } from './in-process.ts'
-export { isUnreachable } from './status.ts'
+export { isUnreachable, notPassedOn } from './status.ts'
 export { served, type Client, type Handlers, type ServedService } from './service-types.ts'

@@ -1,6 +1,7 @@
 import type { DescService } from '@bufbuild/protobuf'
 import { Client as Channel, credentials, type ChannelCredentials, type ChannelOptions } from '@grpc/grpc-js'
 import { channelOptions } from './channel-options.ts'
+import type { CallContext } from './context.ts'
 import { healthDefinition, isServing } from './health.ts'
 import { apiKeyMetadata } from './metadata.ts'
 import { verifyPeer } from './peer-name.ts'
@@ -48,7 +49,7 @@ export function keyedChannel(options: KeyedChannelOptions): KeyedChannel {
     'grpc.max_reconnect_backoff_ms': 1000,
     'grpc.use_local_subchannel_pool': 1,
   })
-  const metadata = () => apiKeyMetadata(options.apiKey)
+  const metadata = (context?: CallContext) => apiKeyMetadata(options.apiKey, context?.principal)
   const { path, requestSerialize, responseDeserialize } = healthDefinition.check
   return {
     client: (service) => wireClient(service, { channel: () => channel, metadata, waitingBytes: options.waitingBytes }),

@@ -1,40 +1,66 @@
 export type { WireLogger } from './handling.ts'
 import { createServer, type Socket } from 'node:net'
 import type { DescMethod } from '@bufbuild/protobuf'
-import { Server, ServerCredentials } from '@grpc/grpc-js'
+import { asFailure, type Failure } from '@automation/errors'
+import {
+  Server,
+  ServerCredentials,
+  ServerInterceptingCall,
+  status,
+  type ServerInterceptor,
+  type ServerListener,
+} from '@grpc/grpc-js'
 import { addServices } from './handling.ts'
 import { channelOptions } from './channel-options.ts'
 import type { Principal } from './context.ts'
-import type { WireLogger } from './handling.ts'
+import type { Verify, WireLogger } from './handling.ts'
 import { addHealth } from './health.ts'
-import { apiKeyIn } from './metadata.ts'
+import { apiKeyIn, authorizationIn } from './metadata.ts'
 import type { ServedService } from './service-types.ts'
+import { statusFromFailure } from './status.ts'
 
-/** Where to listen: a listening socket that is inherited, a Unix socket, or an address. */
-export type Listen = { fd: number } | { path: string } | { host: string; port: number }
+/** Where to listen: a listening socket that is inherited, a Unix socket, or an address; of every host where none is named. */
+export type Listen = { fd: number } | { path: string } | { host: string | undefined; port: number }
 
 export interface KeyedServeOptions {
   listen: Listen
-  /** Says who calls, by the `x-api-key` of a call (empty where it has none); throws for those who may not. */
-  verify(apiKey: string, method: DescMethod): Principal
+  /**
+   * Says who calls, by the `x-api-key` and the `authorization` of a call (empty where it has none); throws for those who
+   * may not.
+   */
+  verify(apiKey: string, method: DescMethod, authorization: string): Principal | Promise<Principal>
+  /** Looks at the key before anything that the call brings is taken up; throws a Failure for those who may not. */
+  admit?(apiKey: string): Promise<void>
+  /** Shown to callers; absent: without TLS. PEM. */
+  tls?: { cert: string; key: string }
+  /** Of connections; further ones are refused. */
+  mostConnections?: number
   maxMessageBytes: number
+  /** Of what it is sent, where that is to be less. */
+  maxReceivedBytes?: number
   /** A peer that answers nothing for twice as long is taken for gone. */
   keepaliveMs: number
   logger: WireLogger
 }
 
-/** Serves proto services to those who bring an `x-api-key`, and grpc.health.v1 to anybody. Quick to load. */
+/** Serves proto services to those who bring an `x-api-key`, and grpc.health.v1 to anybody who is admitted. Quick to load. */
 export async function serveKeyed(services: ServedService[], options: KeyedServeOptions): Promise<KeyedServer> {
-  const { verify, logger } = options
-  const server = new Server(channelOptions(options.maxMessageBytes, options.keepaliveMs))
-  addServices(server, services, (metadata, method) => verify(apiKeyIn(metadata), method), { logger })
+  const { verify, admit, logger, tls } = options
+  const server = new Server({
+    ...channelOptions(options.maxMessageBytes, options.keepaliveMs),
+    'grpc.max_receive_message_length': options.maxReceivedBytes ?? options.maxMessageBytes,
+    ...(admit !== undefined && { interceptors: [admission(admit)] }),
+  })
+  const verified: Verify = (metadata, method) => verify(apiKeyIn(metadata), method, authorizationIn(metadata))
+  addServices(server, services, verified, { logger })
   const health = addHealth(
     server,
     services.map(({ service }) => service),
   )
   // grpc-js itself can't listen on a socket that it has not opened.
-  const injector = server.createConnectionInjector(ServerCredentials.createInsecure())
+  const injector = server.createConnectionInjector(credentialsOf(tls))
   const listener = createServer({ noDelay: true }, (socket: Socket) => injector.injectConnection(socket))
+  if (options.mostConnections !== undefined) listener.maxConnections = options.mostConnections
   await new Promise<void>((resolve, reject) => {
     listener.once('error', reject)
     listener.listen(options.listen, () => {
@@ -56,6 +82,29 @@ export async function serveKeyed(services: ServedService[], options: KeyedServeO
     await Promise.race([closed, new Promise((resolve) => setTimeout(resolve, graceMs).unref())])
     server.forceShutdown()
   }
+}
+
+function credentialsOf(tls: KeyedServeOptions['tls']): ServerCredentials {
+  if (tls === undefined) return ServerCredentials.createInsecure()
+  return ServerCredentials.createSsl(null, [{ cert_chain: Buffer.from(tls.cert), private_key: Buffer.from(tls.key) }])
+}
+
+/** Nothing of a call is read before its metadata go on from here. */
+function admission(admit: (apiKey: string) => Promise<void>): ServerInterceptor {
+  return (_, call) => {
+    const onReceiveMetadata: ServerListener['onReceiveMetadata'] = (metadata, next) => {
+      admit(apiKeyIn(metadata)).then(
+        () => next(metadata),
+        (thrown: unknown) => call.sendStatus(endOf(asFailure(thrown))),
+      )
+    }
+    return new ServerInterceptingCall(call, { start: (next) => next({ onReceiveMetadata }) })
+  }
+}
+
+function endOf(failure: Failure) {
+  const { code = status.INTERNAL, details = '', metadata } = statusFromFailure(failure)
+  return { code, details, metadata: metadata ?? null }
 }
 
 export interface KeyedServer {

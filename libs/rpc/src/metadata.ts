@@ -22,10 +22,11 @@ export function apiKeyIn(metadata: Metadata): string {
   return textIn(metadata, apiKey) ?? ''
 }
 
-/** The metadata of calls with a key. */
-export function apiKeyMetadata(key: string): Metadata {
+/** The metadata of calls with a key; those of a run bring its token, too. */
+export function apiKeyMetadata(key: string, principal?: Principal): Metadata {
   const metadata = new Metadata()
   metadata.set(apiKey, key)
+  if (principal?.role === 'run') metadata.set('authorization', `Bearer ${principal.token ?? ''}`)
   return metadata
 }
 

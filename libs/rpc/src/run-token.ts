@@ -6,6 +6,8 @@ import { sharedKeys } from './key-ring.ts'
 export interface RunRights {
   team: string
   executionId: string
+  /** Whose runner has it. */
+  pool: string
   /** 0 for a run that no other run started. */
   depth: number
   createdBy: string
@@ -43,6 +45,17 @@ export class RunTokens {
     const rights = JSON.parse(Buffer.from(payload, 'base64url').toString('utf8')) as RunRights
     if (rights.exp * 1000 <= nowMs) throw refused()
     return rights
+  }
+}
+
+/** What a run's token says that nobody has verified; undefined where it is none. */
+export function unreadRights(token: string): Partial<RunRights> | undefined {
+  try {
+    const rights: unknown = JSON.parse(Buffer.from(token.split('.')[1] ?? '', 'base64url').toString('utf8'))
+    return typeof rights === 'object' && rights !== null ? rights : undefined
+  } catch {
+    // Its service would refuse it, too.
+    return undefined
   }
 }
 

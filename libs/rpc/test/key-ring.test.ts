@@ -55,7 +55,8 @@ test.each(beside)('services beside each other in one step of a rotation call eac
     expect(await ask({ internalKey: server }, derived, runner, runnerService)).toMatchObject(runner)
     const given = { internalKey: 'another', runnerKey: server }
     expect(await ask(given, { runnerKey: caller }, runner, runnerService)).toMatchObject(runner)
-    const rights = { team: 'demo', executionId: 'e', depth: 0, createdBy: 'a', exp: Math.ceil(Date.now() / 1000) + 60 }
+    const exp = Math.ceil(Date.now() / 1000) + 60
+    const rights = { team: 'demo', executionId: 'e', pool: 'default', depth: 0, createdBy: 'a', exp }
     expect(new RunTokens(server).read(new RunTokens(caller).sign(rights), Date.now())).toEqual(rights)
   }
 })
@@ -65,7 +66,8 @@ test('a key that was removed opens nothing', async () => {
   await expect(ask({ internalKey: fresh }, { internalKey: old }, service, catalog)).rejects.toMatchObject(refused)
   const derived = { runnerKey: runnerKeyOf(old) }
   await expect(ask({ internalKey: fresh }, derived, runner, runnerService)).rejects.toMatchObject(refused)
-  const rights = { team: 'demo', executionId: 'e', depth: 0, createdBy: 'a', exp: Math.ceil(Date.now() / 1000) + 60 }
+  const exp = Math.ceil(Date.now() / 1000) + 60
+  const rights = { team: 'demo', executionId: 'e', pool: 'default', depth: 0, createdBy: 'a', exp }
   expect(() => new RunTokens(fresh).read(new RunTokens(old).sign(rights), Date.now())).toThrow('run token')
 })
 

@@ -1,5 +1,6 @@
 import { Failure } from '@automation/errors'
-import type { ServedPort, TlsFolder, WireNetwork } from '@automation/rpc/wire'
+import type { OutsideNetwork } from '@automation/rpc/outside-network'
+import type { ServedPort, TlsFolder } from '@automation/rpc/wire'
 import type { Logger } from 'pino'
 import { readArguments, type Usage } from './arguments.ts'
 import type { Environment } from './environment.ts'
@@ -37,13 +38,17 @@ export function runPart<Config>(program: PartProgram<Config>): Promise<void> {
   })
 }
 
-function usageOf<Config>({ name, migrate }: PartProgram<Config>): Usage {
+function usageOf<Config>({ name, key, migrate }: PartProgram<Config>): Usage {
   return {
     command: `node apps/${name}/src/main.ts`,
     about: `Starts ${name} as a process of its own; the others are found over gRPC.`,
     ...(migrate !== undefined && { options: { migrate: 'bring its database up to date, and end' } }),
     settings: {
       ...(migrate !== undefined && { DATABASE_URL: 'its PostgreSQL' }),
+      ...(key === 'runner' && {
+        RUNNER_URL: 'the address of a gateway, from another network',
+        RUNNER_TOKEN: 'the token of a pool, beside it; RUNNER_TOKEN_FILE: a file with it',
+      }),
       SERVICE_PORTS: 'where services on this machine serve each other',
       SERVICE_ADDRESSES: 'where services are that are elsewhere',
       HEALTH_PORT: 'where /livez, /readyz and /metrics are',
@@ -79,7 +84,10 @@ async function startPart<Config>(
   const order = new StopOrder(logger)
   const tls = wire.tlsFolder === undefined ? undefined : openTls(TlsFolder, wire.tlsFolder, logger)
   order.add('certificates', () => tls?.close())
-  const network: WireNetwork = new WireNetwork({ ...wire, byTeam: ['execution'], tls, tracer })
+  const network =
+    wire.outside === undefined
+      ? new WireNetwork({ ...wire, byTeam: ['execution'], tls, tracer })
+      : await openOutside(wire.outside, wire.maxMessageBytes)
   order.add('connections', () => network.close())
   const part = program.create(config, {
     neighbours: network,
@@ -102,6 +110,14 @@ async function startPart<Config>(
     served = await serve(part.serves, { ...wire.grpc, tls, logger, tracer, openCalls: openCalls(metrics) })
   logger.info('ready')
   return order
+}
+
+async function openOutside(
+  outside: NonNullable<WireConfig['outside']>,
+  maxMessageBytes: number,
+): Promise<OutsideNetwork> {
+  const { OutsideNetwork: Network } = await import('@automation/rpc/outside-network')
+  return new Network({ ...outside, maxMessageBytes })
 }
 
 /** Failure `internal_tls` where the folder is not as it must be. */

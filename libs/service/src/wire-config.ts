@@ -1,10 +1,13 @@
 import { keyMinChars, KeyRingError, readKeyRing, runnerKeyOf, sharedKeys } from '@automation/rpc/key-ring'
+import { isPoolToken } from '@automation/rpc/pool-token'
 import type { ServeOptions, WireOptions } from '@automation/rpc/wire'
 import type { Environment } from './environment.ts'
 import { addressesByPackage, readServiceAddresses, readServicePorts, type CalledService } from './service-addresses.ts'
 
 /** How a part reaches the others and is reached by them, as WireNetwork, `serve` and `serveOperations` want it. */
 export interface WireConfig extends Omit<WireOptions, 'tls'> {
+  /** Of a runner that reaches the others by way of a gateway, from another network. */
+  outside: { url: URL; poolToken: string } | undefined
   grpc: Omit<ServeOptions, 'logger' | 'tls'> | undefined
   /** The folder with what services show each other; undefined: they speak without TLS. */
   tlsFolder: string | undefined
@@ -29,15 +32,39 @@ export function readWireConfig(env: Environment, { service, key = 'internal' }: 
   const health = { host, port: env.integer('HEALTH_PORT', { default: ports[`${service}Health`], max: 65_535 }) }
   const maxMessageBytes = readMaxMessageBytes(env)
   const tlsFolder = env.text('INTERNAL_TLS_DIR')
-  if (key === 'runner')
-    return { addresses, maxMessageBytes, health, tlsFolder, grpc: undefined, key: { runnerKey: readKeysOfRunner(env) } }
+  const shared = { addresses, maxMessageBytes, health, tlsFolder }
+  if (key === 'runner') {
+    const outside = readOutside(env)
+    const runnerKey = outside === undefined ? readKeysOfRunner(env) : ''
+    return { ...shared, outside, grpc: undefined, key: { runnerKey } }
+  }
   const internalKey = readInternalKey(env, service)
   const runnerKey = readRunnerKey(env)
   const grpc =
     service === 'gateway' || service === 'runner'
       ? undefined
       : { host, port: ports[service], internalKey, runnerKey, maxMessageBytes }
-  return { addresses, maxMessageBytes, health, tlsFolder, grpc, key: { internalKey } }
+  return { ...shared, outside: undefined, grpc, key: { internalKey } }
+}
+
+/** Undefined where neither is set: the runner is in the network of the others. */
+function readOutside(env: Environment): WireConfig['outside'] {
+  const text = env.url('RUNNER_URL')
+  const poolToken = env.secret('RUNNER_TOKEN')
+  if (text === undefined && poolToken === undefined) return undefined
+  if (text === undefined) env.fault('RUNNER_URL', 'is missing beside RUNNER_TOKEN: where the gateway serves runners')
+  if (poolToken === undefined) env.fault('RUNNER_TOKEN', 'is missing beside RUNNER_URL: the token of a pool')
+  else if (!isPoolToken(poolToken)) env.fault('RUNNER_TOKEN', 'is no token of a pool: one begins with pool_')
+  if (env.secret('RUNNER_KEY') !== undefined) env.fault('RUNNER_KEY', 'must not be set beside RUNNER_URL')
+  const url = URL.parse(text ?? '') ?? new URL('https://invalid.invalid')
+  if (text !== undefined && !isSafe(url))
+    env.fault('RUNNER_URL', 'must be https:// with a host and, if need be, a port: the token goes there')
+  return { url, poolToken: poolToken ?? '' }
+}
+
+function isSafe({ protocol, hostname, pathname, search, username }: URL): boolean {
+  if (hostname === '' || pathname !== '/' || search !== '' || username !== '') return false
+  return protocol === 'https:' || (protocol === 'http:' && /^(?:localhost|127\.[\d.]+|\[::1\])$/.test(hostname))
 }
 
 function readInternalKey(env: Environment, service: ProgramName): string {

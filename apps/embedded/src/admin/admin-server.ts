@@ -6,6 +6,7 @@ import { fromBinary, toBinary, type DescMethod } from '@bufbuild/protobuf'
 import { SealingService as CatalogSealing } from '@automation/contract/catalog/v1/sealing'
 import { SessionService } from '@automation/contract/catalog/v1/session'
 import { RunnerOperatorService } from '@automation/contract/execution/v1/runner_operator'
+import { TeamPoolService } from '@automation/contract/execution/v1/team_pool'
 import { StatisticsService } from '@automation/contract/execution/v1/statistics'
 import { DatastoreService } from '@automation/contract/storage/v1/datastore'
 import { StorageService } from '@automation/contract/storage/v1/storage'
@@ -39,6 +40,7 @@ export const operatorServices = [
   StorageService,
   DatastoreService,
   RunnerOperatorService,
+  TeamPoolService,
   SandboxRemoval,
 ] as const
 

@@ -9,7 +9,8 @@ import { Environment } from '@automation/service'
 import { consoleLink } from '../console/console-link.ts'
 import { readSystemSettings } from '../settings.ts'
 import { operatorContext } from './operator-context.ts'
-import type { Answer } from './answer.ts'
+import { group, jsonText, leaf, type Perform } from './command-parts.ts'
+import { addPools } from './pools.ts'
 import { usageReport, type ReportOptions } from './usage-report.ts'
 import { drainRunner, listRunners, whyNoneForNewTeam } from './runners.ts'
 import { purgeTeam } from './team-removal.ts'
@@ -17,9 +18,6 @@ import { exportTeam, importTeam } from './team-move.ts'
 import { resumeTeam, suspendTeam } from './team-suspension.ts'
 import { encryptionStatus, leftIn, rotateEncryptionKey } from './rotate-encryption-key.ts'
 import type { Target } from './target.ts'
-
-/** Runs one command's calls against the system and shows what came of them. */
-export type Perform = (command: Command, call: (target: Target) => Promise<Answer>) => Promise<void>
 
 /** The whole command line; `perform` opens the system, prints and reports failures. */
 export function adminProgram(perform: Perform): Command {
@@ -37,14 +35,13 @@ export function adminProgram(perform: Perform): Command {
       return perform(this, (target) => usageReport(target, options))
     })
   addRunners(program, perform)
+  addPools(program, perform)
   addTokens(program, perform)
   addConsole(program, perform)
   addKeys(program, perform)
   addEncryptionKey(program, perform)
   return program
 }
-
-const jsonText = 'print the answer as JSON'
 
 const helpOnTargets = `
 Which system: the environment says. With INTERNAL_KEY and SERVICE_ADDRESSES=catalog=host:port the process-catalog there; else the
@@ -309,14 +306,6 @@ function addEncryptionKey(program: Command, perform: Perform): void {
 /** Progress is no answer: it goes to stderr. */
 function tell(text: string | undefined): void {
   if (text !== undefined) process.stderr.write(`${text}\n`)
-}
-
-function group(program: Command, name: string, description: string): Command {
-  return program.command(name).description(description).option('--json', jsonText)
-}
-
-function leaf(parent: Command, usage: string, description: string): Command {
-  return parent.command(usage).description(description).option('--json', jsonText).showHelpAfterError()
 }
 
 function teamRecord(team: {

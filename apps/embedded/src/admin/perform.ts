@@ -38,6 +38,8 @@ const advices: Record<string, string> = {
   team_not_found: 'See npm run admin -- teams list; make it with npm run admin -- teams create SLUG.',
   api_token_not_found: 'See npm run admin -- tokens list TEAM.',
   service_absent: 'No system runs on this data folder: start it, and try again.',
+  pool_not_found: 'See npm run admin -- pools list.',
+  pool_token_not_found: 'See npm run admin -- pools token list POOL.',
   runner_not_found: 'See npm run admin -- runners list.',
   team_in_use: 'See npm run admin -- teams list.',
   unavailable: 'Is the system running? Try again in a moment.',

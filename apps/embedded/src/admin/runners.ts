@@ -5,6 +5,7 @@ import { RunnerOperatorService, type Runner } from '@automation/contract/executi
 import { Failure } from '@automation/errors'
 import { operatorContext } from './operator-context.ts'
 import type { Answer } from './answer.ts'
+import { labelsText } from './pools.ts'
 import type { Target } from './target.ts'
 
 const lookEveryMs = 500
@@ -21,13 +22,14 @@ export async function listRunners(target: Target): Promise<Answer> {
     record.version || '-',
     record.pool,
     record.languages.join(' '),
+    labelsText(record.labels),
     teamText(record),
     `${record.running} of ${record.slots}`,
     record.connectedAt,
     record.replicas.join(' ') || '-',
     record.state,
   ])
-  const head = ['ID', 'NAME', 'VERSION', 'POOL', 'LANGUAGES', 'TEAM', 'IN USE', 'SINCE', 'REPLICAS', 'STATE']
+  const head = ['ID', 'NAME', 'VERSION', 'POOL', 'LANGUAGES', 'LABELS', 'TEAM', 'IN USE', 'SINCE', 'REPLICAS', 'STATE']
   return { json: records, table: { head, rows } }
 }
 
@@ -76,9 +78,11 @@ async function readRunners(target: Target): Promise<Runner[]> {
 }
 
 function runnerRecord(runner: Runner) {
-  const { id, name, version, pool, oneTeam, team, remedy, slots, running, replicas, drainAsked } = runner
+  const { id, name, version, pool, labels, poolTokenId, oneTeam, team, remedy, slots, running, replicas, drainAsked } =
+    runner
   return {
-    ...{ id, name, version, pool, languages: runner.languages.map((each) => Language[each]), oneTeam },
+    ...{ id, name, version, pool, languages: runner.languages.map((each) => Language[each]), labels, oneTeam },
+    ...(poolTokenId !== '' && { poolTokenId }),
     ...(team !== '' && { team }),
     ...(remedy !== '' && { remedy }),
     ...{ slots, running, free: drainAsked ? 0 : Math.max(0, slots - running) },

@@ -14,6 +14,7 @@ import {
 } from './run-input.ts'
 import { sourceMarkOf } from './source-mark.ts'
 import { checkSpecSize, type Specs } from './specs.ts'
+import type { KnownPools } from '../dispatch/known-pools.ts'
 import type { RunLimits } from '../run-limits.ts'
 import type { Starts } from './starts.ts'
 import { readStatus } from '../store/executions.ts'
@@ -53,6 +54,7 @@ export interface AdmissionContext {
   refusals: WebhookRefusals
   parametersCheck: ParametersCheck
   limits: RunLimits
+  knownPools: KnownPools
   starts: Starts
   waiters: Waiters
 }
@@ -115,7 +117,7 @@ export class Admission {
   async #rejectWithoutVersion(request: StartRequest): Promise<Accepted> {
     const spec = await this.#permitted({ ...request, tag: '' })
     const reason = `The process has no version or alias "${request.tag}" any more`
-    const run = newRun(request, spec, refusedInput(request, this.#context.config))
+    const run = newRun(request, spec, refusedInput(request, this.#context.config, this.#poolsOf(request)))
     const outcome = await this.#start(request, run, reason)
     if (outcome === undefined) return this.#cameFirst(request, spec, undefined)
     return { id: run.id, status: Status.REJECTED, explanation: outcome.explanation, replayed: false }
@@ -210,7 +212,10 @@ export class Admission {
     } catch (error) {
       if (!request.isUnattended || !isRefusal(error)) throw error
       const limits = { ...this.#context.config, parametersMaxBytes: this.#parametersMaxBytes(request) }
-      return { run: newRun(request, spec, refusedInput(request, limits)), refusal: error.message }
+      return {
+        run: newRun(request, spec, refusedInput(request, limits, this.#poolsOf(request))),
+        refusal: error.message,
+      }
     }
   }
 
@@ -219,9 +224,13 @@ export class Admission {
     const { config, egress } = this.#context
     return {
       parameters: checkParameters(parameters, this.#parametersMaxBytes(request)),
-      ...checkSettings(settings, config, egress),
+      ...checkSettings(settings, config, this.#poolsOf(request), egress),
       comment: checkComment(comment),
     }
+  }
+
+  #poolsOf({ team }: StartRequest): string[] {
+    return this.#context.knownPools.of(team)
   }
 
   #parametersMaxBytes({ hasOwnParameters }: StartRequest): number {

@@ -16,16 +16,17 @@ export interface CheckedSettings {
   callbackUrl?: string
 }
 
-/** Settings as a run gets them. Failures invalid_argument at `/settings/agentPoolSlug`, `/settings/timeout`, `/settings/callbackUrl`. */
+/** Settings as a run gets them; `pools` are those that its team may ask for. Failures invalid_argument at `/settings/agentPoolSlug`, `/settings/timeout`, `/settings/callbackUrl`. */
 export function checkSettings(
   settings: RunSettings | undefined,
-  config: Pick<ExecutionConfig, 'pools' | 'runTimeoutMs' | 'runTimeoutMaxMs'>,
+  config: Pick<ExecutionConfig, 'runTimeoutMs' | 'runTimeoutMaxMs'>,
+  pools: string[],
   egress: Egress,
 ): CheckedSettings {
   const faults = new Faults()
-  const pool = settings?.agentPool || defaultPool(config.pools)
-  if (!config.pools.includes(pool))
-    faults.add('/settings/agentPoolSlug', `There is no agent pool ${shown(pool)}; there are ${config.pools.join(', ')}`)
+  const pool = settings?.agentPool || defaultPool(pools)
+  if (!pools.includes(pool))
+    faults.add('/settings/agentPoolSlug', `There is no agent pool ${shown(pool)}; there are ${pools.join(', ')}`)
   const timeoutMs = settings?.timeoutMs ?? config.runTimeoutMs
   if (timeoutMs < 100 || timeoutMs > config.runTimeoutMaxMs)
     faults.add('/settings/timeout', `The timeout must be from 100 to ${config.runTimeoutMaxMs} ms`)
@@ -105,12 +106,13 @@ export function isRefusal(error: unknown): error is Failure {
 /** What the record of a refused run shows: what was asked for, without what no record may hold. */
 export function refusedInput(
   { parameters, comment, settings }: Input,
-  config: Pick<ExecutionConfig, 'pools' | 'runTimeoutMs' | 'parametersMaxBytes'>,
+  config: Pick<ExecutionConfig, 'runTimeoutMs' | 'parametersMaxBytes'>,
+  pools: string[],
 ): CheckedSettings & { parameters: Uint8Array; comment?: string } {
   return {
     parameters: unlessRefused(() => checkParameters(parameters, config.parametersMaxBytes)) ?? Buffer.from('{}'),
     comment: unlessRefused(() => checkComment(comment)),
-    pool: storedText(settings?.agentPool || defaultPool(config.pools)),
+    pool: storedText(settings?.agentPool || defaultPool(pools)),
     timeoutMs: Math.min(settings?.timeoutMs ?? config.runTimeoutMs, largestTimeoutMs),
     freshProcess: settings?.freshProcess ?? false,
     callbackUrl: settings?.callbackUrl || undefined,

@@ -1,4 +1,3 @@
-import { Language } from '@automation/contract/common/v1/language'
 import { Status } from '@automation/contract/execution/v1/execution'
 import type {
   Hello,
@@ -12,7 +11,7 @@ import { Failure } from '@automation/errors'
 import { MessageQueue } from '@automation/rpc/message-queue'
 import type { Logger } from '@automation/service'
 import { isUuid } from '@automation/contract/forms'
-import { languagesOf } from './languages.ts'
+import { introduced, type Membership } from './introduction.ts'
 import type { Runners, RunnerStream } from './runners.ts'
 import type { Ends } from '../end/ends.ts'
 import type { KilledRuns } from '../end/killed-runs.ts'
@@ -21,9 +20,12 @@ import type { LeftOver, Signals } from '../signals.ts'
 import type { Sessions } from './sessions.ts'
 import type { Ending } from '../store/end-rows.ts'
 import { isOfRun } from '../store/log-chunks.ts'
+import { readPool, type PoolGrant } from '../store/team-pools.ts'
+import type { Queries } from '../store/connections.ts'
 import { storedText, textOf } from '../store/stored-text.ts'
 
 export interface RunnerStreamsContext {
+  pool: Queries
   sessions: Sessions
   runners: Runners
   signals: Signals
@@ -60,12 +62,17 @@ export class RunnerStreams {
     context.signals.leftOver.on((runs) => this.#ask(runs))
   }
 
-  serve(requests: AsyncIterable<RunnerMessage>, signal: AbortSignal): RunnerStream['messages'] {
+  /** `grantOf` says what the token is good for that the runner has come with; undefined for one of this network. */
+  serve(
+    requests: AsyncIterable<RunnerMessage>,
+    grantOf: () => Promise<PoolGrant | undefined>,
+    signal: AbortSignal,
+  ): RunnerStream['messages'] {
     const messages: RunnerStream['messages'] = new MessageQueue()
     this.#open.add(messages)
     const close = () => messages.close()
     signal.addEventListener('abort', close, { once: true })
-    void this.#read(requests, messages)
+    void this.#read(requests, grantOf, messages)
       .then(close, (error: unknown) => messages.close(error as Error))
       .finally(() => {
         signal.removeEventListener('abort', close)
@@ -103,12 +110,19 @@ export class RunnerStreams {
     for (const messages of this.#open) messages.close()
   }
 
-  async #read(requests: AsyncIterable<RunnerMessage>, messages: RunnerStream['messages']): Promise<void> {
+  async #read(
+    requests: AsyncIterable<RunnerMessage>,
+    grantOf: () => Promise<PoolGrant | undefined>,
+    messages: RunnerStream['messages'],
+  ): Promise<void> {
     let stream: Stream | undefined
     try {
+      const grant = await grantOf()
       for await (const { message } of requests) {
-        if (message.case === 'hello') stream = await this.#welcome(message.value, messages)
-        else if (stream === undefined) throw new Failure('failed_precondition', 'no_hello', 'A runner says hello first')
+        if (message.case === 'hello') {
+          if (stream !== undefined) throw outOfTurn('A runner says hello once')
+          stream = await this.#welcome(message.value, grant, messages)
+        } else if (stream === undefined) throw outOfTurn('A runner says hello first')
         else if (message.case === 'goodbye') return await this.#goodbye(stream)
         else await this.#hear(stream, message)
       }
@@ -117,19 +131,22 @@ export class RunnerStreams {
     }
   }
 
-  async #welcome(hello: Hello, messages: RunnerStream['messages']): Promise<Stream> {
-    const { sessionId, runnerName, pool, slots, oneTeam, teamMaxRunners, oneTeamRemedy, version, canDrain, retires } =
-      hello
+  async #welcome(hello: Hello, grant: PoolGrant | undefined, messages: RunnerStream['messages']): Promise<Stream> {
     const { sessions, runners } = this.#context
-    const about = { runnerName, pool, slots, oneTeam }
-    const languages = hello.languages.flatMap((language) => Language[language] ?? [])
-    await sessions.open({ id: sessionId, ...about, version, canDrain, retires, languages, remedy: oneTeamRemedy })
-    const runner = { sessionId, ...about, teamMaxRunners, oneTeamRemedy, languages: languagesOf(hello.languages) }
-    const stream = { ...runner, messages, storing: new Set<Promise<void>>() }
+    const introduction = introduced(hello, await this.#membershipOf(hello, grant))
+    await sessions.open(introduction.session)
+    const stream = { ...introduction.stream, messages, storing: new Set<Promise<void>>() }
     runners.open(stream)
-    messages.push({ message: { case: 'welcome', value: { leaseMs: sessions.leaseMs } } })
+    messages.push({ message: { case: 'welcome', value: { leaseMs: sessions.leaseMs, pool: stream.pool } } })
     if (this.#isDraining) this.#drain(stream)
     return stream
+  }
+
+  /** The token decides, where there is one; else what the runner says, as who holds the key of this network is believed. */
+  async #membershipOf({ pool }: Hello, grant: PoolGrant | undefined): Promise<Membership> {
+    if (grant !== undefined) return { ...grant, owner: grant.team }
+    const { team: owner, labels = {} } = (await readPool(this.#context.pool, pool)) ?? {}
+    return { pool, owner, labels, tokenId: undefined }
   }
 
   async #hear(stream: Stream, message: RunnerMessage['message']): Promise<void> {
@@ -139,7 +156,7 @@ export class RunnerStreams {
       runners.grant(stream, slots, team || undefined)
       this.#askedAtMs.delete(stream.messages)
       signals.slotGranted.emit(stream.pool)
-      if (stream.oneTeam && team !== '' && stream.team !== team) this.#bind(stream, team)
+      if (stream.oneTeam && stream.owner === undefined && team !== '' && stream.team !== team) this.#bind(stream, team)
     } else if (message.case === 'draining') {
       runners.slots.drain(stream.sessionId, (slots) => returnSlots(stream.messages, slots))
     } else if (message.case === 'reclaim')
@@ -208,6 +225,10 @@ export class RunnerStreams {
     await Promise.all(stream.storing)
     await this.#context.sessions.end(stream.sessionId)
   }
+}
+
+function outOfTurn(text: string): Failure {
+  return new Failure('failed_precondition', 'no_hello', text)
 }
 
 function returnSlots(messages: RunnerStream['messages'], slots: number): void {

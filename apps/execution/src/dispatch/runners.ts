@@ -16,6 +16,8 @@ export interface RunnerStream {
   sessionId: string
   runnerName: string
   pool: string
+  /** The pool is this team's; no run of others goes there. */
+  owner: string | undefined
   slots: number
   oneTeam: boolean
   languages: Languages
@@ -116,6 +118,7 @@ export class Runners {
     const slot = this.slots.usable(run.slot, run.team)
     const open = this.#streams.get(run.slot.sessionId)
     if (slot === undefined || open === undefined) return false
+    if ((open.stream.owner ?? run.team) !== run.team) throw new Error('A run goes to a runner of another team')
     if (this.#killed.delete(run.id)) {
       this.slots.giveBack(slot)
       return false
@@ -186,10 +189,10 @@ export class Runners {
     return [...this.#streams.values()].map(({ stream }) => stream)
   }
 
-  #token({ team, id, depth, createdBy, initiatedBy, timeoutMs, spec }: Assignment): string {
+  #token({ team, id, pool, depth, createdBy, initiatedBy, timeoutMs, spec }: Assignment): string {
     const exp = Math.ceil((Date.now() + timeoutMs) / 1000) + tokenGraceS
     const installs = spec.isInstall ? spec.dependencies?.key : undefined
-    return this.#tokens.sign({ team, executionId: id, depth, createdBy, initiatedBy, installs, exp })
+    return this.#tokens.sign({ team, executionId: id, pool, depth, createdBy, initiatedBy, installs, exp })
   }
 }
 

@@ -5,17 +5,26 @@ import type { Runners } from './runners.ts'
 import type { ForcedEnds } from '../end/forced-ends.ts'
 import {
   bindSession,
+  countOthersOfToken,
   endSession,
   openSession,
   readEnded,
   readLeases,
   readRunningOf,
+  readSessionsWithoutToken,
   readUnnamed,
   renewSession,
   type Renewal,
   type Session,
 } from '../store/sessions.ts'
+import { readSessionsOf } from '../store/team-pools.ts'
 import type { Queries } from '../store/connections.ts'
+
+/** Why the runs of a session end whose token was revoked, or has expired. */
+export const withoutToken = 'its pool token is not valid any more'
+
+/** A hostile one would fill the table. */
+const mostOfToken = 100
 
 /** The leases of runners' sessions. */
 export class Sessions {
@@ -29,9 +38,11 @@ export class Sessions {
     this.leaseMs = leaseMs
   }
 
-  /** Failure failed_precondition session_lost for one that has ended. */
+  /** Failures: session_lost for one that has ended; too_many_runners that came with the same token. */
   async open(session: Session): Promise<void> {
     if (!isUuid(session.id)) throw new Failure('invalid_argument', 'invalid_session', 'The session id is no UUID')
+    const { id, tokenId } = session
+    if (tokenId !== undefined && (await countOthersOfToken(this.#pool, tokenId, id)) >= mostOfToken) throw tooMany()
     const open = await openSession(this.#pool, session, this.leaseMs)
     if (!open) throw lost()
   }
@@ -48,12 +59,27 @@ export class Sessions {
     if (renewed === undefined) throw lost()
     const unnamed = await readUnnamed(this.#pool, id, named, this.leaseMs)
     if (unnamed.length > 0) await this.#forced.fail(unnamed, 'runner lost: the run never reached it')
-    return { ended: named.length > 0 ? await readEnded(this.#pool, named) : [], drain: renewed.drain }
+    return { ended: named.length > 0 ? await readEnded(this.#pool, id, named) : [], drain: renewed.drain }
   }
 
   /** The runner serves this team from now on; renewals say so again. */
   async bind(id: string, team: string): Promise<void> {
     await bindSession(this.#pool, id, team)
+  }
+
+  /** Ends the sessions of a pool, or those that a token has opened, and their runs; cuts the streams that are here. */
+  async endAll(of: { pool: string } | { tokenId: string }, why: string, runners: Runners): Promise<void> {
+    for (const id of await readSessionsOf(this.#pool, of)) await this.#cut(id, why, runners)
+  }
+
+  /** The same for sessions that have outlived the token that they were opened with. */
+  async endWithoutToken(runners: Runners): Promise<void> {
+    for (const id of await readSessionsWithoutToken(this.#pool)) await this.#cut(id, withoutToken, runners)
+  }
+
+  async #cut(id: string, why: string, runners: Runners): Promise<void> {
+    runners.drop(id, lost())
+    await this.#endWith(id, `runner lost: ${why}`)
   }
 
   /** Cuts the streams of sessions that have ended, and doubts those that should have been renewed by now. */
@@ -67,13 +93,22 @@ export class Sessions {
   }
 
   /** The runner has stopped: its children are gone, and whatever it still had with them. */
-  async end(id: string): Promise<void> {
-    const failRunning = async () => this.#forced.fail(await readRunningOf(this.#pool, id), 'service stopped')
+  end(id: string): Promise<void> {
+    return this.#endWith(id, 'service stopped')
+  }
+
+  async #endWith(id: string, explanation: string): Promise<void> {
+    const failRunning = async () => this.#forced.fail(await readRunningOf(this.#pool, id), explanation)
     // Before the session ends, so that no reaper takes them for lost; and again for what came in meanwhile.
     await failRunning()
     await endSession(this.#pool, id)
     await failRunning()
   }
+}
+
+function tooMany(): Failure {
+  const text = `${mostOfToken} runners have come with this pool token, the most that may: make another one for others`
+  return new Failure('resource_exhausted', 'too_many_runners', text)
 }
 
 function lost(): Failure {

@@ -5,6 +5,8 @@ import { allLanguages, type Languages, nameOf } from './languages.ts'
 export interface RunnerInit {
   readonly sessionId: string
   pool: string
+  /** The pool is this team's, so the runner serves it alone, whatever it says; undefined in a pool of all teams. */
+  owner?: string
   /** All slots of the runner, granted to whomever. */
   slots: number
   /** It serves one team: the one whose run it gets first. */
@@ -30,11 +32,13 @@ interface RunnerCredit extends RunnerInit {
   returned?: (slots: number) => void
 }
 
-/** A runner as it is at first: it grants nothing yet, and is nobody's. */
+/** A runner as it is at first: it grants nothing yet, and is nobody's, but in a pool of one team. */
 function runnerCreditOf({ sessionId, pool, slots, languages, ...init }: RunnerInit): RunnerCredit {
-  const { oneTeam, teamMaxRunners, oneTeamRemedy } = init
-  const about = { sessionId, pool, slots, languages, oneTeam, teamMaxRunners, oneTeamRemedy }
-  return { ...about, credit: 0, bound: false, doubtful: false }
+  const { owner, teamMaxRunners, oneTeamRemedy } = init
+  const isOwned = owner !== undefined
+  const oneTeam = init.oneTeam || isOwned
+  const about = { sessionId, pool, owner, slots, languages, oneTeam, teamMaxRunners, oneTeamRemedy }
+  return { ...about, team: owner, credit: 0, bound: isOwned, doubtful: false }
 }
 
 /** Runners among which a slot is looked for: of one pool and of the same languages. */
@@ -146,7 +150,7 @@ export class Slots {
   grant(sessionId: string, slots: number, team?: string): void {
     const runner = this.#runners.get(sessionId)
     if (runner === undefined) return
-    if (runner.oneTeam) {
+    if (runner.oneTeam && runner.owner === undefined) {
       runner.team = team
       runner.bound = team !== undefined
     }
@@ -275,7 +279,7 @@ export class Slots {
 
   /** Runners that serve this team alone, and how many it may have; undefined where runners serve many. */
   ownRunners(team: string): { inUse: number; allowed: number | undefined } | undefined {
-    const single = [...this.#runners.values()].filter(({ oneTeam }) => oneTeam)
+    const single = [...this.#runners.values()].filter(({ oneTeam, owner }) => oneTeam && owner === undefined)
     if (single.length === 0) return undefined
     const bound = Math.max(...single.map(({ teamMaxRunners }) => teamMaxRunners ?? 0))
     const inUse = single.filter((runner) => runner.team === team).length

@@ -1,5 +1,6 @@
 import type { Language } from '@automation/contract/common/v1/language'
 import { allLanguages } from '../dispatch/languages.ts'
+import type { KnownPools } from '../dispatch/known-pools.ts'
 import type { Slots } from '../dispatch/slots.ts'
 import { readLivingRunners, type LivingRunner } from '../store/demand.ts'
 import type { Queries } from '../store/connections.ts'
@@ -19,10 +20,10 @@ const keptMs = 1000
 export class AgentPools {
   readonly #reads: Queries
   readonly #slots: Slots
-  readonly #pools: readonly string[]
+  readonly #pools: KnownPools
   readonly #known = new Map<string, { untilMs: number; runners: Promise<LivingRunner[]> }>()
 
-  constructor(reads: Queries, slots: Slots, pools: readonly string[]) {
+  constructor(reads: Queries, slots: Slots, pools: KnownPools) {
     this.#reads = reads
     this.#slots = slots
     this.#pools = pools
@@ -31,7 +32,7 @@ export class AgentPools {
   /** With the slots of runners that serve every team, this one, or nobody yet. */
   list(team: string): Promise<AgentPool[]> {
     return Promise.all(
-      this.#pools.map(async (slug) => {
+      this.#pools.of(team).map(async (slug) => {
         const runners = (await this.#runners(slug)).filter((runner) => runner.team === '' || runner.team === team)
         const kinds = this.#slots.kinds(slug)
         return {

@@ -2,6 +2,7 @@ import type { RunnerDemandService } from '@automation/contract/runner/v1/demand'
 import { invalid } from '@automation/errors'
 import { principalIn, type Handlers } from '@automation/rpc'
 import type { RunLimits } from '../run-limits.ts'
+import type { KnownPools } from '../dispatch/known-pools.ts'
 import type { RunnerCapacity } from '../dispatch/runner-capacity.ts'
 import { readLivingRunners, readWaitingTeams } from '../store/demand.ts'
 import type { Queries } from '../store/connections.ts'
@@ -9,8 +10,7 @@ import type { Queries } from '../store/connections.ts'
 export interface DemandContext {
   reads: Queries
   capacity: RunnerCapacity
-  /** The pools that there are. */
-  runnerPools: string[]
+  knownPools: KnownPools
   limits: RunLimits
 }
 
@@ -18,14 +18,14 @@ export interface DemandContext {
 export function demandService({
   reads,
   capacity,
-  runnerPools,
+  knownPools,
   limits,
 }: DemandContext): Handlers<typeof RunnerDemandService> {
   return {
     getDemand: async (request, context) => {
       principalIn(context, 'service')
       const { pool } = request
-      if (!runnerPools.includes(pool)) throw invalid('/pool', 'is no pool of this system', 'unknown_pool')
+      if (!knownPools.all.includes(pool)) throw invalid('/pool', 'is no pool of this system', 'unknown_pool')
       if (request.capacity !== undefined) capacity.report(pool, request.capacity)
       const [sessions, waiting] = await Promise.all([
         readLivingRunners(reads, pool),

@@ -1,18 +1,24 @@
 import type { RunnerService } from '@automation/contract/runner/v1/runner'
 import { principalIn, type Handlers } from '@automation/rpc'
+import type { PoolTokens } from '../dispatch/pool-tokens.ts'
 import type { Sessions } from '../dispatch/sessions.ts'
 import type { RunnerStreams } from '../dispatch/runner-streams.ts'
 
 /** The way of runners to their work: a stream each, and a session that outlives it. */
-export function runnerService(streams: RunnerStreams, sessions: Sessions): Handlers<typeof RunnerService> {
+export function runnerService(
+  streams: RunnerStreams,
+  sessions: Sessions,
+  tokens: PoolTokens,
+): Handlers<typeof RunnerService> {
   return {
     work: (requests, context) => {
       principalIn(context, 'runner')
-      return streams.serve(requests, context.signal)
+      return streams.serve(requests, () => tokens.grantOf(context), context.signal)
     },
     renewSession: async ({ sessionId, executionIds, idleMs, team, replicas }, context) => {
       principalIn(context, 'runner')
-      const renewal = { id: sessionId, idleMs: Number(idleMs), team: team || undefined, replicas }
+      const tokenId = (await tokens.grantOf(context))?.tokenId
+      const renewal = { id: sessionId, idleMs: Number(idleMs), team: team || undefined, replicas, tokenId }
       const { ended, drain } = await sessions.renew(renewal, executionIds)
       return { endedExecutionIds: ended, drain }
     },

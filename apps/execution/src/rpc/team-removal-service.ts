@@ -26,7 +26,9 @@ export function teamRemovalService(
     async removeSets({ keys }, context) {
       principalIn(context, 'operator')
       if (keys.length > mostKeys || !keys.every(isUuid)) throw invalid('/keys', `must be at most ${mostKeys} UUIDs`)
-      for (const { messages } of runners.streams) messages.push({ message: { case: 'removeSets', value: { keys } } })
+      // Of whatever team they are: runners of a pool of one team are told nothing of others.
+      for (const { messages, owner } of runners.streams)
+        if (owner === undefined) messages.push({ message: { case: 'removeSets', value: { keys } } })
       return {}
     },
   }

@@ -29,6 +29,7 @@ const besides = [
   'process_names',
   'run_counts',
   'team_slots',
+  'team_pools',
 ]
 
 /** Removes what is kept of a team without executions; gives how many rows there were. */

@@ -1,6 +1,7 @@
 import { Language } from '@automation/contract/common/v1/language'
 import { timestampFromMs, type Timestamp } from '@bufbuild/protobuf/wkt'
 import { createdAtMs } from '../execution-id.ts'
+import type { Labels } from './team-pools.ts'
 import { runningRuns } from './tracked-runs.ts'
 import type { Queries } from './connections.ts'
 
@@ -11,6 +12,9 @@ export interface RunnerRow {
   version: string
   pool: string
   languages: Language[]
+  labels: Labels
+  /** Empty for one that came without. */
+  poolTokenId: string
   oneTeam: boolean
   /** Empty where it is nobody's yet, or serves many. */
   team: string
@@ -38,7 +42,8 @@ export async function readRunners(pool: Queries): Promise<RunnerRow[]> {
   const { rows } = await pool.query<Row>({
     name: 'runners',
     // A run may be there before whose the runner is has been noted.
-    text: `SELECT s.id, s.runner_name AS name, s.version, s.pool, s.languages, s.one_team AS "oneTeam", s.remedy,
+    text: `SELECT s.id, s.runner_name AS name, s.version, s.pool, s.languages, s.labels,
+                  coalesce(s.token_id::text, '') AS "poolTokenId", s.one_team AS "oneTeam", s.remedy,
                   CASE WHEN s.one_team THEN coalesce(s.team, r.team, '') ELSE '' END AS team,
                   s.places AS slots, coalesce(r.running, 0) AS running, s.replicas, s.retires,
                   s.drain_asked_at IS NOT NULL AS "drainAsked",

@@ -1,5 +1,6 @@
 import { endedStatuses } from './statuses.ts'
 import { runningRuns } from './tracked-runs.ts'
+import { hasLostToken, type Labels } from './team-pools.ts'
 import type { Queries } from './connections.ts'
 
 export interface Session {
@@ -8,6 +9,11 @@ export interface Session {
   pool: string
   slots: number
   oneTeam: boolean
+  /** Of a pool of one team: whose it is from the beginning. */
+  team: string | undefined
+  labels: Labels
+  /** Of a runner that came with one. */
+  tokenId: string | undefined
   version: string
   languages: string[]
   /** With `oneTeam`: why it serves no more. */
@@ -17,23 +23,38 @@ export interface Session {
   retires: boolean
 }
 
-/** Registers a session, or knows it again; false when it was lost or has said goodbye. The lease counts from now. */
+/**
+ * Registers a session, or knows it again; false when it was lost or has said goodbye, or is that of a runner that came
+ * otherwise. The lease counts from now.
+ */
 export async function openSession(pool: Queries, session: Session, leaseMs: number): Promise<boolean> {
   const { rowCount } = await pool.query({
     name: 'open-session',
     text: `INSERT INTO sessions (id, runner_name, pool, places, one_team, version, languages, remedy, can_drain, retires,
-                                 expires_at)
-           VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, now() + $11 * interval '1 ms')
+                                 team, labels, token_id, expires_at)
+           VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, now() + $14 * interval '1 ms')
            ON CONFLICT (id) DO UPDATE
               SET expires_at = excluded.expires_at, version = excluded.version, languages = excluded.languages,
-                  remedy = excluded.remedy, can_drain = excluded.can_drain, retires = excluded.retires
-            WHERE sessions.ended_at IS NULL`,
+                  remedy = excluded.remedy, can_drain = excluded.can_drain, retires = excluded.retires,
+                  labels = excluded.labels
+            WHERE sessions.ended_at IS NULL AND sessions.token_id IS NOT DISTINCT FROM excluded.token_id`,
     values: [
       ...[session.id, session.runnerName, session.pool, session.slots, session.oneTeam],
-      ...[session.version, session.languages, session.remedy, session.canDrain, session.retires, leaseMs],
+      ...[session.version, session.languages, session.remedy, session.canDrain, session.retires],
+      ...[session.team ?? null, JSON.stringify(session.labels), session.tokenId ?? null, leaseMs],
     ],
   })
   return rowCount === 1
+}
+
+/** How many other sessions of runners that came with a token have not ended. */
+export async function countOthersOfToken(pool: Queries, tokenId: string, id: string): Promise<number> {
+  const { rows } = await pool.query<{ count: number }>({
+    name: 'sessions-of-token',
+    text: 'SELECT count(*)::integer AS count FROM sessions WHERE ended_at IS NULL AND token_id = $1 AND id <> $2',
+    values: [tokenId, id],
+  })
+  return rows[0]!.count
 }
 
 /** What a runner says of itself with each renewal. */
@@ -45,6 +66,8 @@ export interface Renewal {
   team: string | undefined
   /** Addresses of the replicas that it has a stream to. */
   replicas: string[]
+  /** Of a runner that came with one. */
+  tokenId: string | undefined
 }
 
 /** Notes whose a runner of one team is. */
@@ -69,9 +92,9 @@ export async function renewSession(
     name: 'renew-session',
     text: `UPDATE sessions
               SET expires_at = now() + $2 * interval '1 ms', idle_since = now() - $3 * interval '1 ms',
-                  team = coalesce($4, team), replicas = $5, renewed_at = now()
-            WHERE id = $1 AND ended_at IS NULL RETURNING drain_asked_at IS NOT NULL AS drain`,
-    values: [renewal.id, leaseMs, renewal.idleMs, renewal.team ?? null, renewal.replicas],
+                  team = coalesce(CASE WHEN $6::uuid IS NULL THEN $4 END, team), replicas = $5, renewed_at = now()
+            WHERE id = $1 AND ended_at IS NULL AND token_id IS NOT DISTINCT FROM $6::uuid RETURNING drain_asked_at IS NOT NULL AS drain`,
+    values: [renewal.id, leaseMs, renewal.idleMs, renewal.team ?? null, renewal.replicas, renewal.tokenId ?? null],
     query_timeout: 2000,
   })
   return rows[0]
@@ -88,7 +111,7 @@ export interface Lease {
 export async function readLeases(pool: Queries, sessionIds: string[]): Promise<Lease[]> {
   const { rows } = await pool.query<Lease>({
     name: 'leases',
-    text: `SELECT i.id, s.id IS NULL OR s.ended_at IS NOT NULL AS ended,
+    text: `SELECT i.id, s.id IS NULL OR s.ended_at IS NOT NULL OR (${hasLostToken('s')}) AS ended,
                   coalesce(extract(epoch FROM s.expires_at - now()) * 1000, 0)::float8 AS "leftMs"
              FROM unnest($1::uuid[]) AS i(id) LEFT JOIN sessions s ON s.id = i.id`,
     values: [sessionIds],
@@ -112,6 +135,14 @@ export async function readClock(pool: Queries): Promise<number> {
     text: 'SELECT (extract(epoch FROM clock_timestamp()) * 1000)::float8 AS ms',
   })
   return rows[0]!.ms
+}
+
+/** The sessions whose token is worth nothing any more. */
+export async function readSessionsWithoutToken(pool: Queries): Promise<string[]> {
+  return ids(pool, {
+    name: 'sessions-without-token',
+    text: `SELECT id FROM sessions s WHERE ended_at IS NULL AND ${hasLostToken('s')}`,
+  })
 }
 
 /** Ends the sessions whose lease is over by the database's clock, or all. */
@@ -171,12 +202,12 @@ export function readUnnamed(pool: Queries, sessionId: string, named: string[], l
   })
 }
 
-/** Those of these executions that are terminal. */
-export function readEnded(pool: Queries, named: string[]): Promise<string[]> {
+/** Those of these executions of a session that are terminal. */
+export function readEnded(pool: Queries, sessionId: string, named: string[]): Promise<string[]> {
   return ids(pool, {
     name: 'ended',
-    text: `SELECT id FROM executions WHERE id = ANY ($1::uuid[]) AND status IN ${endedStatuses}`,
-    values: [named],
+    text: `SELECT id FROM executions WHERE id = ANY ($1::uuid[]) AND session_id = $2 AND status IN ${endedStatuses}`,
+    values: [named, sessionId],
     query_timeout: 2000,
   })
 }

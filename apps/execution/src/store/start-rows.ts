@@ -27,7 +27,7 @@ export interface StartOutcome {
 export interface TeamLimits {
   maxRunning: number
   maxQueued: number
-  /** The system has one pool: a team's position in its queue is the one in the pool. */
+  /** The team has one pool: a team's position in its queue is the one in the pool. */
   onePool: boolean
 }
 

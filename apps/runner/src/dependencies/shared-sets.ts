@@ -5,7 +5,7 @@ import type { DependencySet } from '@automation/contract/catalog/v1/resolve'
 import { PackageSetService } from '@automation/contract/storage/v1/package_set'
 import { Failure } from '@automation/errors'
 import { uploadMessages } from '@automation/contract/uploads'
-import { ownContext, type CallContext, type Client, type Neighbours } from '@automation/rpc'
+import { asRunWith, ownContext, type CallContext, type Client, type Neighbours } from '@automation/rpc'
 import type { Packed } from './packing.ts'
 
 /** A set of packages as it is shared: what it is for, and the token of the run that asks. */
@@ -70,6 +70,5 @@ export class SharedSets {
 }
 
 function contextOf(token: string, signal: AbortSignal): CallContext {
-  const principal = { role: 'run', team: '', subject: 'run', name: 'run', token } as const
-  return { ...ownContext(principal, fetchTimeoutMs), signal }
+  return { ...ownContext(asRunWith(token), fetchTimeoutMs), signal }
 }

@@ -1,7 +1,7 @@
 import { RunService, type ProcessCall } from '@automation/contract/run/v1/run'
 import { Status, type Outcome } from '@automation/contract/execution/v1/execution'
 import { asFailure, Failure, stoppingCode } from '@automation/errors'
-import { isUnreachable, type CallContext, type Client, type Neighbours } from '@automation/rpc'
+import { asRunWith, isUnreachable, type CallContext, type Client, type Neighbours } from '@automation/rpc'
 import type { Logger } from '@automation/service'
 import type { MessageInitShape } from '@bufbuild/protobuf'
 import type { ProcessCallSchema } from '@automation/contract/run/v1/run'
@@ -194,10 +194,9 @@ function optionalText(value: unknown): string | undefined {
 }
 
 function contextOf(run: ActiveRun): CallContext {
-  const principal = { role: 'run', team: '', subject: 'run', name: 'run', token: run.run.token } as const
   const leftMs = Math.max(0, run.deadline - performance.now())
   return {
-    principal,
+    principal: asRunWith(run.run.token),
     requestId: crypto.randomUUID(),
     traceparent: run.run.traceparent,
     deadlineMs: Date.now() + leftMs,

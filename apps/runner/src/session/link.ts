@@ -6,6 +6,7 @@ import type {
   Run,
   RunnerMessageSchema,
   RunnerService,
+  Welcome,
 } from '@automation/contract/runner/v1/runner'
 import { asFailure, type Failure } from '@automation/errors'
 import type { Client, Principal } from '@automation/rpc'
@@ -25,7 +26,7 @@ export interface LinkOptions {
   hello(): MessageInitShape<typeof HelloSchema>
   versionOf(spec: RunSpec): Version
   /** The replica knows the session; slots may be granted. */
-  welcomed(leaseMs: number): void
+  welcomed(welcome: Welcome): void
   run(link: ReplicaLink, run: Run, version: Version | undefined): void
   kill(executionId: string): void
   stored(executionId: string): void
@@ -183,7 +184,7 @@ export class ReplicaLink {
     switch (message.case) {
       case 'welcome':
         this.isConnected = true
-        return options.welcomed(message.value.leaseMs)
+        return options.welcomed(message.value)
       case 'putSpec':
         if (message.value.spec) this.#versions.set(message.value.key, options.versionOf(message.value.spec))
         return

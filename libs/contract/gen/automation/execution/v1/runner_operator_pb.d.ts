@@ -152,6 +152,20 @@ export declare type Runner = Message<"automation.execution.v1.Runner"> & {
    * @generated from field: bool drain_asked = 17;
    */
   drainAsked: boolean;
+
+  /**
+   * What it says of itself.
+   *
+   * @generated from field: map<string, string> labels = 18;
+   */
+  labels: { [key: string]: string };
+
+  /**
+   * The pool token that it came with; empty for a runner of this network.
+   *
+   * @generated from field: string pool_token_id = 19;
+   */
+  poolTokenId: string;
 };
 
 /**

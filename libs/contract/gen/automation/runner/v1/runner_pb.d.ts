@@ -170,6 +170,8 @@ export declare type Hello = Message<"automation.runner.v1.Hello"> & {
   runnerName: string;
 
   /**
+   * Empty where it comes with a pool's token.
+   *
    * @generated from field: string pool = 3;
    */
   pool: string;
@@ -225,6 +227,13 @@ export declare type Hello = Message<"automation.runner.v1.Hello"> & {
    * @generated from field: bool retires = 11;
    */
   retires: boolean;
+
+  /**
+   * What it says of itself; a pool may want some.
+   *
+   * @generated from field: map<string, string> labels = 12;
+   */
+  labels: { [key: string]: string };
 };
 
 /**
@@ -243,6 +252,13 @@ export declare type Welcome = Message<"automation.runner.v1.Welcome"> & {
    * @generated from field: uint32 lease_ms = 1;
    */
   leaseMs: number;
+
+  /**
+   * Where the runner is: that of its token, where it has come with one.
+   *
+   * @generated from field: string pool = 2;
+   */
+  pool: string;
 };
 
 /**
@@ -827,13 +843,16 @@ export declare type RenewSessionResponse = Message<"automation.runner.v1.RenewSe
 export declare const RenewSessionResponseSchema: GenMessage<RenewSessionResponse>;
 
 /**
- * Served by execution, called by runners. A runner keeps one Work stream to every replica.
+ * Served by execution, called by runners. A runner keeps one Work stream to every replica. One that comes with the token of
+ * a pool, by way of the gateway, keeps one to whichever it reaches: it is in the pool of its token, whatever it says, and
+ * gets runs of the team of that pool alone. UNAUTHENTICATED pool_token where the token is not good, or no more.
  *
  * @generated from service automation.runner.v1.RunnerService
  */
 export declare const RunnerService: GenService<{
   /**
    * The runner says hello first, then grants slots; the replica hands over runs that it has committed as RUNNING.
+   * FAILED_PRECONDITION labels_missing where its pool wants others; RESOURCE_EXHAUSTED too_many_runners of one token.
    *
    * @generated from rpc automation.runner.v1.RunnerService.Work
    */

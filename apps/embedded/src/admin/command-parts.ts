@@ -1,0 +1,19 @@
+import type { Command } from 'commander'
+import type { Answer } from './answer.ts'
+import type { Target } from './target.ts'
+
+/** Runs one command's calls against the system and shows what came of them. */
+export type Perform = (command: Command, call: (target: Target) => Promise<Answer>) => Promise<void>
+
+/** What the help says of `--json`. */
+export const jsonText = 'print the answer as JSON'
+
+/** A word with commands below. */
+export function group(program: Command, name: string, description: string): Command {
+  return program.command(name).description(description).option('--json', jsonText)
+}
+
+/** A command, such as `list <team>`. */
+export function leaf(parent: Command, usage: string, description: string): Command {
+  return parent.command(usage).description(description).option('--json', jsonText).showHelpAfterError()
+}
