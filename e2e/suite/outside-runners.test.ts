@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Client } from '../client/client.ts'
+import { openRegistry, type PackageRegistry } from '../system/package-registry.ts'
 import { hasOwnNetworks, startOutsideRunner, type OutsideRunner } from '../system/outside-runner.ts'
 import { processesMarked, treeOf } from '../system/process-table.ts'
 import { freePorts, runAdmin, startSystem, type System } from '../system/system.ts'
@@ -37,6 +38,8 @@ describe.skipIf(!shared.owned || !hasOwnNetworks)(
     let other: Client
     let runner: OutsideRunner
     let token: { id: string; token: string }
+    /** The runner does not reach it. */
+    let registry: PackageRegistry
     const admin = (...args: string[]) => runAdmin(args, system.env)
     const json = async <T>(...args: string[]) => {
       const { code, stdout, stderr } = await admin('--json', ...args)
@@ -50,7 +53,8 @@ describe.skipIf(!shared.owned || !hasOwnNetworks)(
 
     beforeAll(async () => {
       const [port] = await freePorts(1)
-      system = await startSystem({ env: { RUNNERS_PORT: `${port}`, RUNNER_LEASE_MS: '6000' } })
+      registry = await openRegistry({ npm: { answer: 'module.exports = 42' }, pypi: { question: 'answer = 43' } })
+      system = await startSystem({ env: { ...registry.settings, RUNNERS_PORT: `${port}`, RUNNER_LEASE_MS: '6000' } })
       by = await clientOf(system)
       await admin('teams', 'create', 'other')
       other = await clientOf({
@@ -66,6 +70,7 @@ describe.skipIf(!shared.owned || !hasOwnNetworks)(
     afterAll(async () => {
       await runner?.stop()
       await system?.stop()
+      await registry?.close()
     }, 60_000)
 
     test('is listed with its labels, and its pool is seen and used by its team alone', async () => {
@@ -91,7 +96,7 @@ describe.skipIf(!shared.owned || !hasOwnNetworks)(
           sourceCode: `console.log('in JavaScript')
 await svc.datastore.set('outside', 20)
 await svc.storage.upload('outside.txt', 'from outside')
-return (await svc.processes.runSync('${inner.id}', { n: await svc.datastore.get('outside') })) + 2`,
+return (await svc.processes.runSync('${inner.id}', { parameters: { n: await svc.datastore.get('outside') } })) + 2`,
         },
         by,
       )
@@ -110,6 +115,30 @@ return (await svc.processes.runSync('${inner.id}', { n: await svc.datastore.get(
       ] as const) {
         expect(await awaitEnd(id, 60_000, by)).toMatchObject({ status: 'FINISHED', returnValue: '42' })
         expect((await logsOf(id, by)).map(({ message }) => message)).toContain(words)
+      }
+    })
+
+    test('fetches modules and installed packages of its runs', async () => {
+      for (const [language, name] of [
+        ['JAVASCRIPT', 'answer'],
+        ['PYTHON', 'question'],
+      ] as const) {
+        await by.call('PUT', `/dependencies/${language}`, { json: { dependencies: { [name]: '*' } } })
+        await by.post(`/dependencies/${language}/install`)
+        const isInstalled = async () =>
+          !('nextInstallation' in (await by.get<object>(`/dependencies/${language}`)).body)
+        await waitUntil(`the installation for ${language}`, isInstalled, patience)
+      }
+      const module = { name: 'doubled', programmingLanguage: 'JAVASCRIPT', sourceCode: 'module.exports = (n) => n * 2' }
+      expect((await by.post('/modules', module)).status).toBe(201)
+      const javascript = { sourceCode: "return require('doubled')(require('answer'))" }
+      const python = { programmingLanguage: 'PYTHON', sourceCode: 'import question\nreturn question.answer' }
+      for (const [fields, returnValue] of [
+        [javascript, '84'],
+        [python, '43'],
+      ] as const) {
+        const id = await execute(await makeProcess(fields, by), inPool, by)
+        expect(await awaitEnd(id, 60_000, by)).toMatchObject({ status: 'FINISHED', returnValue })
       }
     })
 
