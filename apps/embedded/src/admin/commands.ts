@@ -17,7 +17,6 @@ import { purgeTeam } from './team-removal.ts'
 import { exportTeam, importTeam } from './team-move.ts'
 import { resumeTeam, suspendTeam } from './team-suspension.ts'
 import { encryptionStatus, leftIn, rotateEncryptionKey } from './rotate-encryption-key.ts'
-import type { Target } from './target.ts'
 
 /** The whole command line; `perform` opens the system, prints and reports failures. */
 export function adminProgram(perform: Perform): Command {
