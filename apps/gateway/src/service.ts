@@ -94,7 +94,10 @@ export function createGateway(config: GatewayConfig, context: PartContext): Gate
   const sandboxPorts = new SandboxPorts({ ...shared, observer: observed, metrics })
   const runnerPort =
     config.runners &&
-    new RunnerPort({ neighbours, logger, callTimeoutMs: config.callTimeoutMs, listener: config.runners })
+    new RunnerPort({
+      ...{ neighbours, logger, callTimeoutMs: config.callTimeoutMs, listener: config.runners },
+      isProxy: proxies(config.trustedProxies),
+    })
   let runnersPort: number | undefined
   const sandboxAddresses = () => sandboxPorts.addresses()
   const userCalls = new UserCalls(neighbours, config.callTimeoutMs)

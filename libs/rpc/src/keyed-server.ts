@@ -33,8 +33,10 @@ export interface KeyedServeOptions {
   admit?(apiKey: string): Promise<void>
   /** Shown to callers; absent: without TLS. PEM. */
   tls?: { cert: string; key: string }
-  /** Of connections; further ones are refused. */
-  mostConnections?: number
+  /** Counts a connection from an address until what it gives is called; undefined where it is to be refused. */
+  admitConnection?(address: string): (() => void) | undefined
+  /** Connections without a call for so long are ended. */
+  idleMs?: number
   maxMessageBytes: number
   /** Of what it is sent, where that is to be less. */
   maxReceivedBytes?: number
@@ -45,10 +47,11 @@ export interface KeyedServeOptions {
 
 /** Serves proto services to those who bring an `x-api-key`, and grpc.health.v1 to anybody who is admitted. Quick to load. */
 export async function serveKeyed(services: ServedService[], options: KeyedServeOptions): Promise<KeyedServer> {
-  const { verify, admit, logger, tls } = options
+  const { verify, admit, admitConnection, logger, tls, idleMs } = options
   const server = new Server({
     ...channelOptions(options.maxMessageBytes, options.keepaliveMs),
     'grpc.max_receive_message_length': options.maxReceivedBytes ?? options.maxMessageBytes,
+    ...(idleMs !== undefined && { 'grpc.max_connection_idle_ms': idleMs }),
     ...(admit !== undefined && { interceptors: [admission(admit)] }),
   })
   const verified: Verify = (metadata, method) => verify(apiKeyIn(metadata), method, authorizationIn(metadata))
@@ -59,8 +62,14 @@ export async function serveKeyed(services: ServedService[], options: KeyedServeO
   )
   // grpc-js itself can't listen on a socket that it has not opened.
   const injector = server.createConnectionInjector(credentialsOf(tls))
-  const listener = createServer({ noDelay: true }, (socket: Socket) => injector.injectConnection(socket))
-  if (options.mostConnections !== undefined) listener.maxConnections = options.mostConnections
+  const listener = createServer({ noDelay: true }, (socket: Socket) => {
+    if (admitConnection !== undefined) {
+      const leave = admitConnection(socket.remoteAddress ?? '')
+      if (leave === undefined) return void socket.destroy()
+      socket.once('close', leave)
+    }
+    return injector.injectConnection(socket)
+  })
   await new Promise<void>((resolve, reject) => {
     listener.once('error', reject)
     listener.listen(options.listen, () => {

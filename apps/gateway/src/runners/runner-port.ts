@@ -2,17 +2,21 @@ import type { KeyedServer } from '@automation/rpc/keyed-server'
 import type { Neighbours } from '@automation/rpc'
 import type { Logger } from '@automation/service'
 import type { RunnerListener } from '../config.ts'
+import { ConnectionLimits } from '../http/connection-limits.ts'
 import { passedOn } from './passed-on.ts'
 import { PoolGate } from './pool-gate.ts'
 
-/** Connections beyond are refused; a runner has about five. */
-const mostConnections = 2000
+/** Connections beyond are refused; a runner has about five, and many may be behind one address. */
+const connectionBounds = { max: 4000, maxOfAddress: 1000 }
 const keepaliveMs = 20_000
+const idleMs = 300_000
 
 export interface RunnerPortOptions {
   neighbours: Neighbours
   listener: RunnerListener
   callTimeoutMs: number
+  /** Whether many clients come from an address. */
+  isProxy: (address: string) => boolean
   logger: Logger
 }
 
@@ -30,7 +34,8 @@ export class RunnerPort {
 
   /** Resolves with the port that it listens on. */
   async listen(host: string | undefined): Promise<number> {
-    const { neighbours, listener, callTimeoutMs, logger } = this.#options
+    const { neighbours, listener, callTimeoutMs, isProxy, logger } = this.#options
+    const connections = new ConnectionLimits({ ...connectionBounds, isProxy })
     // Only here, so that a system in one process that has no such listener never loads gRPC.
     const { serveKeyed } = await import('@automation/rpc/keyed-server')
     const gate = new PoolGate(neighbours, callTimeoutMs)
@@ -41,7 +46,8 @@ export class RunnerPort {
       verify: (poolToken, method, authorization) => gate.principalOf(poolToken, method, authorization),
       maxMessageBytes: listener.maxMessageBytes,
       maxReceivedBytes: listener.maxReceivedBytes,
-      ...{ keepaliveMs, mostConnections, logger },
+      admitConnection: (address) => connections.admit(address),
+      ...{ keepaliveMs, idleMs, logger },
     })
     return this.#server.port
   }
