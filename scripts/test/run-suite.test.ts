@@ -46,7 +46,11 @@ async function resultOf(again: boolean): Promise<SuiteResult> {
 test('what fails and then passes where it may run again is named; what fails each time has failed', async () => {
   const result = await resultOf(true)
   expect(result).toMatchObject({ passed: 4, failed: 1 })
-  const unsteady = [/hook\.test\.cjs > cannot be run: not yet/, /late\.test\.cjs > at last/, /unsteady\.test\.cjs > at last/]
+  const unsteady = [
+    /hook\.test\.cjs > cannot be run: not yet/,
+    /late\.test\.cjs > at last/,
+    /unsteady\.test\.cjs > at last/,
+  ]
   expect(result.unsteady.toSorted()).toEqual(unsteady.map((words) => expect.stringMatching(words)))
   expect(result.failures).toEqual([expect.stringMatching(/steady\.test\.js > never: Error: no/)])
   const workers = (file: string) => readFileSync(join(runs, file), 'utf8').slice(1)

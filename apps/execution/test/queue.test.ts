@@ -48,7 +48,9 @@ test('what the queue has no room for is REJECTED, asynchronous callers too, and 
   const { timeline } = await system.get(executionId, 'full')
   expect(timeline.map(({ status: one }) => one)).toEqual([Status.CREATED, Status.REJECTED])
   runner = await system.runner({ slots: 20 })
-  await until(async () => (await system.rows("SELECT 1 FROM executions WHERE team = 'full' AND status < 5")).length === 0)
+  await until(
+    async () => (await system.rows("SELECT 1 FROM executions WHERE team = 'full' AND status < 5")).length === 0,
+  )
   for (const id of ids) expect((await system.get(id, 'full')).status).toBe(Status.FINISHED)
   expect(runner.started.map((run) => run.executionId)).not.toContain(executionId)
 })

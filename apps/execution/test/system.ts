@@ -15,7 +15,13 @@ import type { Tracer } from '@automation/tracing'
 import type { DescService, MessageInitShape } from '@bufbuild/protobuf'
 import pg from 'pg'
 import { Registry } from 'prom-client'
-import { createExecution, executionSchema, readExecutionConfig, type ExecutionConfig, type ExecutionPart } from '../src/service.ts'
+import {
+  createExecution,
+  executionSchema,
+  readExecutionConfig,
+  type ExecutionConfig,
+  type ExecutionPart,
+} from '../src/service.ts'
 import { isTerminal } from '../src/status.ts'
 import { ScriptedRunner, value, type Script } from './scripted-runner.ts'
 import { SmallCatalog } from './small-catalog.ts'
