@@ -17,7 +17,9 @@ test('the first page asks once who is signed in, before its scripts run, and at 
   })
   const rest = `/api/${subject.team}/rest`
   // The pages' scripts come only when the session has been asked for, and the first answer only when the cards have asked.
-  const askedFor = (path: string) => expect.poll(() => order.some((one) => one.startsWith(`asks ${path}`))).toBe(true)
+  const askedFor = async (path: string) => {
+    await expect.poll(() => order.some((one) => one.startsWith(`asks ${path}`))).toBe(true)
+  }
   await page.route('**/assets/start-*.js', async (route) => {
     await askedFor('/session')
     await route.continue()

@@ -4,7 +4,7 @@ import { accessTokenOf } from '../client/client.ts'
 import { browserPath, noBrowser } from '../suite/browser.ts'
 import { openRegistry } from '../system/package-registry.ts'
 import { startSystem, type System } from '../system/system.ts'
-import { untilBuilt } from './until.ts'
+import { buildConsole } from './build.ts'
 import { makeScene, type Scene } from './scene.ts'
 import { sessionBy } from './session-by.ts'
 import { signInLink } from './sign-in-link.ts'
@@ -36,7 +36,7 @@ declare module 'vitest' {
 /** What can be installed. */
 const packages = { npm: { answer: 'module.exports = 42', other: 'module.exports = 43' }, pypi: {} }
 
-/** One system with a team that has something on every page. The console's build runs beside its start, so it is awaited. */
+/** One system with a team that has something on every page. */
 export default async function setUp(project: TestProject): Promise<() => Promise<void>> {
   if (browserPath === undefined) throw new Error(`The console is tested in a browser, and there is ${noBrowser}`)
   const registry = await openRegistry(packages)
@@ -48,6 +48,7 @@ export default async function setUp(project: TestProject): Promise<() => Promise
     await issuer.close()
   }
   try {
+    await buildConsole()
     system = await startSystem({
       shape: 'embedded',
       env: {
@@ -63,7 +64,6 @@ export default async function setUp(project: TestProject): Promise<() => Promise
     issuer.open(link.origin)
     const accessToken = await accessTokenOf(host, team, apiToken)
     const scene = await makeScene({ host, team, accessToken })
-    await untilBuilt(link.origin)
     const cookie = await sessionBy(link)
     project.provide('console', {
       origin: link.origin,

@@ -7,7 +7,8 @@ import { readOptions } from '../system/options.ts'
 import { endOnSignals, repositoryRoot, startSystem } from '../system/system.ts'
 import { makeScene } from './scene.ts'
 import { signInLink } from './sign-in-link.ts'
-import { untilBuilt, untilShown } from './until.ts'
+import { buildConsole } from './build.ts'
+import { untilShown } from './until.ts'
 
 const help = `npm run screenshots [-- --into FOLDER]
 
@@ -24,6 +25,7 @@ if (options !== undefined) await makePictures(join(repositoryRoot, options.into)
 async function makePictures(folder: string): Promise<void> {
   if (browserPath === undefined) throw new Error(`Pictures are made by a browser, and there is ${noBrowser}`)
   endOnSignals()
+  await buildConsole()
   const system = await startSystem({ shape: 'embedded', team: 'demo' })
   const browser = await chromium.launch({ executablePath: browserPath, args: browserArguments })
   try {
@@ -31,7 +33,6 @@ async function makePictures(folder: string): Promise<void> {
     const link = await signInLink(system)
     const accessToken = await accessTokenOf(host, team, apiToken)
     const { failing, greeting, failed } = await makeScene({ host, team, accessToken })
-    await untilBuilt(link.origin)
     await mkdir(folder, { recursive: true })
     const page = await browser.newPage({ viewport: { width: 1280, height: 800 }, reducedMotion: 'reduce' })
     await page.goto(link.href)

@@ -80,11 +80,17 @@ test('vim edits a file, where the machine has it', async () => {
   if ((await shows(/no-vim|\/vim/)).includes('no-vim')) return
   await types('clear; vim -u NONE -N /tmp/note.txt')
   await shows(/~\s*~/)
-  await page.keyboard.type('iwritten in vim')
-  await page.keyboard.press('Escape')
-  await page.keyboard.type(':wq\n')
-  await types('clear; cat /tmp/note.txt')
+  // Each step is awaited: an Escape that another key follows at once is taken for one key with it.
+  await page.keyboard.type('i')
+  await shows('-- INSERT --')
+  await page.keyboard.type('written in vim')
   await shows('written in vim')
+  await page.keyboard.press('Escape')
+  await expect.poll(() => frame.locator('.xterm-rows').innerText()).not.toContain('-- INSERT --')
+  await types(':wq')
+  await shows(/written.*[$#>]\s*$/s)
+  await types('clear; cat /tmp/note.txt && echo is-"to"-be-read')
+  expect(await shows('is-to-be-read')).toContain('written in vim')
 })
 
 test('Ctrl-C ends what runs, and the shell goes on', async () => {

@@ -63,7 +63,7 @@ function optionsOf({
       { ...axis, size: 34, values: (_plot, seconds) => seconds.map(timeWords) },
       {
         ...axis,
-        size: 64,
+        size: (_plot, words) => widthOf(words ?? []),
         values: (_plot, values) => values.map(format),
         ...(isWhole(series) && { incrs: wholeSteps }),
       },
@@ -125,3 +125,6 @@ function resolved(element: HTMLElement, name: string): string {
   probe.remove()
   return color
 }
+
+/** Of the axis of values, in pixels: so much that none of its words is cut, as `13 min 20 s` would be. */
+const widthOf = (words: readonly string[]): number => Math.max(48, ...words.map((word) => 20 + 7 * word.length))

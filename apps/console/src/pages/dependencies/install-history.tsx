@@ -11,10 +11,7 @@ import { useMay } from '../../session/session-context.ts'
 import { useToast } from '../../shell/toasts.tsx'
 import { useView } from '../../shell/view.ts'
 import { InstallDetails } from './install-details.tsx'
-import styles from './dependencies.module.css'
-
-/** In the address in place of an id: the installation that was begun last, however soon it ends. */
-export const NEWEST = 'newest'
+import { NEWEST } from './newest.ts'
 
 /** The last installations; one of them is open with its log and its versions. */
 export function InstallHistory({ team, language }: { team: string; language: Language }) {
@@ -65,23 +62,21 @@ export function InstallHistory({ team, language }: { team: string; language: Lan
                   {
                     name: 'Actions',
                     align: 'end',
-                    cell: ({ id, status, active }) => (
-                      <span className={styles.actions}>
-                        {status === 'INSTALLED' && !active && (
-                          <Button
-                            disabled={!mayBuild || rollback.isPending}
-                            title={mayBuild ? 'Runs see these packages again' : 'Needs the scope build'}
-                            onClick={() =>
-                              rollback.mutate(id, {
-                                onSuccess: () => say('Runs see the packages of that installation'),
-                              })
-                            }
-                          >
-                            Roll back
-                          </Button>
-                        )}
-                      </span>
-                    ),
+                    cell: ({ id, status, active }) =>
+                      status === 'INSTALLED' &&
+                      !active && (
+                        <Button
+                          disabled={!mayBuild || rollback.isPending}
+                          title={mayBuild ? 'Runs see these packages again' : 'Needs the scope build'}
+                          onClick={() =>
+                            rollback.mutate(id, {
+                              onSuccess: () => say('Runs see the packages of that installation'),
+                            })
+                          }
+                        >
+                          Roll back
+                        </Button>
+                      ),
                   },
                 ]}
               />

@@ -13,7 +13,7 @@ import { useMay } from '../../session/session-context.ts'
 import { useToast } from '../../shell/toasts.tsx'
 import { useView } from '../../shell/view.ts'
 import { AddPackages } from './add-packages.tsx'
-import { NEWEST } from './install-history.tsx'
+import { NEWEST } from './newest.ts'
 import styles from './dependencies.module.css'
 
 interface Props {
