@@ -59,6 +59,8 @@ export const projects: readonly Project[] = [
   { folder: 'bench', may: ['postgres', 'client', 'testing'] },
   // A user's program: it knows the contract's files, and nothing of ours.
   { folder: 'examples/consumer-typescript', may: [] },
+  // On the machines of GitHub, by itself.
+  { folder: 'action', may: [] },
   { folder: 'scripts', may: ['embedded'] },
   { folder: 'scripts/install', may: [], reaches: ['libs/service/src/claim.mjs'] },
 ]

@@ -63,7 +63,7 @@ export function register(program: Command, runtime: Runtime): void {
     schedules
       .command('delete')
       .argument('<id...>')
-      .description('Delete schedules. One that files of a repository name is made again by the next push.')
+      .description('Delete schedules. "pas pull" removes them from files that name them.')
       .action(remove),
     `pas schedules delete ${id} --yes`,
   )
