@@ -1,7 +1,13 @@
 import { createdAtMs, days } from '@automation/database'
 import { v7 } from 'uuid'
+import { isUuid } from '@automation/contract/forms'
 
 export { createdAtMs, lowestIdAt } from '@automation/database'
+
+/** Whether a text is an id as rows show it. What is known by ids is known by these letters, so others name nothing. */
+export function isShownId(text: string): boolean {
+  return isUuid(text) && text === text.toLowerCase()
+}
 
 /**
  * A new id: a UUIDv7, so ids sort by the time of their making and their rows' partition follows from them. Those of this

@@ -69,6 +69,12 @@ describe('pools of one team each', { timeout: 60_000 }, () => {
     })
   })
 
+  test('open no session by an id that is written another way than rows have it, as none would end that', async () => {
+    const poolToken = await made('exact', 'acme')
+    const runner = await system.runner({ poolToken, sessionId: v7().toUpperCase() })
+    expect(runner.failure).toMatchObject({ code: 'invalid_session' })
+  })
+
   test('take runners with their labels alone, which an operator sees', async () => {
     const poolToken = await made('labelled', 'acme', { gpu: 'a100' })
     const without = await system.runner({ poolToken, labels: { gpu: 'none' } })

@@ -111,11 +111,14 @@ class CallsOfStream {
     if (this.#isStopping) return
     this.#isStopping = true
     const last = create(CarryResponseSchema, { stopping: true })
-    if (!this.#stream.destroyed) this.#stream.write(Buffer.from(toBinary(CarryResponseSchema, last)))
+    if (!this.#stream.destroyed && !this.#stream.writableEnded)
+      this.#stream.write(Buffer.from(toBinary(CarryResponseSchema, last)))
     this.#endIfDone()
   }
 
   #receive(bytes: Buffer): void {
+    // What comes after the end is answered by it: nothing was done.
+    if (this.#stream.writableEnded) return
     let frame
     try {
       frame = fromBinary(CarryRequestSchema, bytes)
@@ -135,6 +138,8 @@ class CallsOfStream {
     if (this.#isStopping) return this.#answer({ number, refused: true })
     const handler = this.#handlers.get(path)
     if (handler === undefined) return this.#answer({ number, failure: encoded(absent) })
+    // Two calls under one number could not be told apart.
+    if (this.#open.has(number)) return void this.#stream.emit('error', statusFromFailure(malformed(number)))
     const carried = new CarriedCall(call)
     this.#open.set(number, carried)
     handler(carried, (error, response) => {
@@ -183,7 +188,7 @@ class CallsOfStream {
   }
 
   #write(written?: () => void): void {
-    if (this.#answers.length === 0 || this.#stream.destroyed) return
+    if (this.#answers.length === 0 || this.#stream.destroyed || this.#stream.writableEnded) return
     const frame = create(CarryResponseSchema, { answers: this.#answers })
     this.#answers = []
     this.#bytes = 0

@@ -106,7 +106,7 @@ class CallStream {
       this.#waiting.set(number, { path: call.path, parts: [], bytes: 0, resolve, reject })
     })
     const beside = { requestId: saneOf(requestId), traceparent: saneOf(traceparent) }
-    const timeoutMs = Math.min(Math.ceil(timed.deadlineMs - Date.now()), 2 ** 32 - 1)
+    const timeoutMs = Math.min(Math.max(Math.ceil(timed.deadlineMs - Date.now()), 0), 2 ** 32 - 1)
     this.#add({ ...call, number, ...beside, timeoutMs }, size)
     const leave = () => this.#waiting.get(number)?.reject(endOf(signal))
     signal.addEventListener('abort', leave, { once: true })
@@ -155,13 +155,21 @@ class CallStream {
     this.#calls = []
     this.#cancelled = []
     this.#bytes = 0
-    if (!this.#stream.destroyed) this.#stream.write(Buffer.from(toBinary(CarryRequestSchema, frame)))
+    if (!this.#stream.destroyed && !this.#stream.writableEnded)
+      this.#stream.write(Buffer.from(toBinary(CarryRequestSchema, frame)))
   }
 
   #receive(bytes: Buffer): void {
-    const { answers, stopping } = fromBinary(CarryResponseSchema, bytes)
-    for (const answer of answers) this.#settle(answer)
-    if (stopping) this.retire()
+    let frame
+    try {
+      frame = fromBinary(CarryResponseSchema, bytes)
+    } catch {
+      // No peer of ours: its calls end as those of a connection that broke.
+      this.#stream.cancel()
+      return
+    }
+    for (const answer of frame.answers) this.#settle(answer)
+    if (frame.stopping) this.retire()
   }
 
   #settle({ number, response, hasMore, failure, refused }: Answer): void {
@@ -180,7 +188,8 @@ class CallStream {
   }
 
   #endIfDone(): void {
-    if (!this.isOpen && this.#waiting.size === 0 && this.#calls.length === 0) this.#stream.end()
+    if (this.isOpen || this.#waiting.size > 0 || this.#calls.length > 0 || this.#cancelled.length > 0) return
+    this.#stream.end()
   }
 
   /** With an error where it broke; without one its peer has answered all that it had got. */

@@ -40,7 +40,9 @@ export function introduced(
     oneTeam: hello.oneTeam || owner !== undefined,
   }
   const remedy = shown(hello.oneTeamRemedy, longestRemedy)
-  const languages = hello.languages.flatMap((language) => Language[language] ?? [])
+  const known = languagesOf(hello.languages)
+  // One of a release that did not say.
+  const languages = hello.languages.length === 0 ? [] : known.map((language) => Language[language])
   const version = shown(hello.version, longestName)
   return {
     session: {
@@ -49,7 +51,7 @@ export function introduced(
     },
     stream: {
       ...{ sessionId, ...about, owner, teamMaxRunners },
-      ...{ oneTeamRemedy: remedy, languages: languagesOf(hello.languages) },
+      ...{ oneTeamRemedy: remedy, languages: known },
     },
   }
 }

@@ -10,7 +10,7 @@ import type {
 import { Failure } from '@automation/errors'
 import { MessageQueue } from '@automation/rpc/message-queue'
 import type { Logger } from '@automation/service'
-import { isUuid } from '@automation/contract/forms'
+import { isShownId } from '../execution-id.ts'
 import { introduced, type Membership } from './introduction.ts'
 import type { Runners, RunnerStream } from './runners.ts'
 import type { Ends } from '../end/ends.ts'
@@ -68,7 +68,7 @@ export class RunnerStreams {
     grantOf: () => Promise<PoolGrant | undefined>,
     signal: AbortSignal,
   ): RunnerStream['messages'] {
-    const messages: RunnerStream['messages'] = new MessageQueue()
+    const messages: RunnerStream['messages'] = new MessageQueue(() => 1)
     this.#open.add(messages)
     const close = () => messages.close()
     signal.addEventListener('abort', close, { once: true })
@@ -117,14 +117,17 @@ export class RunnerStreams {
   ): Promise<void> {
     let stream: Stream | undefined
     try {
-      const grant = await grantOf()
       for await (const { message } of requests) {
         if (message.case === 'hello') {
           if (stream !== undefined) throw outOfTurn('A runner says hello once')
-          stream = await this.#welcome(message.value, grant, messages)
+          // Not before: the token may have been revoked since the stream began.
+          stream = await this.#welcome(message.value, await grantOf(), messages)
         } else if (stream === undefined) throw outOfTurn('A runner says hello first')
         else if (message.case === 'goodbye') return await this.#goodbye(stream)
-        else await this.#hear(stream, message)
+        else {
+          await this.#hear(stream, message)
+          await this.#room(stream)
+        }
       }
     } finally {
       if (stream !== undefined) this.#context.runners.close(stream)
@@ -169,6 +172,12 @@ export class RunnerStreams {
     }
   }
 
+  /** Reads no further while much of what the stream has brought is not written, or of what it was told not sent. */
+  async #room({ storing, messages }: Stream): Promise<void> {
+    if (storing.size >= mostStoring) await Promise.race(storing)
+    if (messages.unread > mostUnread) throw outOfTurn('The runner does not read what it is told')
+  }
+
   #bind(stream: Stream, team: string): void {
     const { sessions, logger } = this.#context
     stream.team = team
@@ -178,7 +187,7 @@ export class RunnerStreams {
   }
 
   async #logs({ sessionId }: Stream, { executionId, fence, chunk }: LogsMessage): Promise<void> {
-    if (chunk === undefined || chunk.entries.length === 0 || !isUuid(executionId)) return
+    if (chunk === undefined || chunk.entries.length === 0 || !isOfRow(executionId, fence)) return
     if (!isOfRun(chunk)) return this.#refuseLines(sessionId, executionId, chunk.first)
     await this.#context.logs.append({ id: executionId, fence, sessionId, first: chunk.first, entries: chunk.entries })
   }
@@ -190,12 +199,13 @@ export class RunnerStreams {
   }
 
   #usedByKilled({ sessionId }: Stream, { executionId, fence, usage }: KilledUsage): void {
-    if (isUuid(executionId)) this.#context.killedRuns.used({ id: executionId, fence, sessionId, ...usedIn(usage) })
+    if (isOfRow(executionId, fence))
+      this.#context.killedRuns.used({ id: executionId, fence, sessionId, ...usedIn(usage) })
   }
 
   async #result(stream: Stream, result: Result): Promise<void> {
     const { executionId, fence } = result
-    if (!isUuid(executionId)) return
+    if (!isOfRow(executionId, fence)) return
     const { sessionId } = stream
     const key = `${executionId} ${fence} ${sessionId}`
     try {
@@ -235,11 +245,20 @@ function returnSlots(messages: RunnerStream['messages'], slots: number): void {
   messages.push({ message: { case: 'slotsReturned', value: { slots } } })
 }
 
+/** Of results of one stream that are being written, and of messages to it that it has not taken. */
+const mostStoring = 256
+const mostUnread = 10_000
+const longestExplanation = 64 * 1024
 const largestLine = 2 ** 31 - 1
 // Of milliseconds and of MiB that a runner may tell, so that no sum of them passes what a row can hold.
 const largestCpuMs = 2n ** 31n - 1n
 const largestMemoryMb = 2n ** 20n
 const transientMark = '"[transient]"'
+
+/** Whether a row can have these: another row's statement would fail with them. */
+function isOfRow(executionId: string, fence: bigint): boolean {
+  return isShownId(executionId) && fence < 2n ** 63n
+}
 
 function endingOf(
   sessionId: string,
@@ -251,7 +270,9 @@ function endingOf(
     return {
       ...base,
       status: Status.ERROR,
-      explanation: storedText(end.value?.explanation ?? 'The run ended without a result'),
+      explanation: storedText(
+        (end.value?.explanation ?? 'The run ended without a result').slice(0, longestExplanation),
+      ),
       errorLine: end.value?.line === undefined ? undefined : Math.min(end.value.line, largestLine),
       // A runner that gives a reason has it in the log, too.
       isOverruled: end.value === undefined,

@@ -1,6 +1,6 @@
 import { Failure } from '@automation/errors'
 import { failPoint } from '@automation/service'
-import { isUuid } from '@automation/contract/forms'
+import { isShownId } from '../execution-id.ts'
 import type { Runners } from './runners.ts'
 import type { ForcedEnds } from '../end/forced-ends.ts'
 import {
@@ -23,6 +23,9 @@ import type { Queries } from '../store/connections.ts'
 /** Why the runs of a session end whose token was revoked, or has expired. */
 export const withoutToken = 'its pool token is not valid any more'
 
+/** That a renewal may name. */
+const mostRuns = 10_000
+
 /** A hostile one would fill the table. */
 const mostOfToken = 100
 
@@ -40,7 +43,7 @@ export class Sessions {
 
   /** Failures: session_lost for one that has ended; too_many_runners that came with the same token. */
   async open(session: Session): Promise<void> {
-    if (!isUuid(session.id)) throw new Failure('invalid_argument', 'invalid_session', 'The session id is no UUID')
+    if (!isShownId(session.id)) throw new Failure('invalid_argument', 'invalid_session', 'The session id is no UUID')
     const { id, tokenId } = session
     if (tokenId !== undefined && (await countOthersOfToken(this.#pool, tokenId, id)) >= mostOfToken) throw tooMany()
     const open = await openSession(this.#pool, session, this.leaseMs)
@@ -54,8 +57,8 @@ export class Sessions {
   async renew(renewal: Renewal, executionIds: string[]): Promise<{ ended: string[]; drain: boolean }> {
     failPoint('renew-before')
     const { id } = renewal
-    const named = executionIds.filter(isUuid)
-    const renewed = isUuid(id) ? await renewSession(this.#pool, renewal, this.leaseMs) : undefined
+    const named = executionIds.slice(0, mostRuns).filter(isShownId)
+    const renewed = isShownId(id) ? await renewSession(this.#pool, renewal, this.leaseMs) : undefined
     if (renewed === undefined) throw lost()
     const unnamed = await readUnnamed(this.#pool, id, named, this.leaseMs)
     if (unnamed.length > 0) await this.#forced.fail(unnamed, 'runner lost: the run never reached it')

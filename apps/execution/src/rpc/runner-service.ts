@@ -18,9 +18,20 @@ export function runnerService(
     renewSession: async ({ sessionId, executionIds, idleMs, team, replicas }, context) => {
       principalIn(context, 'runner')
       const tokenId = (await tokens.grantOf(context))?.tokenId
-      const renewal = { id: sessionId, idleMs: Number(idleMs), team: team || undefined, replicas, tokenId }
+      const renewal = {
+        id: sessionId,
+        idleMs: Number(idleMs),
+        team: team || undefined,
+        tokenId,
+        replicas: shownReplicas(replicas),
+      }
       const { ended, drain } = await sessions.renew(renewal, executionIds)
       return { endedExecutionIds: ended, drain }
     },
   }
+}
+
+/** Addresses are shown to operators: more or longer ones than there can be are left out. */
+function shownReplicas(replicas: string[]): string[] {
+  return replicas.slice(0, 100).filter((address) => address.length <= 255)
 }

@@ -98,7 +98,7 @@ export class BatchWriter<I, O> {
     if (first === undefined) return []
     const name = group?.(first.item)
     const taken: Entry<I, O>[] = []
-    const left: Entry<I, O>[] = []
+    let left: Entry<I, O>[] = []
     let sum = 0
     for (const [at, entry] of this.#waiting.entries()) {
       const { item } = entry
@@ -108,7 +108,7 @@ export class BatchWriter<I, O> {
       }
       sum += weight?.(item) ?? 0
       if (taken.length === maxItems || (taken.length > 0 && sum > maxWeight)) {
-        left.push(...this.#waiting.slice(at))
+        left = left.concat(this.#waiting.slice(at))
         break
       }
       taken.push(entry)

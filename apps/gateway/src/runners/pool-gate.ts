@@ -1,6 +1,6 @@
 import { PoolTokenService } from '@automation/contract/execution/v1/team_pool'
 import { RunnerService } from '@automation/contract/runner/v1/runner'
-import { asFailure, Failure } from '@automation/errors'
+import { asFailure, Failure, unavailable } from '@automation/errors'
 import {
   asRunnerWith,
   asRunWith,
@@ -20,6 +20,7 @@ const self = asService('gateway')
 
 /** For so long a token is believed that execution has called good. */
 const believedMs = 3000
+const mostAsked = 32
 
 interface Grant {
   pool: string
@@ -30,6 +31,7 @@ interface Grant {
 export class PoolGate {
   readonly #tokens: Client<typeof PoolTokenService>
   readonly #callTimeoutMs: number
+  readonly #asking = new Map<string, Promise<Grant>>()
   readonly #good = new LRUCache<string, Grant>({ max: 10_000, ttl: believedMs })
 
   constructor(neighbours: Neighbours, callTimeoutMs: number) {
@@ -57,6 +59,16 @@ export class PoolGate {
     if (!isPoolToken(text)) throw new Failure('unauthenticated', 'pool_token', 'The call needs the token of a pool')
     const known = this.#good.get(text)
     if (known !== undefined) return known
+    const asked = this.#asking.get(text)
+    if (asked !== undefined) return await asked
+    // Strangers may come with any, so only some are asked about at a time.
+    if (this.#asking.size >= mostAsked) throw unavailable('Too many tokens of pools are being looked at, try again')
+    const asking = this.#ask(text)
+    this.#asking.set(text, asking)
+    return await asking
+  }
+
+  async #ask(text: string): Promise<Grant> {
     try {
       const { pool, team } = await this.#tokens.checkPoolToken({ text }, ownContext(self, this.#callTimeoutMs))
       const grant = { pool, team }
@@ -64,6 +76,8 @@ export class PoolGate {
       return grant
     } catch (thrown) {
       throw notPassedOn(asFailure(thrown))
+    } finally {
+      this.#asking.delete(text)
     }
   }
 }
