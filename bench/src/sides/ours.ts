@@ -33,6 +33,8 @@ export interface Process {
 
 /** The REST interface for one team. */
 export interface Team {
+  /** `{base_url}`. */
+  restUrl: string
   /** Calls `{base_url}` + path with a bearer token; throws unless the answer is a success. */
   call<T>(method: string, path: string, body?: unknown): Promise<T>
   /** Headers that a load generator needs for REST calls. */
@@ -172,8 +174,9 @@ async function openTeam(url: string, slug: string, apiToken: string): Promise<Te
   if (!answer.ok) throw new Error(`no access token: ${answer.status} ${await answer.text()}`)
   const token = ((await answer.json()) as { access_token: string }).access_token
   const headers = { authorization: `Bearer ${token}` }
-  const call = caller(`${url}/api/${slug}/rest`, headers)
-  return { call, headers, process: maker(`${url}/api/${slug}`, call) }
+  const restUrl = `${url}/api/${slug}/rest`
+  const call = caller(restUrl, headers)
+  return { restUrl, call, headers, process: maker(`${url}/api/${slug}`, call) }
 }
 
 /** What `/readyz` says of the isolation. */
