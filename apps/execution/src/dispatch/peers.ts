@@ -147,9 +147,16 @@ export class Peers {
     this.#news.clear()
   }
 
-  /** Those that waited at a replica that has gone, or is about to go, may wait at any other one. */
-  #concerns({ acceptedBy }: EndedRun, id: string): boolean {
-    return acceptedBy === id || !this.#others.some((other) => other.id === acceptedBy && !other.stopping)
+  /**
+   * Those that waited at a replica that has gone, or is about to go, may wait at any other one; so may those of a value that
+   * is kept nowhere, which they could not read later.
+   */
+  #concerns({ acceptedBy, returnValue }: EndedRun, id: string): boolean {
+    return (
+      acceptedBy === id ||
+      returnValue !== undefined ||
+      !this.#others.some((other) => other.id === acceptedBy && !other.stopping)
+    )
   }
 
   async #wake(address: string, hint: MessageInitShape<typeof WakeRequestSchema>): Promise<void> {
