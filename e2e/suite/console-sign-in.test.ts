@@ -141,7 +141,7 @@ describe.skipIf(!shared.owned)('the console', { concurrent: false }, () => {
     const page = async () => (await fetch(`${system.host}/`, { headers: { accept: 'text/html' } })).status
     await waitUntil('the console to be built', async () => (await page()) === 200, { timeoutMs: 60_000, everyMs: 200 })
     const home = await (await fetch(`${console}/t/consoled`)).text()
-    const [, program = ''] = /src="(\/assets\/[^"]+\.js)"/.exec(home) ?? []
+    const [, program = ''] = /src="(\/assets\/start-[^"]+\.js)"/.exec(home) ?? []
     const answer = await fetch(`${console}${program}`, { headers: { 'accept-encoding': 'br' } })
     expect([answer.status, answer.headers.get('content-encoding')]).toEqual([200, 'br'])
   })

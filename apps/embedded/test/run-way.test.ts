@@ -52,7 +52,7 @@ async function answered(path: string, body?: object): Promise<unknown> {
 }
 
 /** Of those that ARCHITECTURE.md names: calls between services, and a process that starts children. */
-const inOtherProcesses = ['libs/rpc/src/wire-client.ts', 'libs/jail/src/starter.ts']
+const inOtherProcesses = ['libs/rpc/src/wire-client.ts', 'libs/rpc/src/call-stream.ts', 'libs/jail/src/starter.ts']
 
 /** The source files that the steps of "One run's way" name, in full or by the end of their path. */
 async function namedInArchitecture(): Promise<string[]> {
