@@ -97,8 +97,7 @@ describe.skipIf(!shared.owned || shapeFromEnvironment() !== 'services')(
 
     test.for(crashes)('at %s is finished after the restart, and takes nothing else with it', async (point) => {
       await restarted.system.kill()
-      // However long a busy machine takes to start execution again, its runner is not lost meanwhile.
-      await restarted.start({ ...registry.settings, RUNNER_LEASE_MS: '60000', FAIL_POINT: point })
+      await restarted.start({ ...registry.settings, FAIL_POINT: point })
       const doomed = await makeFull(by())
       const other = await makeFull(by())
       const before = (await by().get<Process>(`/processes/${other.process.id}`)).body
