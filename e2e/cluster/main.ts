@@ -17,14 +17,16 @@ import { SteadyLoad, type Verdict } from './steady-load.ts'
 import { Warnings } from './warnings.ts'
 
 const otherTeam = 'e2e-other'
+/** They take the one node of a small cluster away for minutes. */
+const onlyNamed = ['drain', 'eviction', 'taint']
 
 const help = `npm run test:cluster [-- OPTIONS]
 
 Installs the chart on the cluster that KUBECONFIG names, and tries what is promised there: \`helm test\`, the suite over REST
-with two teams, what user code reaches over the network, what monitoring finds, a pod of each service killed while runs go on, a node
-that is drained, one that takes a runner pod away and one that is tainted for user code, an upgrade between two builds under load and
-the way back, and an uninstall that leaves nothing. In two namespaces of its own, on the database and brokers that the environment
-names as pods reach them.
+with two teams, what user code reaches over the network, what monitoring finds, a pod of each service killed while runs go on, an
+upgrade between two builds under load and the way back, and an uninstall that leaves nothing; where they are named, also a node that
+is drained, one that takes a runner pod away and one that is tainted for user code. In two namespaces of its own, on the database
+and brokers that the environment names as pods reach them.
 
   --tag TAG         of the images that the nodes have
   --next-tag TAG    of those that the upgrade goes to; without, the upgrade goes to the same images
@@ -72,7 +74,8 @@ async function tryRelease(options: Options): Promise<void> {
   let made: Promise<string> | undefined
   const otherToken = () => (made ??= makeTeam(release, otherTeam))
   const phase = async (name: string, work: () => Promise<string>) => {
-    if (options.only !== undefined && !options.only.includes(name) && !['install', 'uninstall'].includes(name)) return
+    const isAsked = options.only?.includes(name) ?? !onlyNamed.includes(name)
+    if (!isAsked && !['install', 'uninstall'].includes(name)) return
     const began = performance.now()
     say(`${name} …`)
     try {
