@@ -1,24 +1,27 @@
 import { EventEmitter } from 'node:events'
-import { create, fromBinary, toBinary, type MessageInitShape } from '@bufbuild/protobuf'
+import { create, type MessageInitShape } from '@bufbuild/protobuf'
 import {
   CallService,
   CarryRequestSchema,
   CarryResponseSchema,
   type AnswerSchema,
   type Call,
+  type CarryRequest,
 } from '@automation/contract/wire/v1/calls'
-import { Failure } from '@automation/errors'
 import type { Metadata, Server, ServerDuplexStream, StatusObject } from '@grpc/grpc-js'
 import { besideBytes, frameBytes } from './call-stream.ts'
-import { serviceDefinition } from './definition.ts'
+import { decoder, encoder, serviceDefinition } from './definition.ts'
 import { encoded, trailer } from './failure-trailer.ts'
 import { metadataOf } from './metadata.ts'
-import { statusFromFailure, tooLarge } from './status.ts'
+import { absent, malformed, statusFromFailure, tooLarge } from './status.ts'
+
+const decode = decoder(CarryRequestSchema)
+const encode = encoder(CarryResponseSchema)
 
 /** The part of a unary call of grpc-js that handlers look at. */
 export interface UnaryCall extends EventEmitter {
   readonly metadata: Metadata
-  readonly request: Buffer
+  readonly request: Uint8Array
   readonly cancelled: boolean
   getDeadline(): Date | number
 }
@@ -54,14 +57,14 @@ export function addCallStreams(
 
 class CarriedCall extends EventEmitter implements UnaryCall {
   readonly metadata: Metadata
-  readonly request: Buffer
+  readonly request: Uint8Array
   readonly #deadlineMs: number
   cancelled = false
 
   constructor({ request, authorization, requestId, traceparent, timeoutMs }: Call) {
     super()
     this.metadata = metadataOf(authorization, { requestId, traceparent })
-    this.request = Buffer.from(request.buffer, request.byteOffset, request.byteLength)
+    this.request = request
     this.#deadlineMs = Date.now() + timeoutMs
   }
 
@@ -85,8 +88,6 @@ class CallsOfStream {
   #bytes = 0
   #isPlanned = false
   #isStopping = false
-  /** Whether the caller has ended its side, and so has no more calls. */
-  #isEnded = false
 
   constructor(
     stream: ServerDuplexStream<Buffer, Buffer>,
@@ -99,10 +100,7 @@ class CallsOfStream {
     this.#maxMessageBytes = maxMessageBytes
     this.#whenOver = whenOver
     stream.on('data', (bytes: Buffer) => this.#receive(bytes))
-    stream.on('end', () => {
-      this.#isEnded = true
-      this.#endIfDone()
-    })
+    stream.on('end', () => this.#endIfDone())
     stream.on('cancelled', () => this.#cut())
     stream.on('error', () => this.#cut())
   }
@@ -110,21 +108,18 @@ class CallsOfStream {
   stop(): void {
     if (this.#isStopping) return
     this.#isStopping = true
-    const last = create(CarryResponseSchema, { stopping: true })
-    if (!this.#stream.destroyed && !this.#stream.writableEnded)
-      this.#stream.write(Buffer.from(toBinary(CarryResponseSchema, last)))
+    this.#send({ stopping: true })
     this.#endIfDone()
   }
 
   #receive(bytes: Buffer): void {
     // What comes after the end is answered by it: nothing was done.
     if (this.#stream.writableEnded) return
-    let frame
+    let frame: CarryRequest
     try {
-      frame = fromBinary(CarryRequestSchema, bytes)
+      frame = decode(bytes) as CarryRequest
     } catch (error) {
-      this.#stream.emit('error', statusFromFailure(malformed(error)))
-      return
+      return this.#refuse(error)
     }
     for (const call of frame.calls) this.#take(call)
     for (const number of frame.cancelled) {
@@ -137,9 +132,9 @@ class CallsOfStream {
     const { number, path } = call
     if (this.#isStopping) return this.#answer({ number, refused: true })
     const handler = this.#handlers.get(path)
-    if (handler === undefined) return this.#answer({ number, failure: encoded(absent) })
+    if (handler === undefined) return this.#answer({ number, failure: encoded(absent()) })
     // Two calls under one number could not be told apart.
-    if (this.#open.has(number)) return void this.#stream.emit('error', statusFromFailure(malformed(number)))
+    if (this.#open.has(number)) return this.#refuse(number)
     const carried = new CarriedCall(call)
     this.#open.set(number, carried)
     handler(carried, (error, response) => {
@@ -188,15 +183,25 @@ class CallsOfStream {
   }
 
   #write(written?: () => void): void {
-    if (this.#answers.length === 0 || this.#stream.destroyed || this.#stream.writableEnded) return
-    const frame = create(CarryResponseSchema, { answers: this.#answers })
+    if (this.#answers.length === 0) return
+    const answers = this.#answers
     this.#answers = []
     this.#bytes = 0
-    this.#stream.write(Buffer.from(toBinary(CarryResponseSchema, frame)), written)
+    this.#send({ answers }, written)
+  }
+
+  #send(message: MessageInitShape<typeof CarryResponseSchema>, written?: () => void): void {
+    if (this.#stream.destroyed || this.#stream.writableEnded) return
+    this.#stream.write(encode(create(CarryResponseSchema, message)), written)
+  }
+
+  /** What came is no message of ours. */
+  #refuse(cause: unknown): void {
+    this.#stream.emit('error', statusFromFailure(malformed('invalid_argument', cause)))
   }
 
   #endIfDone(): void {
-    if ((!this.#isStopping && !this.#isEnded) || this.#open.size > 0 || this.#answers.length > 0) return
+    if ((!this.#isStopping && !this.#stream.readableEnded) || this.#open.size > 0 || this.#answers.length > 0) return
     this.#stream.end()
     this.#whenOver()
   }
@@ -210,9 +215,3 @@ class CallsOfStream {
     for (const call of open) call.cancel()
   }
 }
-
-function malformed(cause: unknown): Failure {
-  return new Failure('invalid_argument', 'message_malformed', 'A message of the stream can’t be read', { cause })
-}
-
-const absent = new Failure('unimplemented', 'unimplemented', 'This operation is not part of the system')

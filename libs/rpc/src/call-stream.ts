@@ -1,15 +1,16 @@
-import { create, fromBinary, toBinary, type MessageInitShape } from '@bufbuild/protobuf'
+import { create, type MessageInitShape } from '@bufbuild/protobuf'
 import {
   CallService,
   CarryRequestSchema,
   CarryResponseSchema,
   type Answer,
   type CallSchema,
+  type CarryResponse,
 } from '@automation/contract/wire/v1/calls'
 import { Client, Metadata, status, type ClientDuplexStream, type ServiceError } from '@grpc/grpc-js'
 import { endOf, TimedCall, type CallContext } from './context.ts'
-import { asBytes, pathOf } from './definition.ts'
-import { authorizationIn, saneOf } from './metadata.ts'
+import { asBytes, decoder, encoder, pathOf } from './definition.ts'
+import { besideIn } from './metadata.ts'
 import { failureFromError, failureFromTrailer, tooLarge, unreachable } from './status.ts'
 import { noteUnsent } from './try-elsewhere.ts'
 
@@ -24,7 +25,9 @@ export const besideBytes = 300
 /** A peer that has no such stream. */
 export const notCarried = new Error('The peer takes no calls on a stream')
 
-export const carryPath = pathOf(CallService.method.carry)
+const carryPath = pathOf(CallService.method.carry)
+const encode = encoder(CarryRequestSchema)
+const decode = decoder(CarryResponseSchema)
 
 /** A channel whose unary calls go over one stream, as far as its peer has that. */
 export class CallChannel extends Client {
@@ -42,11 +45,11 @@ export class CallChannel extends Client {
    * call of gRPC's own, and nothing was done.
    */
   carry(path: string, request: Uint8Array, metadata: Metadata, context: CallContext): Promise<Uint8Array> {
-    const authorization = authorizationIn(metadata)
-    const size = request.length + authorization.length + besideBytes
+    const beside = besideIn(metadata)
+    const size = request.length + beside.authorization.length + besideBytes
     if (this.#isKnownWithout || size > frameBytes(this.#maxMessageBytes)) return Promise.reject(notCarried)
     if (this.#stream?.isOpen !== true) this.#stream = new CallStream(this, this.#maxMessageBytes, this.#without)
-    return this.#stream.call({ path, request, authorization }, size, context)
+    return this.#stream.call({ path, request, ...beside }, size, context)
   }
 
   /** What is on its way goes on. */
@@ -95,19 +98,18 @@ class CallStream {
   }
 
   async call(
-    call: { path: string; request: Uint8Array; authorization: string },
+    call: { path: string; request: Uint8Array } & ReturnType<typeof besideIn>,
     size: number,
     context: CallContext,
   ): Promise<Uint8Array> {
     const timed = new TimedCall(context)
-    const { signal, requestId, traceparent } = context
+    const { signal } = context
     const number = (this.#last = (this.#last + 1) % 2 ** 32)
     const answer = new Promise<Uint8Array>((resolve, reject) => {
       this.#waiting.set(number, { path: call.path, parts: [], bytes: 0, resolve, reject })
     })
-    const beside = { requestId: saneOf(requestId), traceparent: saneOf(traceparent) }
     const timeoutMs = Math.min(Math.max(Math.ceil(timed.deadlineMs - Date.now()), 0), 2 ** 32 - 1)
-    this.#add({ ...call, number, ...beside, timeoutMs }, size)
+    this.#add({ ...call, number, timeoutMs }, size)
     const leave = () => this.#waiting.get(number)?.reject(endOf(signal))
     signal.addEventListener('abort', leave, { once: true })
     try {
@@ -155,14 +157,13 @@ class CallStream {
     this.#calls = []
     this.#cancelled = []
     this.#bytes = 0
-    if (!this.#stream.destroyed && !this.#stream.writableEnded)
-      this.#stream.write(Buffer.from(toBinary(CarryRequestSchema, frame)))
+    if (!this.#stream.destroyed && !this.#stream.writableEnded) this.#stream.write(encode(frame))
   }
 
   #receive(bytes: Buffer): void {
-    let frame
+    let frame: CarryResponse
     try {
-      frame = fromBinary(CarryResponseSchema, bytes)
+      frame = decode(bytes) as CarryResponse
     } catch {
       // No peer of ours: its calls end as those of a connection that broke.
       this.#stream.cancel()

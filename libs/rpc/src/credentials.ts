@@ -4,6 +4,7 @@ import { LRUCache } from 'lru-cache'
 import type { Caller } from './callers.ts'
 import { asRunnerWith, asRunWith, type Principal, type Role } from './context.ts'
 import { isPoolToken } from './pool-token.ts'
+import { unreadRights } from './run-token.ts'
 import { notBelievedCode } from './status.ts'
 import { candidates, readKeyRing, runnerKeyOf, type KeyRing, type RingKey } from './key-ring.ts'
 
@@ -155,14 +156,7 @@ function allowed({ principal, caller }: Verified, service: string, method: strin
 
 /** Run tokens are signed with another key and name no audience; this only tells them apart. */
 function isRunToken(token: string): boolean {
-  const [, payload = ''] = token.split('.')
-  try {
-    const claims = JSON.parse(Buffer.from(payload, 'base64url').toString()) as { aud?: unknown } | null
-    return claims?.aud !== audience
-  } catch {
-    // Not a token at all: the service refuses it.
-    return true
-  }
+  return (unreadRights(token) as { aud?: unknown } | undefined)?.aud !== audience
 }
 
 function refused(cause?: unknown): Failure {

@@ -10,6 +10,15 @@ export function metadataOf(authorization: string, context: Pick<CallContext, 're
   return metadata
 }
 
+/** What `metadataOf` has written. */
+export function besideIn(metadata: Metadata): { authorization: string; requestId?: string; traceparent?: string } {
+  return {
+    authorization: authorizationIn(metadata),
+    requestId: textIn(metadata, 'x-request-id'),
+    traceparent: textIn(metadata, 'traceparent'),
+  }
+}
+
 /** Empty where there is none. */
 export function authorizationIn(metadata: Metadata): string {
   return textIn(metadata, 'authorization') ?? ''
@@ -37,22 +46,17 @@ export function contextOf(
   deadline: Date | number,
   signal: () => AbortSignal,
 ): CallContext {
-  const requestId = textIn(metadata, 'x-request-id')
+  const { requestId, traceparent } = besideIn(metadata)
   const deadlineMs = Number(deadline)
   return {
     principal,
     requestId: requestId !== undefined && isSane(requestId) ? requestId : crypto.randomUUID(),
-    traceparent: textIn(metadata, 'traceparent'),
+    traceparent,
     deadlineMs: Number.isFinite(deadlineMs) ? deadlineMs : undefined,
     get signal() {
       return signal()
     },
   }
-}
-
-/** The text, or undefined where it is too long or has other characters than visible ones of ASCII. */
-export function saneOf(text: string | undefined): string | undefined {
-  return text !== undefined && isSane(text) ? text : undefined
 }
 
 function isSane(text: string): boolean {

@@ -20,15 +20,13 @@ const keepaliveMs = 10_000
  */
 export class OutsideNetwork implements Neighbours {
   readonly #options: OutsideOptions
+  readonly #address: string
   readonly #channels = new Map<string, KeyedChannel>()
 
   constructor(options: OutsideOptions) {
     this.#options = options
-  }
-
-  get #address(): string {
-    const { hostname, port, protocol } = this.#options.url
-    return `${hostname}:${port || (protocol === 'https:' ? '443' : '80')}`
+    const { hostname, port, protocol } = options.url
+    this.#address = `${hostname}:${port || (protocol === 'https:' ? '443' : '80')}`
   }
 
   client<S extends DescService>(service: S, connection = ''): Client<S> {

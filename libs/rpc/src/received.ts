@@ -1,5 +1,6 @@
 import type { EventEmitter } from 'node:events'
-import { Failure } from '@automation/errors'
+import type { Failure } from '@automation/errors'
+import { malformed as malformedMessage } from './status.ts'
 
 /** How much of a stream may wait at either end, unless its service says otherwise. */
 export const usualWaitingBytes = 256 * 1024
@@ -64,7 +65,7 @@ export function received<T>(
     try {
       return decode(bytes)
     } catch (error) {
-      throw new Failure(malformed, 'message_malformed', 'A message of the stream can’t be read', { cause: error })
+      throw malformedMessage(malformed, error)
     }
   }
 

@@ -38,12 +38,20 @@ export function failureFromError(thrown: unknown): Failure {
     case status.RESOURCE_EXHAUSTED:
       return tooLarge(thrown)
     case status.UNIMPLEMENTED:
-      return new Failure('unimplemented', 'unimplemented', 'This operation is not part of the system', {
-        cause: thrown,
-      })
+      return absent(thrown)
     default:
       return new Failure('internal', 'internal_error', 'Internal error', { cause: thrown })
   }
+}
+
+/** That there is no such operation. */
+export function absent(cause?: unknown): Failure {
+  return new Failure('unimplemented', 'unimplemented', 'This operation is not part of the system', { cause })
+}
+
+/** That a message of a stream is none of its type. */
+export function malformed(kind: 'invalid_argument' | 'internal', cause: unknown): Failure {
+  return new Failure(kind, 'message_malformed', 'A message of the stream can’t be read', { cause })
 }
 
 /** That a message is beyond the limit. */

@@ -116,29 +116,22 @@ test('each call on the stream shows its own credentials: without, none is made',
 
 test('what is no message of ours ends the stream, and the server serves on', async () => {
   const port = await served({})
-  const channel = new Channel(`127.0.0.1:${port}`, credentials.createInsecure())
-  opened.push(() => channel.close())
-  const stream = channel.makeBidiStreamRequest(
-    '/automation.wire.v1.CallService/Carry',
-    asBytes,
-    asBytes,
-    new Metadata(),
-  )
+  const stream = streamTo(port)
   stream.write(Buffer.from([0xff, 0xff, 0xff]))
   await expect(once(stream, 'data')).rejects.toBeDefined()
   await probeAt(port).ask({}, call())
 })
 
-/** Answers to one call for each authorization, all on one stream, in the order of the calls. */
-async function carried(port: number, authorizations: string[]): Promise<Answer[]> {
+/** A stream of calls, with none on it yet. */
+function streamTo(port: number) {
   const channel = new Channel(`127.0.0.1:${port}`, credentials.createInsecure())
   opened.push(() => channel.close())
-  const stream = channel.makeBidiStreamRequest(
-    '/automation.wire.v1.CallService/Carry',
-    asBytes,
-    asBytes,
-    new Metadata(),
-  )
+  return channel.makeBidiStreamRequest('/automation.wire.v1.CallService/Carry', asBytes, asBytes, new Metadata())
+}
+
+/** Answers to one call for each authorization, all on one stream, in the order of the calls. */
+async function carried(port: number, authorizations: string[]): Promise<Answer[]> {
+  const stream = streamTo(port)
   const path = '/automation.probe.v1.ProbeService/Ask'
   const calls = authorizations.map((authorization, number) => ({ number, path, authorization, timeoutMs: 5000 }))
   stream.write(Buffer.from(toBinary(CarryRequestSchema, create(CarryRequestSchema, { calls }))))
