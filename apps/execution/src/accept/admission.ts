@@ -229,7 +229,7 @@ export class Admission {
     }
   }
 
-  #poolsOf({ team }: StartRequest): string[] {
+  #poolsOf({ team }: StartRequest): readonly string[] {
     return this.#context.knownPools.of(team)
   }
 

@@ -20,7 +20,7 @@ export interface CheckedSettings {
 export function checkSettings(
   settings: RunSettings | undefined,
   config: Pick<ExecutionConfig, 'runTimeoutMs' | 'runTimeoutMaxMs'>,
-  pools: string[],
+  pools: readonly string[],
   egress: Egress,
 ): CheckedSettings {
   const faults = new Faults()
@@ -68,7 +68,7 @@ function isJsonObject(bytes: Uint8Array): boolean {
 }
 
 /** The pool of runs that name none. */
-export function defaultPool(pools: string[]): string {
+export function defaultPool(pools: readonly string[]): string {
   return pools.includes('default') ? 'default' : (pools[0] ?? 'default')
 }
 
@@ -107,7 +107,7 @@ export function isRefusal(error: unknown): error is Failure {
 export function refusedInput(
   { parameters, comment, settings }: Input,
   config: Pick<ExecutionConfig, 'runTimeoutMs' | 'parametersMaxBytes'>,
-  pools: string[],
+  pools: readonly string[],
 ): CheckedSettings & { parameters: Uint8Array; comment?: string } {
   return {
     parameters: unlessRefused(() => checkParameters(parameters, config.parametersMaxBytes)) ?? Buffer.from('{}'),

@@ -56,9 +56,14 @@ export function introduced(
   }
 }
 
-function checkLabels(labels: Labels, wanted: Labels, pool: string): void {
+/** Failure invalid_argument at `/labels`. */
+export function checkLabelForm(labels: Labels): void {
   const fault = labelFault(Object.entries(labels))
   if (fault !== undefined) throw invalid('/labels', fault)
+}
+
+function checkLabels(labels: Labels, wanted: Labels, pool: string): void {
+  checkLabelForm(labels)
   const missing = Object.entries(wanted).filter(([name, value]) => labels[name] !== value)
   if (missing.length === 0) return
   const text = `The pool ${pool} takes runners with the labels ${textOf(wanted)}; this one is without ${textOf(Object.fromEntries(missing))}`

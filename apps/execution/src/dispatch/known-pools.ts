@@ -12,21 +12,25 @@ export interface KnownPoolsContext {
 /** The pools that there are: those of the settings, and those of one team each, as the rows said at the last look. */
 export class KnownPools {
   readonly #context: KnownPoolsContext
-  #owners = new Map<string, string>()
+  /** Each team's own, by its slug. */
+  #own = new Map<string, string[]>()
+  /** A pool of a team stays its own, also where the settings name it later. */
+  #shared: readonly string[]
   #clashing = ''
 
   constructor(context: KnownPoolsContext) {
     this.#context = context
+    this.#shared = context.shared
   }
 
   /** What runs of a team may ask for: the shared ones first. */
-  of(team: string): string[] {
-    const own = [...this.#owners].filter(([, owner]) => owner === team).map(([name]) => name)
-    return [...this.#shared, ...own]
+  of(team: string): readonly string[] {
+    const own = this.#own.get(team)
+    return own === undefined ? this.#shared : [...this.#shared, ...own]
   }
 
   get all(): string[] {
-    return [...this.#shared, ...this.#owners.keys()]
+    return [...this.#shared, ...[...this.#own.values()].flat()]
   }
 
   /** Whether the settings name it. */
@@ -36,13 +40,11 @@ export class KnownPools {
 
   async look(): Promise<void> {
     const rows = await readPoolOwners(this.#context.pool)
-    this.#owners = new Map(rows.map(({ name, team }) => [name, team]))
-    this.#warn(rows.map(({ name }) => name).filter((name) => this.isOfSettings(name)))
-  }
-
-  /** A pool of a team stays its own, also where the settings name it later. */
-  get #shared(): string[] {
-    return this.#context.shared.filter((name) => !this.#owners.has(name))
+    const names = new Set(rows.map(({ name }) => name))
+    this.#own = new Map()
+    for (const { name, team } of rows) this.#own.set(team, [...(this.#own.get(team) ?? []), name])
+    this.#shared = this.#context.shared.filter((name) => !names.has(name))
+    this.#warn([...names].filter((name) => this.isOfSettings(name)))
   }
 
   #warn(clashing: string[]): void {

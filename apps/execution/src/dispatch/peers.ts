@@ -80,7 +80,7 @@ export class Peers {
 
   /**
    * This run has ended; a value that is kept nowhere goes along. `acceptedBy` is the replica whose caller may wait for it,
-   * where another one has accepted it: only that one is told, while it is there.
+   * where another one has accepted it: only that one is told of others, while it is there.
    */
   ended(executionId: string, outcome?: RunOutcome & { transient: boolean }, acceptedBy?: string): void {
     const isStranger = acceptedBy !== undefined && this.#mayHaveCome(acceptedBy)

@@ -2,10 +2,10 @@ import { recordAudit, type AuditEntry } from '@automation/audit'
 import { AuditType } from '@automation/contract/audit/v1/audit'
 import type { PoolTokenService, TeamPoolService } from '@automation/contract/execution/v1/team_pool'
 import { isTeamSlug, isUuid } from '@automation/contract/forms'
-import { labelFault } from '@automation/contract/labels'
 import { Failure, invalid, notFound } from '@automation/errors'
 import { operatorFor, principalIn, type CallContext, type Handlers } from '@automation/rpc'
 import { v7 } from 'uuid'
+import { checkLabelForm } from '../dispatch/introduction.ts'
 import type { KnownPools } from '../dispatch/known-pools.ts'
 import { newPoolToken, type PoolTokens } from '../dispatch/pool-tokens.ts'
 import { withoutToken, type Sessions } from '../dispatch/sessions.ts'
@@ -19,7 +19,6 @@ import {
   readPoolRecords,
   removePool,
   revokeToken,
-  type Labels,
 } from '../store/team-pools.ts'
 
 const mostTokens = 100
@@ -43,7 +42,7 @@ export function teamPoolService({
     async createPool({ name, team, labels }, context) {
       const by = operatorFor(team, context)
       checkName(name)
-      checkLabels(labels)
+      checkLabelForm(labels)
       const made = await pool.transaction(async (client) => {
         const isNew =
           !knownPools.isOfSettings(name) && (await insertPool(client, { name, team, labels, createdBy: by.name }))
@@ -136,9 +135,4 @@ function audit(client: Queries, team: string, { principal }: CallContext, entry:
 
 function checkName(name: string): void {
   if (!isTeamSlug(name)) throw invalid('/name', 'must be 1 to 63 of a-z, 0-9 and inner hyphens')
-}
-
-function checkLabels(labels: Labels): void {
-  const fault = labelFault(Object.entries(labels))
-  if (fault !== undefined) throw invalid('/labels', fault)
 }
