@@ -4,6 +4,8 @@ import type { Target } from './context/choose-target.ts'
 import type { Project } from './context/project-file.ts'
 import type { Output } from './output/output.ts'
 
+import { ExitError, exitCodes } from './exit.ts'
+
 export { ExitError, exitCodes, usageError } from './exit.ts'
 export type { Output } from './output/output.ts'
 
@@ -48,4 +50,9 @@ export interface ClientChoice {
   target?: Target
   /** A token in place of the stored one. */
   token?: string
+}
+
+/** Asks whether to go on. Throws an ExitError with `instead` where the answer is no. */
+export async function requireYes(runtime: Runtime, question: string, instead: string): Promise<void> {
+  if (!(await runtime.confirm(question))) throw new ExitError(exitCodes.refused, instead)
 }

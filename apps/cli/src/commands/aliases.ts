@@ -3,7 +3,7 @@ import { readTag } from '../options/tag.ts'
 import { examples } from '../output/examples.ts'
 import { publisherOf } from '../project/publisher.ts'
 import { all } from '../project/read-team.ts'
-import { ExitError, exitCodes, usageError, type Runtime } from '../runtime.ts'
+import { requireYes, usageError, type Runtime } from '../runtime.ts'
 
 const subject = 'slug of a process, or module:NAME'
 
@@ -58,8 +58,7 @@ export function register(program: Command, runtime: Runtime): void {
     const { publisher, found } = await read(name)
     const own = found.find((each) => each.name === alias)
     if (own === undefined) throw usageError(`${name} has no alias ${alias}: "pas aliases list ${name}" shows them.`)
-    if (!(await runtime.confirm(`Delete the alias ${alias} of ${name}?`)))
-      throw new ExitError(exitCodes.refused, 'Nothing was deleted.')
+    await requireYes(runtime, `Delete the alias ${alias} of ${name}?`, 'Nothing was deleted.')
     await publisher.aliases.delete(publisher.id, own.id)
     out.done({ process: name, alias, deleted: true }, `Deleted ${alias}`)
   }

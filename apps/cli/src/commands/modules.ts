@@ -3,7 +3,7 @@ import type { Command } from 'commander'
 import { examples } from '../output/examples.ts'
 import { moduleId } from '../project/publisher.ts'
 import { all } from '../project/read-team.ts'
-import { ExitError, exitCodes, type Runtime } from '../runtime.ts'
+import { requireYes, type Runtime } from '../runtime.ts'
 
 /** `pas modules`. */
 export function register(program: Command, runtime: Runtime): void {
@@ -48,8 +48,7 @@ export function register(program: Command, runtime: Runtime): void {
   async function remove(name: string): Promise<void> {
     const client = await runtime.client()
     const id = await moduleId(client, name)
-    if (!(await runtime.confirm(`Delete the module ${name}?`)))
-      throw new ExitError(exitCodes.refused, 'Nothing was deleted.')
+    await requireYes(runtime, `Delete the module ${name}?`, 'Nothing was deleted.')
     await client.modules.delete(id)
     out.done({ id, name, deleted: true }, `Deleted ${name}`)
   }

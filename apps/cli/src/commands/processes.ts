@@ -4,7 +4,7 @@ import { several } from '../options/duration.ts'
 import { examples } from '../output/examples.ts'
 import type { Column } from '../output/table.ts'
 import { all } from '../project/read-team.ts'
-import { ExitError, exitCodes, type Runtime } from '../runtime.ts'
+import { requireYes, type Runtime } from '../runtime.ts'
 
 const columns: Column<ListedProcess>[] = [
   { title: 'slug', of: ({ slug }) => slug },
@@ -65,8 +65,7 @@ export function register(program: Command, runtime: Runtime): void {
     const client = await runtime.client()
     const found = await Promise.all(names.map((name) => client.processes.get(name)))
     const slugs = found.map(({ slug }) => slug).join(', ')
-    if (!(await runtime.confirm(`Delete ${slugs} with all versions, schedules and executions?`)))
-      throw new ExitError(exitCodes.refused, 'Nothing was deleted.')
+    await requireYes(runtime, `Delete ${slugs} with all versions, schedules and executions?`, 'Nothing was deleted.')
     for (const { id } of found) await client.processes.delete(id)
     out.done(
       found.map(({ id, slug }) => ({ id, slug, deleted: true })),

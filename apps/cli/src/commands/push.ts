@@ -7,7 +7,7 @@ import { isToDo, type Plan } from '../project/plan.ts'
 import { planText } from '../project/plan-text.ts'
 import { pushPlan, refuseClashes } from '../project/push-plan.ts'
 import { withPushOptions, type PushOptions } from '../project/push-options.ts'
-import { ExitError, exitCodes, usageError, type Runtime } from '../runtime.ts'
+import { requireYes, usageError, type Runtime } from '../runtime.ts'
 
 /** `pas push`. */
 export function register(program: Command, runtime: Runtime): void {
@@ -38,12 +38,11 @@ What others have changed meanwhile is never overwritten: it ends with 3 then. It
     else runtime.out.say(planText(plan))
     refuseClashes(plan)
     if (toDo.length === 0) return
-    if (
-      !(await runtime.confirm(
-        `Write ${toDo.length === 1 ? 'it' : `these ${toDo.length}`} to ${plan.team} at ${plan.url}?`,
-      ))
+    await requireYes(
+      runtime,
+      `Write ${toDo.length === 1 ? 'it' : `these ${toDo.length}`} to ${plan.team} at ${plan.url}?`,
+      'Nothing was written.',
     )
-      throw new ExitError(exitCodes.refused, 'Nothing was written.')
     await pushPlan(runtime, project, plan)
     runtime.out.line({ type: 'end', done: toDo.length }, `${toDo.length} done`)
   }

@@ -10,7 +10,7 @@ import { aliasLine, moveAlias, publish, readOwners, readVersion } from '../proje
 import { hasContent, type Owner } from '../project/release-rules.ts'
 import { throwFailures } from '../project/push-plan.ts'
 import type { ServerItem } from '../project/server-items.ts'
-import { ExitError, exitCodes, type Runtime } from '../runtime.ts'
+import { ExitError, exitCodes, requireYes, type Runtime } from '../runtime.ts'
 
 /** `pas release`. */
 export function register(program: Command, runtime: Runtime): void {
@@ -40,7 +40,7 @@ cut goes on when it is repeated.`,
     for (const line of lines) runtime.out.say(itemText(line))
     runtime.out.say(`${summary(lines)} (${project.target.team} at ${project.target.url})`)
     if (lines.length === 0) return
-    if (!(await runtime.confirm('Publish?'))) throw new ExitError(exitCodes.refused, 'Nothing was published.')
+    await requireYes(runtime, 'Publish?', 'Nothing was published.')
     const ofKey = new Map(owners.map((owner) => [owner.key, owner]))
     const text =
       comment ?? `release ${tag}${project.repository?.head ? ` of ${project.repository.head.slice(0, 12)}` : ''}`

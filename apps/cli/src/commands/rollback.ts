@@ -7,7 +7,7 @@ import { aliasLine, moveAlias, readOwners } from '../project/published.ts'
 import { throwFailures } from '../project/push-plan.ts'
 import { readTeam } from '../project/read-team.ts'
 import { movesBack, movesTo, type Move } from '../project/release-rules.ts'
-import { ExitError, exitCodes, type Runtime } from '../runtime.ts'
+import { ExitError, exitCodes, requireYes, type Runtime } from '../runtime.ts'
 import { ownerKey } from './release.ts'
 
 /** `pas rollback`. */
@@ -40,7 +40,7 @@ What that release had not changed goes to its newest version of that time. Sourc
     for (const line of lines) runtime.out.say(itemText(line))
     runtime.out.say(summary(lines))
     if (lines.length === 0) return
-    if (!(await runtime.confirm('Move?'))) throw new ExitError(exitCodes.refused, 'Nothing was moved.')
+    await requireYes(runtime, 'Move?', 'Nothing was moved.')
     const ofKey = new Map(owners.map((owner) => [owner.key, owner]))
     const applied = await applyPlan(lines, async (line) => {
       await moveAlias(ofKey.get(ownerKey(line))!, alias, line)

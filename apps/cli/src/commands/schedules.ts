@@ -2,7 +2,7 @@ import type { Command } from 'commander'
 import { wholeNumber } from '../options/duration.ts'
 import { examples } from '../output/examples.ts'
 import { recordText } from '../output/record.ts'
-import { ExitError, exitCodes, usageError, type Runtime } from '../runtime.ts'
+import { requireYes, usageError, type Runtime } from '../runtime.ts'
 import { showRun } from '../runs/show-run.ts'
 
 const id = '0198c2b0-9a4c-7d2e-b1f3-5c8e7a6d9b04'
@@ -114,8 +114,7 @@ export function register(program: Command, runtime: Runtime): void {
   }
 
   async function remove(ids: string[]): Promise<void> {
-    if (!(await runtime.confirm(`Delete ${ids.join(', ')}?`)))
-      throw new ExitError(exitCodes.refused, 'Nothing was deleted.')
+    await requireYes(runtime, `Delete ${ids.join(', ')}?`, 'Nothing was deleted.')
     const client = await runtime.client()
     for (const one of ids) await client.schedules.delete(one)
     out.done(

@@ -7,7 +7,7 @@ import type { Command } from 'commander'
 import { duration } from '../options/duration.ts'
 import { examples } from '../output/examples.ts'
 import { placeHere, saveFile, streamOf } from '../output/local-file.ts'
-import { exitCodes, ExitError, usageError, type Runtime } from '../runtime.ts'
+import { requireYes, usageError, type Runtime } from '../runtime.ts'
 
 interface Entry {
   name?: string
@@ -114,8 +114,7 @@ export function register(program: Command, runtime: Runtime): void {
 
   async function remove(names: string[]): Promise<void> {
     const all = names.map((name) => ofTeam(name) ?? name)
-    if (!(await runtime.confirm(`Delete ${all.join(', ')} for good?`)))
-      throw new ExitError(exitCodes.refused, 'Nothing was deleted.')
+    await requireYes(runtime, `Delete ${all.join(', ')} for good?`, 'Nothing was deleted.')
     const client = await runtime.client()
     for (const name of all) await client.storage.delete(name)
     out.done(

@@ -4,7 +4,7 @@ import { examples } from '../output/examples.ts'
 import { recordText } from '../output/record.ts'
 import { exportTeam } from '../project/export-team.ts'
 import { importTeam } from '../project/import-team.ts'
-import { ExitError, exitCodes, type Runtime } from '../runtime.ts'
+import { requireYes, type Runtime } from '../runtime.ts'
 
 /** `pas team`. */
 export function register(program: Command, runtime: Runtime): void {
@@ -71,8 +71,7 @@ Secrets come from the environment variables that variables.yaml and process.yaml
 
   async function fromFolder(folder: string): Promise<void> {
     const { team: name, url } = await runtime.target()
-    if (!(await runtime.confirm(`Bring ${folder} into the team ${name} at ${url}?`)))
-      throw new ExitError(exitCodes.refused, 'Nothing was written.')
+    await requireYes(runtime, `Bring ${folder} into the team ${name} at ${url}?`, 'Nothing was written.')
     const imported = await importTeam(runtime, resolve(runtime.cwd, folder))
     const { changes, withoutSecret } = imported
     const what = changes === 0 ? `The team ${name} has it all.` : `Written to the team ${name}: ${changes}.`

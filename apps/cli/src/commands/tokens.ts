@@ -2,7 +2,7 @@ import type { ServiceAccount } from '@automation/client'
 import type { Command } from 'commander'
 import { duration, several } from '../options/duration.ts'
 import { examples } from '../output/examples.ts'
-import { exitCodes, ExitError, usageError, type Runtime } from '../runtime.ts'
+import { ExitError, exitCodes, requireYes, usageError, type Runtime } from '../runtime.ts'
 
 const scopeTexts: Readonly<Record<string, string>> = {
   read: 'read everything but credentials',
@@ -80,7 +80,7 @@ export function register(program: Command, runtime: Runtime): void {
     const all = await client.auth.serviceAccounts().toArray()
     const found = names.map((name) => accountOf(all, name))
     const asked = found.map((one) => `${one.name} (${one.clientId})`).join(', ')
-    if (!(await runtime.confirm(`Revoke ${asked}?`))) throw new ExitError(exitCodes.refused, 'Nothing was revoked.')
+    await requireYes(runtime, `Revoke ${asked}?`, 'Nothing was revoked.')
     for (const { id } of found) await client.auth.deleteServiceAccount(id)
     out.done(
       found.map(({ id, clientId }) => ({ id, clientId, revoked: true })),

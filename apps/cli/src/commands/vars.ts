@@ -4,7 +4,7 @@ import type { Client, ListedTeamVariable as Variable } from '@automation/client'
 import type { Command } from 'commander'
 import { readText } from '../options/parameters.ts'
 import { examples } from '../output/examples.ts'
-import { exitCodes, ExitError, usageError, type Runtime } from '../runtime.ts'
+import { ExitError, exitCodes, requireYes, usageError, type Runtime } from '../runtime.ts'
 
 /** `pas vars`. */
 export function register(program: Command, runtime: Runtime): void {
@@ -122,8 +122,7 @@ export function register(program: Command, runtime: Runtime): void {
     const all = await client.variables.list().toArray()
     const missing = keys.filter((key) => !all.some((one) => one.key === key))
     if (missing.length > 0) throw absent(missing)
-    if (!(await runtime.confirm(`Delete ${keys.join(', ')} for good?`)))
-      throw new ExitError(exitCodes.refused, 'Nothing was deleted.')
+    await requireYes(runtime, `Delete ${keys.join(', ')} for good?`, 'Nothing was deleted.')
     for (const { id, key } of all) if (keys.includes(key)) await client.variables.delete(id)
     out.done(
       keys.map((key) => ({ key, deleted: true })),

@@ -3,7 +3,7 @@ import { readTag } from '../options/tag.ts'
 import { examples } from '../output/examples.ts'
 import { publisherOf } from '../project/publisher.ts'
 import { all } from '../project/read-team.ts'
-import { ExitError, exitCodes, type Runtime } from '../runtime.ts'
+import { requireYes, type Runtime } from '../runtime.ts'
 
 const subject = 'slug of a process, or module:NAME'
 
@@ -58,8 +58,7 @@ export function register(program: Command, runtime: Runtime): void {
   }
 
   async function remove(name: string, wanted: string): Promise<void> {
-    if (!(await runtime.confirm(`Delete version ${wanted} of ${name}?`)))
-      throw new ExitError(exitCodes.refused, 'Nothing was deleted.')
+    await requireYes(runtime, `Delete version ${wanted} of ${name}?`, 'Nothing was deleted.')
     const { id, versions: published } = await of(name)
     await published.delete(id, wanted)
     out.done({ process: name, tag: wanted, deleted: true }, `Deleted ${wanted}`)
