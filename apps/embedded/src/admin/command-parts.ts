@@ -1,3 +1,4 @@
+import { timestampDate, type Timestamp } from '@bufbuild/protobuf/wkt'
 import type { Command } from 'commander'
 import type { Answer } from './answer.ts'
 import type { Target } from './target.ts'
@@ -16,4 +17,9 @@ export function group(program: Command, name: string, description: string): Comm
 /** A command, such as `list <team>`. */
 export function leaf(parent: Command, usage: string, description: string): Command {
   return parent.command(usage).description(description).option('--json', jsonText).showHelpAfterError()
+}
+
+/** A time as JSON and tables have it. */
+export function time(timestamp: Timestamp | undefined): string | undefined {
+  return timestamp === undefined ? undefined : timestampDate(timestamp).toISOString()
 }

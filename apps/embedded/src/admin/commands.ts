@@ -1,5 +1,5 @@
 import { Command } from 'commander'
-import { timestampDate, type Timestamp } from '@bufbuild/protobuf/wkt'
+import type { Timestamp } from '@bufbuild/protobuf/wkt'
 import { SessionService } from '@automation/contract/catalog/v1/session'
 import { TeamService, type Suspension } from '@automation/contract/catalog/v1/team'
 import { TeamLimitService } from '@automation/contract/catalog/v1/team_limit'
@@ -9,7 +9,7 @@ import { Environment } from '@automation/service'
 import { consoleLink } from '../console/console-link.ts'
 import { readSystemSettings } from '../settings.ts'
 import { operatorContext } from './operator-context.ts'
-import { group, jsonText, leaf, type Perform } from './command-parts.ts'
+import { group, jsonText, leaf, time, type Perform } from './command-parts.ts'
 import { addPools } from './pools.ts'
 import { usageReport, type ReportOptions } from './usage-report.ts'
 import { drainRunner, listRunners, whyNoneForNewTeam } from './runners.ts'
@@ -328,8 +328,4 @@ function stateOf(suspension: { reason: string; purging: boolean } | undefined): 
   if (suspension === undefined) return 'active'
   if (suspension.purging) return 'being removed'
   return suspension.reason === '' ? 'suspended' : `suspended: ${suspension.reason}`
-}
-
-function time(timestamp: Timestamp | undefined): string | undefined {
-  return timestamp === undefined ? undefined : timestampDate(timestamp).toISOString()
 }

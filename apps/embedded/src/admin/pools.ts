@@ -1,10 +1,10 @@
 import type { Command } from 'commander'
-import { timestampDate, type Timestamp } from '@bufbuild/protobuf/wkt'
+import { timestampDate } from '@bufbuild/protobuf/wkt'
 import { TeamService } from '@automation/contract/catalog/v1/team'
 import { TeamPoolService, type PoolToken, type TeamPool } from '@automation/contract/execution/v1/team_pool'
 import { invalid, notFound } from '@automation/errors'
 import type { Answer } from './answer.ts'
-import { group, leaf, type Perform } from './command-parts.ts'
+import { group, leaf, time, type Perform } from './command-parts.ts'
 import { operatorContext } from './operator-context.ts'
 import type { Target } from './target.ts'
 
@@ -133,8 +133,4 @@ function numberOf(text: string): number {
   if (text.trim() === '' || !Number.isFinite(number) || number <= 0 || number > 3650)
     throw invalid('/days', 'must be a number of days, up to 3650')
   return number
-}
-
-function time(timestamp: Timestamp | undefined): string | undefined {
-  return timestamp === undefined ? undefined : timestampDate(timestamp).toISOString()
 }

@@ -1,10 +1,10 @@
 import { setTimeout as pause } from 'node:timers/promises'
-import { timestampDate } from '@bufbuild/protobuf/wkt'
 import { Language } from '@automation/contract/common/v1/language'
 import { RunnerOperatorService, type Runner } from '@automation/contract/execution/v1/runner_operator'
 import { Failure } from '@automation/errors'
 import { operatorContext } from './operator-context.ts'
 import type { Answer } from './answer.ts'
+import { time } from './command-parts.ts'
 import { labelsText } from './pools.ts'
 import type { Target } from './target.ts'
 
@@ -86,7 +86,7 @@ function runnerRecord(runner: Runner) {
     ...(team !== '' && { team }),
     ...(remedy !== '' && { remedy }),
     ...{ slots, running, free: drainAsked ? 0 : Math.max(0, slots - running) },
-    connectedAt: runner.connectedAt && timestampDate(runner.connectedAt).toISOString(),
+    connectedAt: time(runner.connectedAt),
     ...{
       replicas,
       draining: drainAsked,
