@@ -220,8 +220,8 @@ export class Workshop {
   async #run(parameters: object, until: Execution['status'], settings: object = {}): Promise<Execution> {
     const path = await this.#below('process', 'execute')
     const input = { parameters, settings, comment: newWord('comment') }
-    const { body } = await this.client.post<{ executionId: string }>(path, input)
-    const at = `/executions/${body.executionId}`
+    const { executionId } = await this.#post<{ executionId: string }>(path, input)
+    const at = `/executions/${executionId}`
     let seen: Execution | undefined
     const reached = async () => {
       seen = (await this.client.get<Execution>(at)).body
