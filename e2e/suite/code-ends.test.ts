@@ -42,6 +42,17 @@ describe('how a run ends', () => {
     },
   )
 
+  test.for([
+    ['JAVASCRIPT', "return require('fs').readFileSync('/proc/self/oom_score_adj', 'utf8')"],
+    ['PYTHON', "return open('/proc/self/oom_score_adj').read()"],
+  ] as const)(
+    'a machine without memory ends runs of %s before the runner',
+    async ([programmingLanguage, sourceCode]) => {
+      const process = await makeProcess({ programmingLanguage, sourceCode })
+      expect((await executeSync(process)).body).toBe('1000\n')
+    },
+  )
+
   test('what was logged before the end is there, the error last', async () => {
     const id = await execute(
       await makeProcess({ sourceCode: 'for (let n = 0; n < 200; n += 1) console.log(n); throw new Error("end")' }),

@@ -32,7 +32,7 @@ def be_first_out_of_memory(pid="self"):
     """Told by somebody with more rights, a process can't take it back."""
     try:
         score = posix.open("/proc/%s/oom_score_adj" % pid, posix.O_WRONLY)
-        posix.write(score, b"800")
+        posix.write(score, b"1000")
         posix.close(score)
     except OSError:
         pass  # Without it only the kernel's choice of a victim is less sure.
