@@ -2,13 +2,16 @@ import { rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
+import { TeamLimitService } from '@automation/contract/catalog/v1/team_limit'
 import { asFailure } from '@automation/errors'
-import { until, userContext } from '@automation/testing'
+import { served, type Handlers } from '@automation/rpc'
+import { serve } from '@automation/rpc/wire'
+import { silentLogger, until, userContext } from '@automation/testing'
 import pg from 'pg'
 import type { ClusterUnderTest } from '../cluster-under-test.ts'
 import { podsFile } from '../../pods-file.ts'
 import { carrying, daemonImage, plain } from '../driver-under-test.ts'
-import { ReplicaProcess } from './replica.ts'
+import { internalKey, ReplicaProcess } from './replica.ts'
 
 export interface CampaignOptions {
   cluster: ClusterUnderTest
@@ -26,18 +29,32 @@ const failPoints = ['sandbox-row-written', 'sandbox-pod-made', 'sandbox-given', 
 const settledMs = 120_000
 const warm = 1
 
+/** A catalog in which no team is suspended. */
+const limits: Pick<Handlers<typeof TeamLimitService>, 'listTeamLimits'> = {
+  listTeamLimits: async () => ({ revision: 1n, tellsSuspensions: true }),
+}
+
 /** Makes, kills and lets run out sandboxes by two replicas that crash and stop all the while; throws when anything is left. */
 export async function leakCampaign(options: CampaignOptions): Promise<CampaignReport> {
-  const campaign = new Campaign(options)
+  const catalog = await serve([served(TeamLimitService, limits as Handlers<typeof TeamLimitService>)], {
+    internalKey,
+    maxMessageBytes: 8_000_000,
+    host: '127.0.0.1',
+    port: 0,
+    logger: silentLogger,
+  })
+  const campaign = new Campaign(options, catalog.port)
   try {
     return await campaign.run()
   } finally {
     await campaign.close()
+    await catalog.close(0)
   }
 }
 
 class Campaign {
   readonly #options: CampaignOptions
+  readonly #catalogPort: number
   readonly #images: string
   readonly #pods: string
   readonly #sql: pg.Pool
@@ -47,8 +64,9 @@ class Campaign {
   readonly #ids: string[] = []
   #replicas: ReplicaProcess[] = []
 
-  constructor(options: CampaignOptions) {
+  constructor(options: CampaignOptions, catalogPort: number) {
     this.#options = options
+    this.#catalogPort = catalogPort
     this.#random = randomOf(options.seed)
     this.#images = join(tmpdir(), `${options.cluster.namespace}.json`)
     const images = [{ ...carrying, warm }, plain].map(({ memoryMb, ...image }) => ({
@@ -73,6 +91,7 @@ class Campaign {
       KUBERNETES_PODS: this.#pods,
       SANDBOX_IMAGES: this.#images,
       TEAM_MAX_SANDBOXES: '6',
+      SERVICE_PORTS: `catalog=${this.#catalogPort}`,
     }
     this.#replicas = [await ReplicaProcess.open(settings), await ReplicaProcess.open(settings)]
     for (const replica of this.#replicas) await replica.start()

@@ -8,7 +8,7 @@ import { freePort } from '@automation/postgres'
 import { until } from '@automation/testing'
 
 const program = fileURLToPath(new URL('../../../src/main.ts', import.meta.url))
-const internalKey = 'an internal key of these tests alone'
+export const internalKey = 'an internal key of these tests alone'
 
 /** The sandbox service as a process that is ended at any instant, and started again at the same address. */
 export class ReplicaProcess {
@@ -22,7 +22,7 @@ export class ReplicaProcess {
     this.#settings = {
       ...settings,
       INTERNAL_KEY: internalKey,
-      SERVICE_PORTS: `sandbox=${grpc}`,
+      SERVICE_PORTS: `sandbox=${grpc},${settings['SERVICE_PORTS']}`,
       HEALTH_PORT: `${health}`,
     }
     this.#health = health
