@@ -33,8 +33,8 @@ export interface Things {
   serviceAccount: { id: string; clientId: string }
 }
 
-/** Longer than all that is tried. */
-const longMs = 3_000_000
+/** Longer than all that is tried, and no longer than a run may take where pods are to be stopped soon. */
+const longMs = 290_000
 
 /** A word that nothing else has. */
 export const newWord = (prefix: string) => `${prefix}-${randomBytes(6).toString('hex')}`
