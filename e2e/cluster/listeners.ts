@@ -6,14 +6,14 @@ export const listenerPort = 7777
 /** Two pods of somebody else in a namespace of their own, alike but for what the release is told of them. */
 export class Listeners {
   readonly namespace: string
-  readonly #image: string
+  readonly image: string
   /** Whose address the release allows. */
   allowed = ''
   closed = ''
 
   constructor(namespace: string, image: string) {
     this.namespace = namespace
-    this.#image = image
+    this.image = image
   }
 
   async start(): Promise<void> {
@@ -46,7 +46,7 @@ export class Listeners {
     const program = `require('net').createServer((socket) => socket.end()).listen(${listenerPort})`
     const container = {
       name: 'listener',
-      image: this.#image,
+      image: this.image,
       imagePullPolicy: 'IfNotPresent',
       command: ['node', '-e', program],
       readinessProbe: { tcpSocket: { port: listenerPort }, periodSeconds: 1 },

@@ -11,27 +11,25 @@ import { waitUntil } from '../system/wait-until.ts'
 import { say } from './commands.ts'
 import { monitoring } from './monitoring.ts'
 import { network } from './network.ts'
-import { drain, eviction, taintedNode } from './nodes.ts'
-import { Release, makeTeam } from './release.ts'
+import { drain, eviction, fullNode, taintedNode, twentyTeams } from './nodes.ts'
+import { Release, makeTeams } from './release.ts'
 import { SteadyLoad, type Verdict } from './steady-load.ts'
 import { Warnings } from './warnings.ts'
 
 const otherTeam = 'e2e-other'
-/** They take the one node of a small cluster away for minutes. */
-const onlyNamed = ['drain', 'eviction', 'taint']
 
 const help = `npm run test:cluster [-- OPTIONS]
 
 Installs the chart on the cluster that KUBECONFIG names, and tries what is promised there: \`helm test\`, the suite over REST
-with two teams, what user code reaches over the network, what monitoring finds, a pod of each service killed while runs go on, an
-upgrade between two builds under load and the way back, and an uninstall that leaves nothing; where they are named, also a node that
-is drained, one that takes a runner pod away and one that is tainted for user code. In two namespaces of its own, on the database
-and brokers that the environment names as pods reach them.
+with two teams, what user code reaches over the network, what monitoring finds, a pod of each service killed while runs go on,
+the services' certificates replaced, a node that is drained, one that takes a runner pod away, one that is tainted for user code and a full one, twenty teams at once, an
+upgrade between two builds under load and the way back, and an uninstall that leaves nothing. In two namespaces of its own, on the
+database and brokers that the environment names as pods reach them.
 
   --tag TAG         of the images that the nodes have
   --next-tag TAG    of those that the upgrade goes to; without, the upgrade goes to the same images
   --registry HOST   of both (localhost)
-  --only A,B        of install, test, network, monitoring, suite, kills, drain, eviction, taint, upgrade, rollback, uninstall; install and
+  --only A,B        of install, test, network, monitoring, suite, kills, certificates, drain, eviction, taint, full, teams, upgrade, rollback, uninstall; install and
                     uninstall always
   --rate N          calls a second during the upgrade and the rollback, at most (50)
   --set NAME=VALUE  more values of the chart; may be given several times
@@ -72,9 +70,9 @@ async function tryRelease(options: Options): Promise<void> {
   const release = new Release(options)
   const counts = { passed: 0, failed: 0, failures: new Array<string>() }
   let made: Promise<string> | undefined
-  const otherToken = () => (made ??= makeTeam(release, otherTeam))
+  const otherToken = () => (made ??= makeTeams(release, [otherTeam]).then((tokens) => tokens.get(otherTeam)!))
   const phase = async (name: string, work: () => Promise<string>) => {
-    const isAsked = options.only?.includes(name) ?? !onlyNamed.includes(name)
+    const isAsked = options.only?.includes(name) ?? true
     if (!isAsked && !['install', 'uninstall'].includes(name)) return
     const began = performance.now()
     say(`${name} …`)
@@ -99,9 +97,12 @@ async function tryRelease(options: Options): Promise<void> {
     await phase('monitoring', () => monitoring(release))
     await phase('suite', async () => suite(release, await otherToken()))
     await phase('kills', () => kills(release))
+    await phase('certificates', () => certificates(release))
     await phase('drain', () => drain(release))
     await phase('eviction', () => eviction(release))
     await phase('taint', () => taintedNode(release))
+    await phase('full', () => fullNode(release))
+    await phase('teams', () => twentyTeams(release))
     await phase('upgrade', () => change(release, options.ratePerS, () => release.upgrade()))
     // The release before on the database of the newer one, beside what is left of its pods.
     await phase('rollback', () => change(release, options.ratePerS, () => release.rollback()))
@@ -180,7 +181,42 @@ async function kills(release: Release): Promise<string> {
   }
   await delay(1000)
   await load.stop()
-  return judged(await load.verdict(90_000), /^(2\d\d|50[34]|error of a run|broken by .+|late|5\d\d when looked at)$/)
+  return judgedWithKills(await load.verdict(90_000))
+}
+
+/** What may become of calls and runs where pods die. */
+function judgedWithKills(verdict: Verdict): string {
+  return judged(verdict, /^(2\d\d|50[34]|error of a run|broken by .+|late|5\d\d when looked at)$/)
+}
+
+/** The services have other certificates while calls come in; pods that start then find those that run, and are found. */
+async function certificates(release: Release): Promise<string> {
+  const components = ['gateway', 'process-catalog', 'execution', 'scheduler', 'storage', 'sandbox', 'runner-pod']
+  const names = async () =>
+    (await Promise.all(components.map((component) => release.pods(component))))
+      .flat()
+      .map(({ metadata }) => metadata.name)
+  const pods = await names()
+  const load = new SteadyLoad(await release.client(), 5)
+  await load.start()
+  const [since, began] = [new Date().toISOString(), performance.now()]
+  await release.certificates.issue()
+  const areTaken = async () => {
+    const logs = await release.logs('--tail=-1', `--since-time=${since}`)
+    const lines = logs.split('\n').filter((line) => line.includes('new connections use another certificate'))
+    const areThere = await names()
+    return pods.every((pod) => !areThere.includes(pod) || lines.some((line) => line.includes(`/${pod}/`)))
+  }
+  await waitUntil('all pods to use the new certificate', areTaken, { timeoutMs: 180_000, everyMs: 2000 })
+  const tookS = ((performance.now() - began) / 1000).toFixed(1)
+  for (const component of ['process-catalog', 'execution', 'runner-pod']) {
+    const [victim] = await release.pods(component)
+    await release.kill(victim!.metadata.name)
+    await release.untilWhole(120_000)
+  }
+  await load.stop()
+  const words = judgedWithKills(await load.verdict(90_000))
+  return `${pods.length} pods had the new one after ${tookS} s; ${words}`
 }
 
 /**

@@ -2,7 +2,7 @@ import { terminalStatuses, type Execution, type Process } from '../client/record
 import type { Client } from '../client/client.ts'
 import { waitUntil } from '../system/wait-until.ts'
 import { must } from './commands.ts'
-import type { Release } from './release.ts'
+import { isReady, makeTeams, type Pod, type Release } from './release.ts'
 
 // As in values.yaml: user code alone is taken by a node with it.
 const taint = 'e2e-user-code'
@@ -34,9 +34,7 @@ export async function eviction(release: Release): Promise<string> {
   const runs = await Runs.of(release)
   const lost = await runs.start(200_000)
   await runs.reached(lost, ['RUNNING'])
-  const labelled = (await release.pods('runner-pod')).filter(
-    ({ metadata }) => metadata.labels['process-automation/team'] === release.team,
-  )
+  const labelled = (await release.pods('runner-pod')).filter((pod) => teamOf(pod) === release.team)
   const began = performance.now()
   await Promise.all(labelled.map(({ metadata }) => release.evict(metadata.name)))
   const told = await runs.reached(lost, terminalStatuses)
@@ -67,7 +65,123 @@ export async function taintedNode(release: Release): Promise<string> {
   return 'a runner pod went to the node, a service was kept out until the taint was gone'
 }
 
-/** Starts runs of one process, of the first team. */
+/** No node has room for one more runner pod: the runs of its team wait and are told why, and go on once there is room. */
+export async function fullNode(release: Release): Promise<string> {
+  const [first, second] = [`full-a-${stamp()}`, `full-b-${stamp()}`]
+  const tokens = await makeTeams(release, [first, second])
+  const spare = async () => (await release.pods('runner-pod')).some((pod) => teamOf(pod) === undefined && isReady(pod))
+  await waitUntil('a spare runner pod', spare, { timeoutMs: 90_000, everyMs: 500 })
+  const filler = await Filler.place(release)
+  try {
+    // The spare pod becomes its own, and there is no room for another one.
+    const [served, waits] = await Promise.all([first, second].map((team) => Runs.of(release, team, tokens.get(team))))
+    await served!.reached(await served!.start(0), ['FINISHED'])
+    const id = await waits!.start(0)
+    const why = await waitUntil('a run that has no runner', () => waits!.whyWaiting(id), {
+      timeoutMs: 30_000,
+      everyMs: 200,
+    })
+    const pending = async () =>
+      (await release.pods('runner-pod')).find(({ status }) =>
+        status.conditions?.some(
+          ({ type, message }) => type === 'PodScheduled' && message?.includes('Insufficient cpu'),
+        ),
+      )
+    await waitUntil('a runner pod that no node takes', pending, { timeoutMs: 30_000, everyMs: 200 })
+    await filler.remove()
+    await waits!.reached(id, ['FINISHED'])
+    return `a run waited (${why}) until there was room`
+  } finally {
+    await filler.remove()
+  }
+}
+
+/** Twenty teams come at once, to half as many pods: pods that are idle make room, and all go when nobody comes any more. */
+export async function twentyTeams(release: Release): Promise<string> {
+  const teams = Array.from({ length: 20 }, (_, index) => `many-${index}-${stamp()}`)
+  const tokens = await makeTeams(release, teams)
+  const runs = await Promise.all(teams.map((team) => Runs.of(release, team, tokens.get(team))))
+  const began = performance.now()
+  const seconds = () => ((performance.now() - began) / 1000).toFixed(1)
+  let most = 0
+  const ends = (async () => {
+    for (let round = 0; round < 2; round += 1)
+      await Promise.all(runs.map(async (of) => of.reached(await of.start(200), ['FINISHED'], 240_000)))
+    return seconds()
+  })()
+  const podsNow = async () => {
+    const { length } = await release.pods('runner-pod')
+    most = Math.max(most, length)
+    return length
+  }
+  let done = false
+  const counted = waitUntil('the runs of twenty teams', async () => (await podsNow()) > 0 && done, {
+    timeoutMs: 500_000,
+    everyMs: 500,
+  })
+  const tookS = await ends.finally(() => (done = true))
+  await counted
+  if (most > mostPods) throw new Error(`there were ${most} runner pods, of ${mostPods} at most`)
+  await waitUntil('idle pods to go', async () => (await podsNow()) <= 1, { timeoutMs: 180_000, everyMs: 1000 })
+  return `40 runs of 20 teams had ended after ${tookS} s on at most ${most} pods, a spare one was left after ${seconds()} s`
+}
+
+// As in values.yaml.
+const mostPods = 10
+
+const teamOf = ({ metadata }: Pod) => metadata.labels['process-automation/team']
+
+const stamp = () => Date.now().toString(36)
+
+/** A pod that asks for all CPU that is left. */
+class Filler {
+  readonly #namespace: string
+  readonly #name = 'filler'
+
+  private constructor(namespace: string) {
+    this.#namespace = namespace
+  }
+
+  static async place(release: Release): Promise<Filler> {
+    const filler = new Filler(release.listeners.namespace)
+    const asked = (await read<{ items: PodRequests[] }>('pods', '--all-namespaces')).items
+      .filter(({ status: { phase } }) => !['Succeeded', 'Failed'].includes(phase))
+      .flatMap(({ spec }) => spec.containers.map(({ resources }) => milliCpu(resources?.requests?.cpu)))
+    const nodes = (await read<{ items: { status: { allocatable: { cpu: string } } }[] }>('nodes')).items
+    const left = milliCpu(nodes[0]?.status.allocatable.cpu) - asked.reduce((sum, one) => sum + one, 0)
+    const container = {
+      name: 'filler',
+      image: release.listeners.image,
+      command: ['sleep', 'infinity'],
+      resources: { requests: { cpu: `${left}m` } },
+    }
+    const spec = { containers: [container], terminationGracePeriodSeconds: 0 }
+    const pod = { apiVersion: 'v1', kind: 'Pod', metadata: { name: filler.#name }, spec }
+    await must('kubectl', ['apply', '--namespace', filler.#namespace, '-f', '-'], JSON.stringify(pod))
+    const where = ['--namespace', filler.#namespace, '--for=condition=Ready', '--timeout=60s']
+    await must('kubectl', ['wait', ...where, `pod/${filler.#name}`])
+    return filler
+  }
+
+  async remove(): Promise<void> {
+    await must('kubectl', ['delete', 'pod', this.#name, '--namespace', this.#namespace, '--ignore-not-found'])
+  }
+}
+
+interface PodRequests {
+  spec: { containers: { resources?: { requests?: { cpu?: string } } }[] }
+  status: { phase: string }
+}
+
+function milliCpu(text = '0'): number {
+  return text.endsWith('m') ? Number(text.slice(0, -1)) : Number(text) * 1000
+}
+
+async function read<T>(...what: string[]): Promise<T> {
+  return JSON.parse(await must('kubectl', ['get', ...what, '-o', 'json'])) as T
+}
+
+/** Starts runs of one process. */
 class Runs {
   readonly #client: Client
   readonly #process: string
@@ -77,9 +191,10 @@ class Runs {
     this.#process = process
   }
 
-  static async of(release: Release): Promise<Runs> {
-    const client = await release.client()
-    const name = `on-nodes-${Date.now().toString(36)}`
+  /** Of the first team, or another one with its token. */
+  static async of(release: Release, team?: string, token?: string): Promise<Runs> {
+    const client = await release.client(team, token)
+    const name = `on-nodes-${stamp()}`
     const made = await client.post<Process>('/processes', { name, sourceCode })
     if (made.status !== 201) throw new Error(`the process was refused with ${made.status}: ${made.text}`)
     return new Runs(client, made.body.id)
@@ -99,15 +214,21 @@ class Runs {
     return body
   }
 
+  /** What a run waits for, where it has no runner. */
+  async whyWaiting(id: string): Promise<string | undefined> {
+    const { body } = await this.#client.get<{ code?: string; reason?: string }>(`/executions/${id}/waiting`)
+    return body.code === 'no_runner' ? body.reason : undefined
+  }
+
   /** Resolves with the run once it has one of these statuses; throws where it has ended with another. */
-  reached(id: string, statuses: readonly string[]): Promise<Execution> {
+  reached(id: string, statuses: readonly string[], timeoutMs = 90_000): Promise<Execution> {
     const look = async () => {
       const run = await this.read(id)
       if (statuses.includes(run.status)) return run
       if (terminalStatuses.includes(run.status)) throw new Error(`a run ended as ${run.status}: ${explanationOf(run)}`)
       return undefined
     }
-    return waitUntil(`a run to be ${statuses.join(' or ')}`, look, { timeoutMs: 90_000, everyMs: 200 })
+    return waitUntil(`a run to be ${statuses.join(' or ')}`, look, { timeoutMs, everyMs: 200 })
   }
 }
 

@@ -5,6 +5,7 @@ import { createInterface } from 'node:readline'
 import { accessTokenOf, Client } from '../client/client.ts'
 import { repositoryRoot, runAdmin } from '../system/system.ts'
 import { waitUntil } from '../system/wait-until.ts'
+import { Certificates } from './certificates.ts'
 import { must, run } from './commands.ts'
 import { Listeners } from './listeners.ts'
 import { TracePod } from './trace-pod.ts'
@@ -13,7 +14,7 @@ const chart = join(repositoryRoot, 'charts/process-automation')
 const ports = { http: 31_880, 'sandbox-http': 31_881, 'sandbox-grpc': 31_882 }
 const name = 'automation'
 
-interface Pod {
+export interface Pod {
   metadata: { name: string; labels: Record<string, string> }
   status: { phase: string; conditions?: { type: string; status: string; message?: string }[] }
 }
@@ -34,6 +35,8 @@ export class Release {
   readonly #options: ReleaseOptions
   readonly listeners: Listeners
   readonly traces: TracePod
+  /** Those by which its services know each other. */
+  readonly certificates: Certificates
   readonly #monitoringKinds = new MonitoringKinds()
   host = ''
   #address = ''
@@ -44,6 +47,7 @@ export class Release {
     const image = `${options.registry}/process-automation-sandbox-base:${options.tag}`
     this.listeners = new Listeners(`${this.namespace}-others`, image)
     this.traces = new TracePod(this.listeners.namespace, image)
+    this.certificates = new Certificates(this.namespace)
   }
 
   /** The namespace admits restricted pods only. */
@@ -60,6 +64,7 @@ export class Release {
     await this.#monitoringKinds.make()
     await must('kubectl', ['create', 'namespace', this.namespace])
     await must('kubectl', ['label', 'namespace', this.namespace, 'pod-security.kubernetes.io/enforce=restricted'])
+    await this.certificates.issue()
   }
 
   install(): Promise<string> {
@@ -80,8 +85,9 @@ export class Release {
     return must('helm', ['test', name, '--namespace', this.namespace, '--logs', '--timeout', '3m'])
   }
 
-  uninstall(): Promise<string> {
-    return must('helm', ['uninstall', name, '--namespace', this.namespace, '--wait', '--timeout', '3m'])
+  async uninstall(): Promise<void> {
+    await must('helm', ['uninstall', name, '--namespace', this.namespace, '--wait', '--timeout', '3m'])
+    await this.certificates.remove()
   }
 
   async remove(): Promise<void> {
@@ -121,8 +127,6 @@ export class Release {
 
   /** Until every pod that is there is ready. */
   untilWhole(timeoutMs: number): Promise<boolean> {
-    const isReady = ({ status }: Pod) =>
-      status.conditions?.some(({ type, status: is }) => type === 'Ready' && is === 'True')
     const whole = async () => (await this.pods()).every((pod) => pod.status.phase === 'Succeeded' || isReady(pod))
     return waitUntil('all pods to be ready', whole, { timeoutMs, everyMs: 500 })
   }
@@ -158,9 +162,15 @@ export class Release {
   async lastWords(): Promise<string> {
     const events = await run('kubectl', ['get', 'events', '--namespace', this.namespace, '--sort-by=.lastTimestamp'])
     const pods = await run('kubectl', ['get', 'pods', '--namespace', this.namespace, '-o', 'wide'])
-    const selector = ['-l', 'app.kubernetes.io/part-of=process-automation', '--all-containers', '--prefix', '--tail=15']
-    const logs = await run('kubectl', ['logs', '--namespace', this.namespace, ...selector, '--max-log-requests=30'])
-    return [pods.stdout, events.stdout.split('\n').slice(-30).join('\n'), logs.stdout].join('\n')
+    const logs = await this.logs('--tail=15')
+    return [pods.stdout, events.stdout.split('\n').slice(-30).join('\n'), logs].join('\n')
+  }
+
+  /** Lines of all its pods, each behind the name of its pod. */
+  async logs(...which: string[]): Promise<string> {
+    const selector = ['-l', 'app.kubernetes.io/part-of=process-automation', '--all-containers', '--prefix']
+    const args = ['logs', '--namespace', this.namespace, ...selector, '--max-log-requests=40', ...which]
+    return (await run('kubectl', args)).stdout
   }
 
   #at(port: keyof typeof ports): string {
@@ -177,6 +187,7 @@ export class Release {
       objectStore: objectStore(),
       bootstrap: { team: this.team },
       publicUrl: this.host,
+      internalTls: { secrets: this.certificates.secrets },
       tracing: { endpoint: this.traces.endpoint },
       egressAllow: [`${this.listeners.allowed}/32`],
       runTimeoutMaxMs: 300_000,
@@ -238,8 +249,12 @@ function definition(name: string, kind: string, plural: string) {
   }
 }
 
-/** Makes a team in a release as its operator does, over a forwarded port, and gives its API token. */
-export async function makeTeam(release: Release, team: string): Promise<string> {
+export function isReady({ status }: Pod): boolean {
+  return status.conditions?.some(({ type, status: is }) => type === 'Ready' && is === 'True') === true
+}
+
+/** Makes teams in a release as its operator does, over a forwarded port, and gives the API token of each. */
+export async function makeTeams(release: Release, teams: readonly string[]): Promise<ReadonlyMap<string, string>> {
   const service = await release.serviceOf('process-catalog')
   const forward = spawn('kubectl', ['port-forward', '--namespace', release.namespace, `service/${service}`, ':9101'], {
     stdio: ['ignore', 'pipe', 'inherit'],
@@ -253,9 +268,15 @@ export async function makeTeam(release: Release, team: string): Promise<string> 
       HOME: process.env['HOME'] ?? '/',
       SERVICE_ADDRESSES: `catalog=${address}`,
       INTERNAL_KEY: await release.secret('INTERNAL_KEY', '-keys'),
+      INTERNAL_TLS_DIR: release.certificates.folder,
     }
-    await admin(env, 'teams', 'create', team)
-    return (await admin(env, 'tokens', 'create', team, '--name', 'e2e', '--scopes', 'executor,admin')).trim()
+    const tokens = new Map<string, string>()
+    for (const team of teams) {
+      await admin(env, 'teams', 'create', team)
+      const token = await admin(env, 'tokens', 'create', team, '--name', 'e2e', '--scopes', 'executor,admin')
+      tokens.set(team, token.trim())
+    }
+    return tokens
   } finally {
     forward.kill()
   }
