@@ -95,7 +95,7 @@ export const metricGroups: { title: string; metrics: MetricText[] }[] = [
       {
         names: ['execution_queue', 'execution_queue_oldest_seconds'],
         labels: ['pool'],
-        text: 'runs that wait for a runner, counted up to 10,000; seconds that the oldest of them has waited. Runs that wait for the installation of their dependencies do not count; all',
+        text: 'runs that wait for a runner, counted up to 10,000; seconds that the oldest of them has waited. Runs that wait for the installation of their dependencies, and those of suspended teams, do not count; all',
       },
       { names: ['execution_ended_total'], labels: ['status'], text: 'runs that have ended' },
       {

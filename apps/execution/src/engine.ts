@@ -167,7 +167,7 @@ export function compose(
     deletion,
     peers,
   }
-  const keeping = { hot, reads, partitions, retentionDays, leaseMs, knownPools, metrics, logger }
+  const keeping = { hot, reads, partitions, retentionDays, leaseMs, knownPools, limits, metrics, logger }
   const upkeep = new Upkeep({ ...looked, ...keeping, events, signals })
 
   return {

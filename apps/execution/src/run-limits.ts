@@ -57,6 +57,11 @@ export class RunLimits {
     }
   }
 
+  /** Those for which no runner is wanted, whatever waits. */
+  get suspended(): string[] {
+    return this.#rows.suspended
+  }
+
   /** Runs of teams with the same key have the same limits. */
   keyOf(team: string): string {
     const { maxRunning, maxQueued, onePool } = this.of(team)

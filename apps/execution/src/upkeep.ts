@@ -7,6 +7,7 @@ import type { Backlog } from './dispatch/backlog.ts'
 import type { Runners } from './dispatch/runners.ts'
 import type { HeldRuns } from './dispatch/held-runs.ts'
 import type { Metrics } from './metrics.ts'
+import type { RunLimits } from './run-limits.ts'
 import type { NestedRuns } from './dispatch/nested-runs.ts'
 import type { Peers } from './dispatch/peers.ts'
 import type { Outcomes, Waiters } from './end/waiters.ts'
@@ -37,6 +38,7 @@ export interface UpkeepContext {
   retentionDays: number
   leaseMs: number
   knownPools: KnownPools
+  limits: RunLimits
   backlog: Backlog
   claims: Claims
   held: HeldRuns
@@ -201,8 +203,8 @@ export class Upkeep {
   }
 
   async #measureQueues(): Promise<void> {
-    const { hot, metrics, knownPools, events } = this.#context
-    const queues = await readQueueLengths(hot, knownPools.all)
+    const { hot, metrics, knownPools, limits, events } = this.#context
+    const queues = await readQueueLengths(hot, knownPools.all, limits.suspended)
     for (const gauge of [metrics.queue, metrics.queueOldest]) gauge.reset()
     for (const { pool, count, oldest } of queues) {
       metrics.queue.set({ pool }, count)

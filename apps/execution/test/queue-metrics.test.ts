@@ -29,6 +29,13 @@ test('metrics tell how many runs wait in each pool, and for how long the first o
   await untilIs('execution_queue_oldest_seconds{pool="default"}', 0)
 })
 
+test('runs of a suspended team wait for its operator, not for a runner: no metric asks for one', async () => {
+  for (const team of ['away', 'other']) await system.start(team, { settings: { agentPool: 'big' } })
+  await untilIs('execution_queue{pool="big"}', 2)
+  system.catalog.suspended.push('away')
+  await untilIs('execution_queue{pool="big"}', 1)
+})
+
 test('the delay of starts tells of runs that waited for a runner, and of those that did not', async () => {
   const count = async () => (await valueOf('execution_start_delay_seconds_count')) ?? 0
   const before = await count()

@@ -93,6 +93,7 @@ export class SmallCatalog {
 
   /** Limits of single teams, each as the operator sets it. */
   readonly limits: { team: string; name: string; value: bigint }[] = []
+  readonly suspended: string[] = []
   /** Answered when set, in place of the limits. */
   limitsFailure: Error | undefined
 
@@ -100,7 +101,9 @@ export class SmallCatalog {
     const handlers: Pick<Handlers<typeof TeamLimitService>, 'listTeamLimits'> = {
       listTeamLimits: async () => {
         if (this.limitsFailure !== undefined) throw this.limitsFailure
-        return { revision: BigInt(this.limits.length), limits: this.limits }
+        const suspensions = this.suspended.map((team) => ({ team }))
+        const revision = BigInt(this.limits.length + this.suspended.length)
+        return { revision, limits: this.limits, suspensions, tellsSuspensions: true }
       },
     }
     return served(TeamLimitService, handlers as Handlers<typeof TeamLimitService>)

@@ -143,18 +143,19 @@ export interface QueueLength {
   oldest: string | null
 }
 
-/** What waits in these pools, over all teams and replicas. */
-export async function readQueueLengths(pool: Queries, pools: string[]): Promise<QueueLength[]> {
+/** What waits in these pools for a runner, over all teams but those without turns and all replicas. */
+export async function readQueueLengths(pool: Queries, pools: string[], without: string[]): Promise<QueueLength[]> {
   const queued = `FROM executions e WHERE ${waitsForSlot} AND e.pool = p.pool AND e.team = t.team`
+  const waits = 't.queued > 0 AND t.team <> ALL ($2)'
   const { rows } = await pool.query<QueueLength>({
     name: 'queue-lengths',
     text: `SELECT p.pool,
                   (SELECT count(*)::integer FROM (
-                     SELECT FROM team_slots t CROSS JOIN LATERAL (SELECT ${queued}) q WHERE t.queued > 0 LIMIT 10000) counted) AS count,
+                     SELECT FROM team_slots t CROSS JOIN LATERAL (SELECT ${queued}) q WHERE ${waits} LIMIT 10000) counted) AS count,
                   (SELECT q.id FROM team_slots t CROSS JOIN LATERAL (SELECT e.id ${queued} ORDER BY e.id LIMIT 1) q
-                    WHERE t.queued > 0 ORDER BY q.id LIMIT 1) AS oldest
+                    WHERE ${waits} ORDER BY q.id LIMIT 1) AS oldest
              FROM unnest($1::text[]) AS p(pool)`,
-    values: [pools],
+    values: [pools, without],
   })
   return rows
 }
