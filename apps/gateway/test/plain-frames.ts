@@ -28,7 +28,7 @@ export function headersFrame(stream: number, headers: Record<string, string>, en
 /** A server that answers the first call of each connection with frames, and hears nothing else. */
 export async function frameServer(
   answer: (stream: number) => Buffer[] | Promise<Buffer[]>,
-): Promise<{ address: string; stop(): void }> {
+): Promise<{ address: string; stop(): void; reset(): void }> {
   const sockets = new Set<Socket>()
   const server = createServer((socket) => {
     sockets.add(socket)
@@ -47,11 +47,14 @@ export async function frameServer(
     })
   })
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const end = (how: 'destroy' | 'resetAndDestroy') => {
+    for (const socket of sockets) socket[how]()
+    server.close()
+  }
   return {
     address: `127.0.0.1:${(server.address() as AddressInfo).port}`,
-    stop: () => {
-      for (const socket of sockets) socket.destroy()
-      server.close()
-    },
+    stop: () => end('destroy'),
+    /** Stops as a machine does that knows nothing of its connections any more. */
+    reset: () => end('resetAndDestroy'),
   }
 }

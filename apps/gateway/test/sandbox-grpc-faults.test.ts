@@ -1,3 +1,4 @@
+import { once } from 'node:events'
 import { connect as connectHttp2, constants, type ClientHttp2Session, type IncomingHttpHeaders } from 'node:http2'
 import { connect } from 'node:net'
 import { apiKey } from '@automation/testing/daemon-process'
@@ -72,6 +73,19 @@ test.each([
   expect(all).not.toHaveProperty('http2-settings')
   expect(all).not.toHaveProperty('host')
   daemon.stop()
+})
+
+test('a daemon whose connection is reset in the middle of an answer is told as unavailable', async () => {
+  const daemon = await frameServer((stream) => [
+    headersFrame(stream, { ':status': '200', 'content-type': 'application/grpc' }, false),
+  ])
+  system.route!.daemonAddress = daemon.address
+  const stream = call(apiKey)
+  const all = answered(stream)
+  stream.end(Buffer.alloc(5))
+  await once(stream, 'response')
+  daemon.reset()
+  expect(await all).toMatchObject({ ':status': 200, 'grpc-status': '14' })
 })
 
 test('what a caller says of its own connection does not keep its call from the daemon', async () => {

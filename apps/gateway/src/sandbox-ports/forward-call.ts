@@ -18,6 +18,8 @@ export function forwardCall(stream: ServerHttp2Stream, onward: ClientHttp2Stream
     trailers.resolve(undefined)
     // Not answered at all: the connection could not be made, or broke.
     if (!stream.headersSent) refuseCall(stream, unreachable())
+    // A pipe ends only what it has read to the end, and a connection that is reset has none.
+    else if (!stream.writableEnded) stream.end()
   })
   onward.on('response', (headers, flags) => {
     const whole = (flags & constants.NGHTTP2_FLAG_END_STREAM) !== 0
