@@ -138,6 +138,11 @@ const use = plainSteps<Stage, OnPackages>('use', {
   },
 })
 
+/** Whether what is to come waits to be installed. */
+async function isStaged({ client, path }: OnPackages): Promise<boolean> {
+  return (await client.get<Manifest>(path)).body.nextInstallation?.status === 'PENDING'
+}
+
 /** Of an installation and what would change it, at once, one is first. */
 const race = steps<Stage, OnPackages, Dependencies | undefined>(
   'install and stage or discard at once',
@@ -149,13 +154,23 @@ const race = steps<Stage, OnPackages, Dependencies | undefined>(
       const [installed, changed] = await Promise.all([installOf(real), other()])
       const both = `${wordOf(installed)} and ${wordOf(changed)}`
       const was = stage.next
-      const then: Record<string, Stage['next']> = {}
-      if (was !== undefined) then[`200 and ${underWay}`] = { status: 'INSTALLING', wanted: was.wanted }
-      if (wanted !== undefined) then['200 and 200'] = { status: 'INSTALLING', wanted }
-      if (wanted !== undefined && was === undefined) then[`${nothing} and 200`] = { status: 'PENDING', wanted }
-      if (wanted === undefined) then[`${nothing} and ${was === undefined ? nothing : '200'}`] = undefined
+      const then: Record<string, Stage> = {}
+      const add = (answers: string, next: Stage['next'], { installed } = stage) => (then[answers] = { installed, next })
+      // The change is first.
+      if (wanted !== undefined) add('200 and 200', { status: 'INSTALLING', wanted })
+      else add(`${nothing} and ${was === undefined ? nothing : '200'}`, undefined)
+      // The installation is first, and goes on or is over when the change comes.
+      if (was === undefined) {
+        if (wanted !== undefined) add(`${nothing} and 200`, { status: 'PENDING', wanted })
+      } else {
+        const begun: Stage = { ...stage, next: { status: 'INSTALLING', wanted: was.wanted } }
+        add(`200 and ${underWay}`, begun.next)
+        finish(begun)
+        if (wanted === undefined) add(`200 and ${begun.next === undefined ? nothing : '200'}`, undefined, begun)
+        else if (both === '200 and 200' && (await isStaged(real))) add(both, { status: 'PENDING', wanted }, begun)
+      }
       if (!Object.hasOwn(then, both)) throw new Error(`Answered ${both}, expected ${Object.keys(then).join(', or ')}`)
-      stage.next = then[both]
+      Object.assign(stage, then[both])
     },
   }),
 )
