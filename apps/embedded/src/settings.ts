@@ -1,6 +1,6 @@
 import { isTeamSlug } from '@automation/contract/forms'
 import { resolve } from 'node:path'
-import { readGatewayConfig } from '@automation/gateway'
+import { readGatewayConfig } from '@automation/gateway/config'
 import type { Environment } from '@automation/service'
 import { clientIdOf } from './bootstrap.ts'
 

@@ -11,7 +11,8 @@ import { Client, Metadata, status, type ClientDuplexStream, type ServiceError } 
 import { endOf, TimedCall, type CallContext } from './context.ts'
 import { asBytes, decoder, encoder, pathOf } from './definition.ts'
 import { besideIn } from './metadata.ts'
-import { failureFromError, failureFromTrailer, tooLarge, unreachable } from './status.ts'
+import { failureFromError, failureFromTrailer, tooLarge } from './status.ts'
+import { unreachable } from './unreached.ts'
 import { noteUnsent } from './try-elsewhere.ts'
 
 /** A message on the stream has about as much as this at most, and less where messages may not be so large. */

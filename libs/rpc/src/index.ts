@@ -13,5 +13,5 @@ export {
   type Role,
 } from './context.ts'
 export { inProcess, InProcessNetwork, type Neighbours } from './in-process.ts'
-export { isUnreachable, notPassedOn } from './status.ts'
 export { served, type Client, type Handlers, type ServedService } from './service-types.ts'
+export { isUnreachable, notPassedOn } from './unreached.ts'

@@ -2,16 +2,7 @@ import { Failure, type FailureKind, type FieldFault, type PresentState } from '@
 import { Metadata, status, type ServiceError, type StatusObject } from '@grpc/grpc-js'
 import { expired } from './context.ts'
 import { asciiOf, encoded, statusOf, trailer } from './failure-trailer.ts'
-
-const unreached = new WeakSet<Failure>()
-
-/**
- * Whether a call failed because its peer could not be reached, or went away, or could not pass it on; a peer that answers
- * `unavailable` was.
- */
-export function isUnreachable(failure: Failure): boolean {
-  return unreached.has(failure)
-}
+import { asUnreached, notPassedCode, unreachable } from './unreached.ts'
 
 /** A Failure as grpc status and trailer; its cause stays here. */
 export function statusFromFailure(failure: Failure): Partial<StatusObject> {
@@ -62,23 +53,6 @@ export function tooLarge(cause?: unknown): Failure {
 /** Code of a call that was refused before anything was done, as its peer does not believe who calls. */
 export const notBelievedCode = 'unauthenticated'
 
-/** Code of a call that its peer could not pass on. */
-const notPassedCode = 'not_passed_on'
-
-/** For who passes calls on: what the caller is told where what is behind could not be reached is that it was not. */
-export function notPassedOn(failure: Failure): Failure {
-  if (!isUnreachable(failure)) return failure
-  return new Failure('unavailable', notPassedCode, failure.message, { cause: failure, retryAfterS: 1 })
-}
-
-/** That its peer could not be reached, or went away. */
-export function unreachable(cause: unknown): Failure {
-  const text = 'A part of the system is not available, try again'
-  const failure = new Failure('unavailable', 'unavailable', text, { cause, retryAfterS: 1 })
-  unreached.add(failure)
-  return failure
-}
-
 interface SentFailure {
   kind: FailureKind
   code: string
@@ -97,8 +71,7 @@ export function failureFromTrailer(bytes: Uint8Array, cause: unknown): Failure {
     return new Failure('internal', 'internal_error', 'Internal error', { cause })
   const { kind, code, text, fields, retryAfterS, executionId, requiredScope, present } = sent
   const failure = new Failure(kind, code, text, { cause, fields, retryAfterS, executionId, requiredScope, present })
-  if (code === notPassedCode) unreached.add(failure)
-  return failure
+  return code === notPassedCode ? asUnreached(failure) : failure
 }
 
 function parsed(bytes: Uint8Array): SentFailure | undefined {

@@ -3,7 +3,8 @@ import { Failure, stoppingCode } from '@automation/errors'
 import { MethodOptions_IdempotencyLevel } from '@bufbuild/protobuf/wkt'
 import type { DescMethod } from '@bufbuild/protobuf'
 import type { Client as Channel, ClientUnaryCall } from '@grpc/grpc-js'
-import { isUnreachable, notBelievedCode } from './status.ts'
+import { notBelievedCode } from './status.ts'
+import { isUnreachable } from './unreached.ts'
 
 /** Which replica of a service is called. */
 export interface Replicas {

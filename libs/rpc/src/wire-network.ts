@@ -20,7 +20,7 @@ import { hostOf, KnownReplicas } from './known-replicas.ts'
 import { replicasFor } from './replica-of-team.ts'
 import type { Client } from './service-types.ts'
 import type { TlsFolder } from './tls-folder.ts'
-import { unreachable } from './status.ts'
+import { unreachable } from './unreached.ts'
 import { traced } from './traced.ts'
 import { wireClient, type Outgoing } from './wire-client.ts'
 
