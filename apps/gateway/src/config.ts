@@ -58,6 +58,8 @@ export interface GatewayConfig {
   addressMaxConnections: number
   /** How often a live stream has a comment line. */
   streamCommentMs: number
+  /** How often it is asked whether the sessions of what goes on for long do. */
+  sessionLookEveryMs: number
   /** Origins that browsers may call from; `*` for all, empty for none. */
   corsOrigins: string[]
   /** Addresses or CIDRs whose X-Forwarded-For is believed. */
@@ -130,6 +132,7 @@ export function readGatewayConfig(env: Environment): GatewayConfig {
     maxConnections,
     addressMaxConnections: Math.ceil(maxConnections / 5),
     streamCommentMs: 15_000,
+    sessionLookEveryMs: 10_000,
     corsOrigins: readCorsOrigins(env),
     trustedProxies: readTrustedProxies(env),
     external: readExternalIssuer(env),

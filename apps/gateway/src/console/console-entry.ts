@@ -53,7 +53,7 @@ export class ConsoleEntry {
   constructor(dependencies: ConsoleEntryDependencies) {
     this.#dependencies = dependencies
     const { config, sessions, logger } = dependencies
-    this.#open = new OpenWork(sessions, logger)
+    this.#open = new OpenWork(sessions, config.sessionLookEveryMs, logger)
     this.#executionIdHeader = `${config.headerPrefix}Execution-ID`
     this.#initiatedByHeader = `${config.headerPrefix}initiated-by`.toLowerCase()
   }

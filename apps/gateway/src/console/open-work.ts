@@ -2,8 +2,6 @@ import type { Writable } from 'node:stream'
 import type { Logger } from '@automation/service'
 import type { Sessions } from './sessions.ts'
 
-const lookEveryMs = 10_000
-
 /** What a session asked for: in which team, with which scopes there. */
 export interface Right {
   sessionId: string
@@ -21,12 +19,14 @@ interface Work extends Right {
  */
 export class OpenWork {
   readonly #sessions: Sessions
+  readonly #lookEveryMs: number
   readonly #logger: Logger
   readonly #bySession = new Map<string, Map<Writable, Work>>()
   #timer: NodeJS.Timeout | undefined
 
-  constructor(sessions: Sessions, logger: Logger) {
+  constructor(sessions: Sessions, lookEveryMs: number, logger: Logger) {
     this.#sessions = sessions
+    this.#lookEveryMs = lookEveryMs
     this.#logger = logger
     sessions.ended = (sessionId) => this.#cut(sessionId)
   }
@@ -41,7 +41,7 @@ export class OpenWork {
       open.delete(answer)
       if (open.size === 0 && this.#bySession.get(sessionId) === open) this.#bySession.delete(sessionId)
     })
-    this.#timer ??= setInterval(() => void this.#look(), lookEveryMs).unref()
+    this.#timer ??= setInterval(() => void this.#look(), this.#lookEveryMs).unref()
   }
 
   stop(): void {
@@ -54,7 +54,7 @@ export class OpenWork {
   }
 
   async #look(): Promise<void> {
-    const longAgo = performance.now() - lookEveryMs / 2
+    const longAgo = performance.now() - this.#lookEveryMs / 2
     for (const [sessionId, open] of this.#bySession) {
       const lasting = [...open].filter(([, { sinceMs }]) => sinceMs < longAgo)
       if (lasting.length === 0) continue
