@@ -125,6 +125,20 @@ test('teams come in turn, whatever the order in which they have queued', () => {
   expect(backlog.turns('default', 2)).toEqual(['a', 'b'])
 })
 
+test('the team with the fewest runs in flight comes first, and of such the one that has waited longest', () => {
+  const backlog = new Backlog()
+  for (const team of ['a', 'b', 'c', 'd']) backlog.add('default', team)
+  const runs = new Map([
+    ['a', 3],
+    ['b', 1],
+    ['d', 1],
+  ])
+  const inFlight = (team: string) => runs.get(team) ?? 0
+  expect(backlog.turns('default', 4, { inFlight })).toEqual(['c', 'b', 'd', 'a'])
+  backlog.served('default', 'b')
+  expect(backlog.turns('default', 3, { inFlight })).toEqual(['c', 'd', 'b'])
+})
+
 test('a team without a free slot is left out until one comes free', () => {
   const backlog = new Backlog()
   backlog.add('default', 'a')

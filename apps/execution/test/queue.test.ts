@@ -137,6 +137,31 @@ test('teams take turns: one with a long queue does not hold up another', async (
   await until(async () => (await system.rows('SELECT 1 FROM executions WHERE status IN (2, 4)')).length === 0)
 })
 
+test('a slot goes to the team with the fewest runs in flight, and of such to the one that waits longest', async () => {
+  // One more than are used, as the last slot is kept for a team that holds none.
+  runner = await system.runner({ slots: 11, runs: () => undefined })
+  const others: string[] = []
+  for (const team of ['most', 'most', 'most', 'most', 'two', 'two', 'few', 'other', 'other', 'other']) {
+    const id = await system.start(team)
+    await runner.run(id)
+    if (team === 'other') others.push(id)
+  }
+  const queued = new Map<string, string>()
+  for (const team of ['most', 'two', 'few', 'few']) queued.set(await system.start(team), team)
+  const order: (string | undefined)[] = []
+  for (const id of others) {
+    const count = runner.started.length
+    runner.finish(id)
+    await until(() => runner!.started.length > count)
+    order.push(queued.get(runner.started.at(-1)!.executionId))
+  }
+  expect(order).toEqual(['few', 'two', 'few'])
+  for (;;) {
+    for (const run of [...runner.started]) runner.finish(run.executionId)
+    if ((await system.rows('SELECT 1 FROM executions WHERE status IN (2, 4)')).length === 0) break
+  }
+})
+
 test('a claimed run whose process is gone ends as ERROR with the reason', async () => {
   system.catalog.put('fleeting')
   const id = await system.start('demo', { identifier: 'fleeting' })

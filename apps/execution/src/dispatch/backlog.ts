@@ -14,6 +14,14 @@ interface Entry {
   freed: boolean
 }
 
+interface TurnOptions {
+  /** Absent: all. */
+  languages?: Languages
+  /** How many runs of a team are in flight; absent: none. */
+  inFlight?(team: string): number
+  canServe?(team: string): boolean
+}
+
 const none: ReadonlySet<Language> = new Set()
 
 /** Which teams are known to have queued runs, by pool, and whose turn it is. Pure. */
@@ -92,19 +100,17 @@ export class Backlog {
   }
 
   /**
-   * Up to `count` teams whose turn it is, the one that has waited longest first, of those that have runs in one of these
-   * languages and can be served.
+   * Up to `count` teams whose turn it is, of those that have runs in one of these languages and can be served: the one with
+   * the fewest runs in flight first, and of such the one that has waited longest.
    */
-  turns(
-    pool: string,
-    count: number,
-    languages: Languages = allLanguages,
-    canServe: (team: string) => boolean = () => true,
-  ): string[] {
+  turns(pool: string, count: number, { languages = allLanguages, inFlight, canServe }: TurnOptions = {}): string[] {
+    let all = [...(this.#pools.get(pool) ?? [])].map(([team, entry]) => ({ team, entry, runs: inFlight?.(team) ?? 0 }))
+    all = all.toSorted((a, b) => a.runs - b.runs)
     const turn: string[] = []
-    for (const [team, entry] of this.#pools.get(pool) ?? []) {
+    for (const { team, entry } of all) {
       if (turn.length === count) break
-      if (entry.atLimit || !languages.some((language) => entry.languages.has(language)) || !canServe(team)) continue
+      if (entry.atLimit || !languages.some((language) => entry.languages.has(language))) continue
+      if (canServe?.(team) === false) continue
       entry.news = 'none'
       entry.freed = false
       turn.push(team)

@@ -40,7 +40,10 @@ const largestClaim = 256
 const statementTimeoutMs = 4500
 const resolvePatienceMs = 10_000
 
-/** Takes runs out of the queue when runners grant slots: team by team in turn, one claim at a time for each pool. */
+/**
+ * Takes runs out of the queue when runners grant slots, one claim at a time for each pool. A slot goes to the team with the
+ * fewest runs in flight in the pool, as far as this replica gave them their slots; of such to the one that waits longest.
+ */
 export class Claims {
   readonly #context: ClaimsContext
   readonly #looking = new Map<string, { again: boolean }>()
@@ -137,8 +140,11 @@ export class Claims {
   async #round(pool: string): Promise<boolean> {
     const { runners, backlog } = this.#context
     const { slots } = runners
-    const teamsOf = (languages: Languages) =>
-      backlog.turns(pool, teamsPerClaim, languages, (team) => slots.hasFor({ pool, languages }, team))
+    const inFlight = (team: string) => slots.holds(pool, team)
+    const teamsOf = (languages: Languages) => {
+      const canServe = (team: string) => slots.hasFor({ pool, languages }, team)
+      return backlog.turns(pool, teamsPerClaim, { languages, inFlight, canServe })
+    }
     let mayBringMore = false
     for (const portion of slots.portions(pool, teamsOf, largestClaim)) {
       if (await this.#claim(pool, portion)) mayBringMore = true
@@ -148,16 +154,17 @@ export class Claims {
 
   /** One claim; whether it brought runs, or a team less to ask for. */
   async #claim(pool: string, { languages, teams, slots }: Portion): Promise<boolean> {
-    const { backlog, limits, metrics, signals } = this.#context
+    const { backlog, limits, metrics, runners, signals } = this.#context
     const sessions = slots.map(({ sessionId }) => sessionId)
-    const quota = Math.ceil(slots.length / teams.length)
+    const inFlight = teams.map((team) => runners.slots.holds(pool, team))
     const only = languages === allLanguages ? undefined : languages
     const request: ClaimRequest = {
       pool,
       teams,
       only,
       sessions,
-      quota,
+      inFlight,
+      quotas: quotasOf(slots.length, inFlight),
       maxRunning: teams.map((team) => limits.beginning(team)),
       fence: newFence(),
     }
@@ -232,6 +239,8 @@ export class Claims {
   async #handOver(run: Claimed, slot: Slot, fence: bigint): Promise<void> {
     const { specs, specMaxBytes, runners, forced } = this.#context
     const { id, team, processId, versionId } = run
+    // From here on it is in flight, whatever the hand-over waits for.
+    runners.slots.hold(run.pool, team)
     try {
       const name = { team, identifier: processId, tag: versionId ?? '' }
       const spec = await this.#untilReachable(() => specs.resolveAgain(name, run.traceparent ?? undefined))
@@ -262,6 +271,8 @@ export class Claims {
       this.look(run.pool)
       const explanation = error instanceof Failure ? error.message : 'The run could not be handed over'
       await this.#untilReachable(() => forced.fail([id], explanation))
+    } finally {
+      runners.slots.leave(run.pool, team)
     }
   }
 
@@ -292,6 +303,22 @@ export class Claims {
       .finally(() => this.#underWay.delete(tracked))
     this.#underWay.add(tracked)
   }
+}
+
+/**
+ * The most of these slots for each team, by its runs in flight: as many as it has when the next one always goes to the team
+ * with the fewest, and no less than an equal share, as others may have no run for theirs.
+ */
+function quotasOf(slots: number, inFlight: readonly number[]): number[] {
+  const quotas = inFlight.map(() => 0)
+  for (let left = slots; left > 0; left -= 1) {
+    let next = 0
+    for (let team = 1; team < quotas.length; team += 1)
+      if (inFlight[team]! + quotas[team]! < inFlight[next]! + quotas[next]!) next = team
+    quotas[next]! += 1
+  }
+  const share = Math.ceil(slots / quotas.length)
+  return quotas.map((quota) => Math.max(quota, share))
 }
 
 /** Above every first fence, and different for each claim of each replica. */

@@ -188,7 +188,7 @@ export class Slots {
   }
 
   /**
-   * Takes up to `most` slots for runs of the teams that have some in these languages, which come in turn: of runners
+   * Takes up to `most` slots for runs of the teams that have some in these languages, in their order: of runners
    * that are theirs, then of shared ones, then runners that are nobody's. What is not used must come back before the next
    * portion is asked for.
    */
@@ -290,6 +290,7 @@ export class Slots {
     return this.#sum((runner) => runner.pool === pool, free)
   }
 
+  /** Runs of the team in flight in this pool: those that hold a slot granted to this replica. */
   holds(pool: string, team: string): number {
     return this.#held.get(pool)?.get(team) ?? 0
   }

@@ -41,8 +41,10 @@ export interface ClaimRequest {
   only?: readonly Language[]
   /** One slot each, named by the session that grants it. */
   sessions: string[]
-  /** The most for one team. */
-  quota: number
+  /** Of each of the teams: its runs in flight. A slot goes to the one with the fewest, its own new ones counted. */
+  inFlight: number[]
+  /** Of each of the teams: the most for it. */
+  quotas: number[]
   /** Of each of the teams. */
   maxRunning: number[]
   /** Unique to this claim, so that its outcome can be read back. */
@@ -64,19 +66,20 @@ const claim = (limit: string) => `
 WITH slots AS MATERIALIZED (
   SELECT t.team, t.running, t.wanted FROM team_slots t WHERE t.team = ANY ($1::text[]) ORDER BY t.team FOR UPDATE
 ), turns AS MATERIALIZED (
-  SELECT u.team, u.turn, greatest(u.most - s.running - s.wanted, 0) AS free,
-         least($3::integer, greatest(u.most - s.running - s.wanted, 0)) AS asked
-    FROM unnest($1::text[], $2::integer[]) WITH ORDINALITY AS u(team, most, turn) JOIN slots s USING (team)
+  SELECT u.team, u.turn, u.in_flight, greatest(u.most - s.running - s.wanted, 0) AS free,
+         least(u.quota, greatest(u.most - s.running - s.wanted, 0)) AS asked
+    FROM unnest($1::text[], $2::integer[], $3::integer[], $7::integer[]) WITH ORDINALITY
+           AS u(team, most, quota, in_flight, turn) JOIN slots s USING (team)
 ), picked AS MATERIALIZED (
-  SELECT t.team, t.turn, q.*, row_number() OVER (PARTITION BY t.team ORDER BY q.id) AS nth
+  SELECT t.team, t.turn, q.*, t.in_flight + row_number() OVER (PARTITION BY t.team ORDER BY q.id) AS in_flight
     FROM turns t CROSS JOIN LATERAL (
       SELECT e.id, e.status, e.sequence, e.process_id, e.updated_at FROM executions e
        WHERE ${waitsForSlot} AND e.pool = $4 AND e.team = t.team${limit}
        ORDER BY e.id LIMIT t.asked FOR UPDATE SKIP LOCKED) q
 ), chosen AS MATERIALIZED (
   SELECT id, team, process_id, status, updated_at, sequence + CASE status WHEN ${queued} THEN 2 ELSE 1 END AS sequence,
-         row_number() OVER (ORDER BY nth, turn) AS rank
-    FROM picked ORDER BY nth, turn LIMIT cardinality($5::uuid[])
+         row_number() OVER (ORDER BY in_flight, turn) AS rank
+    FROM picked ORDER BY in_flight, turn LIMIT cardinality($5::uuid[])
 ), taken AS (
   UPDATE team_slots t SET running = t.running + c.count, queued = t.queued - c.count
     FROM (SELECT team, count(*) AS count FROM chosen GROUP BY team ORDER BY team) c WHERE t.team = c.team
@@ -95,7 +98,7 @@ RETURNING ${row}, CASE c.status WHEN ${queued} THEN extract(epoch FROM now() - c
            WHEN t.asked = t.free THEN 'no slot' ELSE 'some' END)) FROM turns t) END AS turns`
 
 const claimAny = claim('')
-const claimOnly = claim(' AND (e.language = ANY ($7::smallint[]) OR e.language IS NULL)')
+const claimOnly = claim(' AND (e.language = ANY ($8::smallint[]) OR e.language IS NULL)')
 
 const readBack = `
 SELECT ${row} FROM ${runningRuns} e WHERE e.session_id = ANY ($1::uuid[]) AND e.fence = $2`
@@ -109,12 +112,12 @@ SELECT u.team, CASE WHEN t.running + t.wanted >= u.most THEN 'no slot'
   FROM unnest($1::text[], $2::integer[]) AS u(team, most) JOIN team_slots t USING (team)`
 
 /**
- * Makes runs that wait RUNNING, in one statement: team by team in turn, oldest first, within the teams' limits. Those that
+ * Makes runs that wait RUNNING, in one statement: of the team with the fewest in flight, oldest first, within the teams' limits. Those that
  * were QUEUED have two events more then, those that were CREATED one.
  */
 export async function claimRows(pool: Queries, request: ClaimRequest): Promise<{ claimed: Claimed[]; turns: Turn[] }> {
-  const { teams, only, sessions, quota, maxRunning, fence } = request
-  const values = [teams, maxRunning, quota, request.pool, sessions, fence]
+  const { teams, only, sessions, inFlight, quotas, maxRunning, fence } = request
+  const values = [teams, maxRunning, quotas, request.pool, sessions, fence, inFlight]
   const query =
     only === undefined
       ? { name: 'claim', text: claimAny, values }
