@@ -13,7 +13,7 @@ import { asBytes, decoder, encoder, pathOf } from './definition.ts'
 import { besideIn } from './metadata.ts'
 import { failureFromError, failureFromTrailer, tooLarge } from './status.ts'
 import { unreachable } from './unreached.ts'
-import { noteUnsent } from './try-elsewhere.ts'
+import { noteRefused, noteUnsent } from './try-elsewhere.ts'
 
 /** A message on the stream has about as much as this at most, and less where messages may not be so large. */
 export function frameBytes(maxMessageBytes: number): number {
@@ -182,7 +182,7 @@ class CallStream {
     const isTooLarge = waiting.bytes > this.#maxMessageBytes
     if (hasMore && !isTooLarge) return
     this.#waiting.delete(number)
-    if (refused) waiting.reject(noteUnsent(unreachable(undefined)))
+    if (refused) waiting.reject(noteRefused(unreachable(undefined)))
     else if (isTooLarge) waiting.reject(tooLarge())
     else if (failure !== undefined)
       waiting.reject(failureFromTrailer(failure, new Error(`${waiting.path} failed there`)))
@@ -199,15 +199,13 @@ class CallStream {
     this.isOpen = false
     const isWithout = error?.code === status.UNIMPLEMENTED
     if (isWithout) this.#whenWithout()
-    const isUnsent = error === undefined || this.#stream.getPeer() === this.#channel.getChannel().getTarget()
+    const isUnsent = this.#stream.getPeer() === this.#channel.getChannel().getTarget()
     const waiting = [...this.#waiting.values()]
     this.#waiting.clear()
     for (const { reject } of waiting) {
       if (isWithout) reject(notCarried)
-      else {
-        const failure = error === undefined ? unreachable(undefined) : failureFromError(error)
-        reject(isUnsent ? noteUnsent(failure) : failure)
-      }
+      else if (error === undefined) reject(noteRefused(unreachable(undefined)))
+      else reject(isUnsent ? noteUnsent(failureFromError(error)) : failureFromError(error))
     }
   }
 }

@@ -32,6 +32,14 @@ export function noteUnsent(failure: Failure): Failure {
   return failure
 }
 
+const refused = new WeakSet<Failure>()
+
+/** Notes of a failed call that its peer had nothing of it, as it is stopping. */
+export function noteRefused(failure: Failure): Failure {
+  refused.add(failure)
+  return noteUnsent(failure)
+}
+
 const mostTries = 3
 const pauseMs = 100
 
@@ -60,9 +68,9 @@ export async function tryElsewhere<T>(
       over?.(error instanceof Failure && error.kind !== 'unavailable' && error.kind !== 'deadline_exceeded')
       if (!(error instanceof Failure) || tries === mostTries) throw error
       // A replica whose clock is wrong believes nobody.
-      if (error.code === stoppingCode || error.code === notBelievedCode) {
-        if (replicas.avoid?.(channel) !== true) throw error
-      } else if (unsent.has(error) || (mayBeTwice && isUnreachable(error))) await delay(pauseMs * tries)
+      const isLeft = error.code === stoppingCode || error.code === notBelievedCode || refused.has(error)
+      if (isLeft && replicas.avoid?.(channel) === true) continue
+      if (unsent.has(error) || (mayBeTwice && isUnreachable(error))) await delay(pauseMs * tries)
       else throw error
     }
   }

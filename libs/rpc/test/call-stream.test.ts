@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { create, fromBinary, toBinary } from '@bufbuild/protobuf'
 import { CarryRequestSchema, CarryResponseSchema, type Answer } from '@automation/contract/wire/v1/calls'
-import { Client as Channel, credentials, Metadata, Server, ServerCredentials } from '@grpc/grpc-js'
+import { Client as Channel, credentials, Metadata, Server, ServerCredentials, type ServerDuplexStream } from '@grpc/grpc-js'
 import { afterEach, expect, test } from 'vitest'
 import { ProbeService, AnswerSchema, QuestionSchema } from './probe/probe_pb.ts'
 import { bearer, call, handlers, networkTo, serveProbe, user, type ProbeHandlers } from './shapes.ts'
@@ -87,17 +87,41 @@ test('a peer of the release before, which has no such stream, is called all the 
       },
     },
   )
-  const port = await new Promise<number>((resolve, reject) =>
-    server.bindAsync('127.0.0.1:0', ServerCredentials.createInsecure(), (error, bound) =>
-      error === null ? resolve(bound) : reject(error),
-    ),
-  )
-  opened.push(() => server.forceShutdown())
-  const probe = probeAt(port)
+  const probe = probeAt(await listening(server))
   const texts = ['one', 'two', 'three']
   const answers = await Promise.all(texts.map((text) => probe.ask({ text }, call())))
   expect(answers.map(({ text }) => text)).toEqual(texts)
   expect((await probe.ask({ text: 'four' }, call())).text).toBe('four')
+})
+
+test('a replica that says on the stream that it has done nothing, as it stops, is asked once and left alone', async () => {
+  let refusals = 0
+  const stopping = new Server()
+  stopping.addService(
+    {
+      carry: {
+        path: '/automation.wire.v1.CallService/Carry',
+        requestStream: true,
+        responseStream: true,
+        requestSerialize: asBytes,
+        requestDeserialize: asBytes,
+        responseSerialize: asBytes,
+        responseDeserialize: asBytes,
+      },
+    },
+    {
+      carry: (stream: ServerDuplexStream<Buffer, Buffer>) =>
+        stream.on('data', (bytes: Buffer) => {
+          const { calls } = fromBinary(CarryRequestSchema, bytes)
+          refusals += calls.length
+          const answers = calls.map(({ number }) => ({ number, refused: true }))
+          stream.write(Buffer.from(toBinary(CarryResponseSchema, create(CarryResponseSchema, { answers }))))
+        }),
+    },
+  )
+  const probe = probeAt(await listening(stopping), await served({ ask: () => ({ text: 'done' }) }))
+  for (let count = 0; count < 6; count += 1) expect((await probe.ask({}, call())).text).toBe('done')
+  expect(refusals).toBe(1)
 })
 
 test('each call on the stream shows its own credentials: without, none is made', async () => {
@@ -121,6 +145,16 @@ test('what is no message of ours ends the stream, and the server serves on', asy
   await expect(once(stream, 'data')).rejects.toBeDefined()
   await probeAt(port).ask({}, call())
 })
+
+/** The port of a server of gRPC's own. */
+async function listening(server: Server): Promise<number> {
+  opened.push(() => server.forceShutdown())
+  return new Promise<number>((resolve, reject) =>
+    server.bindAsync('127.0.0.1:0', ServerCredentials.createInsecure(), (error, bound) =>
+      error === null ? resolve(bound) : reject(error),
+    ),
+  )
+}
 
 /** A stream of calls, with none on it yet. */
 function streamTo(port: number) {
