@@ -208,15 +208,31 @@ test('of a slot that comes free is told each replica that awaits it, once', () =
   const awaited = new AwaitedSlots()
   const used = () => true
   const unused = () => false
-  awaited.add('a', 'first', 'begin', 0)
-  awaited.add('a', 'first', 'begin', 0)
-  awaited.add('a', 'second', 'go on', 0)
-  awaited.add('b', 'third', 'begin', 0)
+  awaited.add('a', 'first', 'begin', 0, unused)
+  awaited.add('a', 'first', 'begin', 0, unused)
+  awaited.add('a', 'second', 'go on', 0, unused)
+  awaited.add('b', 'third', 'begin', 0, unused)
   expect(awaited.freed('a', used, 1)).toEqual(['second'])
   expect(awaited.freed('a', used, 1)).toEqual([])
   expect(awaited.freed('a', unused, 1)).toEqual(['first'])
   expect(awaited.freed('a', unused, 1)).toEqual([])
   expect(awaited.freed('b', unused, 60_000)).toEqual([])
+})
+
+test('of a slot that came free while the message that it is awaited was on its way, its replica is told at once', () => {
+  const awaited = new AwaitedSlots()
+  const used = () => true
+  const unused = () => false
+  expect(awaited.add('a', 'first', 'begin', 0, unused)).toBe(false)
+  expect(awaited.freed('a', unused, 1)).toEqual(['first'])
+  expect(awaited.freed('a', unused, 2)).toEqual([])
+  expect(awaited.add('a', 'first', 'begin', 3, used)).toBe(false)
+  expect(awaited.add('a', 'second', 'go on', 3, used)).toBe(true)
+  // Once for each slot.
+  expect(awaited.add('a', 'third', 'go on', 3, unused)).toBe(false)
+  expect(awaited.freed('a', unused, 4)).toEqual(['first', 'third'])
+  expect(awaited.freed('b', unused, 5)).toEqual([])
+  expect(awaited.add('b', 'first', 'begin', 60_000, unused)).toBe(false)
 })
 
 const specOf = (team: string, bytes: number) => create(RunSpecSchema, { team, sourceCode: 'x'.repeat(bytes) })

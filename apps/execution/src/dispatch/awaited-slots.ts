@@ -9,19 +9,38 @@ interface Awaiting {
 
 /** Longer than whoever awaits a slot says nothing of it. */
 const believedMs = 5000
+/** About as long as it takes from a look at the rows until others know what it has found. */
+const onItsWayMs = 1000
 
 /** Which replicas are to be told when a slot of a team comes free: each once. Pure. */
 export class AwaitedSlots {
   readonly #byTeam = new LRUCache<string, Awaiting[]>({ max: 10_000 })
+  /** When a slot of a team came free of which nobody was told. */
+  readonly #untoldAtMs = new LRUCache<string, number>({ max: 10_000 })
 
-  /** This replica awaits a slot of this team. */
-  add(team: string, replicaId: string, to: SlotUse, nowMs: number): void {
+  /**
+   * This replica awaits a slot of this team; whether it is to be told at once, of one that came free meanwhile. `isUsed`:
+   * whether the next run of the queue takes that here.
+   */
+  add(team: string, replicaId: string, to: SlotUse, nowMs: number, isUsed: () => boolean): boolean {
+    const isFree = nowMs - (this.#untoldAtMs.get(team) ?? -Infinity) < onItsWayMs
+    if (isFree && (to === 'go on' || !isUsed())) {
+      this.#untoldAtMs.delete(team)
+      return true
+    }
     const others = this.#of(team, nowMs).filter((each) => each.replicaId !== replicaId || each.to !== to)
     this.#byTeam.set(team, [...others, { replicaId, to, untilMs: nowMs + believedMs }])
+    return false
   }
 
   /** A slot has come free; gives who is to be told. `isUsed`: whether the next run of the queue takes it here. */
   freed(team: string, isUsed: () => boolean, nowMs: number): string[] {
+    const told = this.#told(team, isUsed, nowMs)
+    if (told.length === 0) this.#untoldAtMs.set(team, nowMs)
+    return told
+  }
+
+  #told(team: string, isUsed: () => boolean, nowMs: number): string[] {
     if (!this.#byTeam.has(team)) return []
     const all = this.#of(team, nowMs)
     const used = isUsed()

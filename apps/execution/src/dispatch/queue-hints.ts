@@ -42,9 +42,8 @@ export class QueueHints {
 
   /** Another replica says it. */
   hear({ replicaId, waiting, awaitedTeams, resumingTeams, freedTeams }: QueueNews): void {
-    const nowMs = performance.now()
-    for (const team of awaitedTeams) this.#awaited.add(team, replicaId, 'begin', nowMs)
-    for (const team of resumingTeams) this.#awaited.add(team, replicaId, 'go on', nowMs)
+    for (const team of awaitedTeams) this.#isAwaited(team, replicaId, 'begin')
+    for (const team of resumingTeams) this.#isAwaited(team, replicaId, 'go on')
     for (const { pool, team, languages } of waiting) this.#wait({ pool, team, languages })
     for (const pool of new Set(waiting.map((each) => each.pool))) this.#heed(pool)
     for (const team of freedTeams) {
@@ -77,6 +76,12 @@ export class QueueHints {
     if (nowMs < (this.#said.get(key) ?? 0)) return
     this.#said.set(key, nowMs + sayAgainMs)
     this.#context.peers.tell(to === 'begin' ? { awaitedTeam: team } : { resumingTeam: team })
+  }
+
+  #isAwaited(team: string, replicaId: string, to: SlotUse): void {
+    const { claims, peers } = this.#context
+    const isFree = this.#awaited.add(team, replicaId, to, performance.now(), () => claims.canBegin(team))
+    if (isFree) peers.tell({ freedTeam: team }, [replicaId])
   }
 
   #freed(team: string): void {
