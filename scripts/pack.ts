@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { cp, mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises'
-import { basename, dirname, join, resolve } from 'node:path'
+import { dirname, join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { parseArgs, promisify } from 'node:util'
 import { build } from 'rolldown'
@@ -21,6 +21,7 @@ interface Manifest {
   name?: string
   version: string
   license?: string
+  private?: boolean
   dependencies?: Record<string, string>
 }
 
@@ -58,8 +59,9 @@ async function packOne(one: Package, out: string): Promise<string> {
   const imported = await bundle(one, folder)
   if (one.typesOf !== undefined) await emitTypes(root, one, join(folder, 'types'))
   const own = join(root, one.folder)
-  for (const path of ['README.md', ...(one.files ?? [])]) await cp(join(own, path), join(folder, basename(path)))
-  await cp(join(root, 'LICENSE'), join(folder, 'LICENSE'))
+  for (const [to, from] of Object.entries({ 'README.md': 'README.md', ...one.files }))
+    await cp(join(own, from), join(folder, to))
+  await cp(join(one.manifest === undefined ? own : root, 'LICENSE'), join(folder, 'LICENSE'))
   await writeFile(join(folder, 'package.json'), `${JSON.stringify(await manifestOf(one, imported), null, 2)}\n`)
   const { stdout } = await run('npm', ['pack', '--json', '--pack-destination', out], { cwd: folder })
   const [{ filename }] = JSON.parse(stdout) as [{ filename: string }]
@@ -67,7 +69,10 @@ async function packOne(one: Package, out: string): Promise<string> {
 }
 
 /** Writes its entries, with our own packages in them and the licences of those of others that are; gives the packages of others that they import. */
-async function bundle({ folder, entries, bundles = 'ours' }: Package, target: string): Promise<Set<string>> {
+async function bundle(
+  { folder, entries, bundles = 'ours', format = 'esm' }: Package,
+  target: string,
+): Promise<Set<string>> {
   if (Object.keys(entries).length === 0) return new Set()
   const isOthers = (id: string) => !/^([./]|@automation\/)/.test(id)
   const { output } = await build({
@@ -75,7 +80,7 @@ async function bundle({ folder, entries, bundles = 'ours' }: Package, target: st
     input: { ...entries },
     platform: 'node',
     external: (id) => id.startsWith('node:') || (bundles === 'ours' && isOthers(id)),
-    output: { dir: target, format: 'esm', entryFileNames: '[name].js', chunkFileNames: '[name]-[hash].js' },
+    output: { dir: target, format, entryFileNames: '[name].js', chunkFileNames: '[name]-[hash].js' },
   })
   const modules = output.flatMap((file) => (file.type === 'chunk' ? file.moduleIds : []))
   const licences = await licencesOf(modules)
@@ -87,6 +92,10 @@ async function bundle({ folder, entries, bundles = 'ours' }: Package, target: st
 
 async function manifestOf({ folder, name, description, manifest }: Package, imported: Set<string>) {
   const { version, license } = await manifestAt('.')
+  if (manifest === undefined) {
+    const { private: _, ...own } = await manifestAt(folder)
+    return { ...own, version }
+  }
   const known = { ...(await dependenciesBelow('libs')), ...(await manifestAt(folder)).dependencies }
   const dependencies = Object.fromEntries([...imported].toSorted().map((one) => [one, versionOf(one, known)]))
   return {

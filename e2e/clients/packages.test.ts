@@ -110,10 +110,9 @@ test('they are made beside what is in their folder; one that is not ours is not 
   await writeFile(join(at, 'client/package.json'), JSON.stringify({ name: '@process-automation/client' }))
   await pack()
   const { version } = JSON.parse(await readFile(join(at, 'client/package.json'), 'utf8')) as { version: string }
-  const tarballs = ['cli', 'client', 'process-types'].map((name) => `process-automation-${name}-${version}.tgz`)
-  expect((await readdir(at)).toSorted()).toEqual(
-    ['cli', 'client', 'notes.txt', ...tarballs, 'process-types'].toSorted(),
-  )
+  const folders = ['cli', 'client', 'n8n-nodes-process-automation', 'process-types']
+  const tarballs = folders.map((name) => `process-automation-${name}-${version}.tgz`)
+  expect((await readdir(at)).toSorted()).toEqual(['notes.txt', ...folders, ...tarballs].toSorted())
   expect(existsSync(join(at, 'client/notes.txt'))).toBe(false)
 })
 

@@ -79,12 +79,13 @@ export function declaredIn(root: string): Declared {
 }
 
 async function readDependencies(path: string): Promise<Set<string>> {
-  const { name, dependencies, devDependencies } = JSON.parse(await readFile(path, 'utf8')) as {
+  const { name, dependencies, devDependencies, peerDependencies } = JSON.parse(await readFile(path, 'utf8')) as {
     name: string
     dependencies?: Record<string, string>
     devDependencies?: Record<string, string>
+    peerDependencies?: Record<string, string>
   }
-  return new Set([name, ...Object.keys({ ...dependencies, ...devDependencies })])
+  return new Set([name, ...Object.keys({ ...dependencies, ...devDependencies, ...peerDependencies })])
 }
 
 /** The hand-written TypeScript and JavaScript files of the given list of paths, read. */

@@ -121,6 +121,7 @@ const commands: Record<string, string[]> = {
     'test:malformed',
     'test:openapi',
     'test:mcp',
+    'test:hosts',
     'test:models',
     'test:clients',
   ],

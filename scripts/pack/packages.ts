@@ -8,15 +8,21 @@ export interface Package {
   entries: Readonly<Record<string, string>>
   /** Other workspaces whose types its own mention, by name, with their sources. */
   typesOf?: Readonly<Record<string, string>>
-  /** Files that it has as they are, at its root; their paths from the workspace. */
-  files?: readonly string[]
-  /** What package.json has beside the name, the version and what is known for all. */
-  manifest: Readonly<Record<string, unknown>>
+  /** Files that it has as they are: where they are in it, and their paths from the workspace. */
+  files?: Readonly<Record<string, string>>
+  /**
+   * What package.json has beside the name, the version and what is known for all; absent where the workspace's own
+   * package.json and LICENSE are those of the package, with the version of all.
+   */
+  manifest?: Readonly<Record<string, unknown>>
+  /** Of its modules; `esm` where absent. */
+  format?: 'esm' | 'cjs'
   /** Dependencies that only some entry needs; the others come with the package. */
   bundles?: 'ours' | 'all'
 }
 
 const node = '>=22.12'
+const n8nNode = 'dist/nodes/ProcessAutomation'
 
 export const packages: readonly Package[] = [
   {
@@ -40,7 +46,7 @@ export const packages: readonly Package[] = [
     name: '@process-automation/process-types',
     description: 'What editors know of `svc` in the code of processes, in JavaScript and Python',
     entries: {},
-    files: ['svc.d.ts', 'svc.pyi'],
+    files: { 'svc.d.ts': 'svc.d.ts', 'svc.pyi': 'svc.pyi' },
     manifest: {
       types: './svc.d.ts',
       exports: {
@@ -59,7 +65,27 @@ export const packages: readonly Package[] = [
     // One program: what is in it needs no looking for, so that it starts quickly.
     bundles: 'all',
     // `pas types` writes them.
-    files: ['../../libs/process-types/svc.d.ts', '../../libs/process-types/svc.pyi'],
+    files: {
+      'svc.d.ts': '../../libs/process-types/svc.d.ts',
+      'svc.pyi': '../../libs/process-types/svc.pyi',
+    },
     manifest: { bin: { pas: './pas.js' }, exports: { './package.json': './package.json' }, engines: { node } },
+  },
+  {
+    folder: 'clients/n8n',
+    name: '@process-automation/n8n-nodes-process-automation',
+    description: 'The node of n8n',
+    entries: {
+      'dist/credentials/ProcessAutomationApi.credentials': 'credentials/ProcessAutomationApi.credentials.ts',
+      [`${n8nNode}/ProcessAutomation.node`]: 'nodes/ProcessAutomation/ProcessAutomation.node.ts',
+    },
+    files: Object.fromEntries(
+      ['ProcessAutomation.node.json', 'process-automation.svg', 'process-automation.dark.svg'].map((name) => [
+        `${n8nNode}/${name}`,
+        `nodes/ProcessAutomation/${name}`,
+      ]),
+    ),
+    // n8n loads it by `require`.
+    format: 'cjs',
   },
 ]
