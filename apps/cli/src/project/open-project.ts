@@ -23,6 +23,8 @@ export interface OpenProject {
   target: Target
   client: Client
   files: Files
+  /** Those of them that merges have left and that nobody has removed yet. */
+  leftByMerges: readonly string[]
   local: Items
   past: Past
   repository?: Repository
@@ -54,7 +56,12 @@ export async function openProject(runtime: Runtime, { readsServer = true } = {})
     ...(repository && { repository }),
     ...(target.context !== undefined && { context: target.context }),
   }
-  return { folder, target, client, files, local, past, ...(repository && { repository }), ...(server && { server }) }
+  const leftByMerges = [...files.keys()].filter((path) => path.endsWith(remoteSuffix))
+  return {
+    ...{ folder, target, client, files, leftByMerges, local, past },
+    ...(repository && { repository }),
+    ...(server && { server }),
+  }
 }
 
 function faultlessItems(files: Files, context: string | undefined): Items {
@@ -119,10 +126,9 @@ export function itemsBelow(project: Pick<OpenProject, 'folder'>, cwd: string, pa
 }
 
 /** The file that a merge of an item has left and that nobody has removed yet; undefined where there is none. */
-export function unresolved({ files }: Pick<OpenProject, 'files'>, key: string): string | undefined {
-  const left = [...files.keys()].filter((path) => path.endsWith(remoteSuffix))
+export function unresolved({ files, leftByMerges }: OpenProject, key: string): string | undefined {
   const ofVariables = `variables.yaml${remoteSuffix}`
-  return left.find((path) => {
+  return leftByMerges.find((path) => {
     if (path === ofVariables) return key.startsWith('variable/') && key.slice(9) in readVariables(files.get(path)!)
     const own = pathsOfItem(key).some(
       (each) => path === `${each}${remoteSuffix}` || (each.endsWith('/') && path.startsWith(each)),

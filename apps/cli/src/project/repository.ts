@@ -45,10 +45,13 @@ export async function openRepository(folder: string): Promise<Repository | undef
         return undefined
       },
     )
-  const prefix = await tryGit('rev-parse', '--show-prefix')
+  const [prefix, head, branch, address] = await Promise.all([
+    tryGit('rev-parse', '--show-prefix'),
+    tryGit('rev-parse', '--verify', '--quiet', 'HEAD'),
+    tryGit('symbolic-ref', '--short', '--quiet', 'HEAD'),
+    tryGit('config', '--get', 'remote.origin.url'),
+  ])
   if (prefix === undefined) return undefined
-  const head = await tryGit('rev-parse', '--verify', '--quiet', 'HEAD')
-  const branch = await tryGit('symbolic-ref', '--short', '--quiet', 'HEAD')
   const remembered = <T>(work: (key: string) => Promise<T>) => {
     const kept = new Map<string, Promise<T>>()
     return (key: string): Promise<T> => {
@@ -68,7 +71,7 @@ export async function openRepository(folder: string): Promise<Repository | undef
     return new Set(paths.flatMap((path) => [path.trim(), ...foldersOf(path.trim())]))
   })
   return {
-    name: await nameOf(tryGit, head),
+    name: address ? repositoryName(address) : await nameOfFirst(tryGit, head),
     ...(head && { head }),
     ...(branch && { branch }),
     dirty: async () =>
@@ -107,13 +110,11 @@ const foldersOf = (path: string) => {
 // What the server says is an origin's commit was written by anybody: it must not be taken for an option of git.
 const isCommit = (text: string) => /^[0-9a-f]{7,64}$/.test(text)
 
-/** The address of `origin` in one notation; without a remote the first commit, which all clones share. */
-async function nameOf(
+/** Without a remote: of the first commit, which all clones share. */
+async function nameOfFirst(
   tryGit: (...args: string[]) => Promise<string | undefined>,
   head: string | undefined,
 ): Promise<string> {
-  const address = await tryGit('config', '--get', 'remote.origin.url')
-  if (address) return repositoryName(address)
   const first = head && (await tryGit('rev-list', '--max-parents=0', 'HEAD'))
   return first ? `git:${first.split('\n').at(-1)}` : 'git:empty'
 }
