@@ -2,11 +2,11 @@ import { readFileSync } from 'node:fs'
 import { defineConfig } from 'vitest/config'
 import { BaseSequencer, type TestSpecification } from 'vitest/node'
 
-/** Files with a system of their own come first: they take longest, and wait as much as they work. */
-class OwnSystemsFirst extends BaseSequencer {
+/** Files with a system or a team of their own come first: they take longest, and wait as much as they work. */
+class LongestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
     const hasOwn = ({ moduleId }: TestSpecification) =>
-      /\b(startSystem|restartedSystem)\(/.test(readFileSync(moduleId, 'utf8'))
+      /\b(startSystem|restartedSystem|ownTeam)\(/.test(readFileSync(moduleId, 'utf8'))
     const { own = [], others = [] } = Object.groupBy(await super.sort(files), (file) =>
       hasOwn(file) ? 'own' : 'others',
     )
@@ -24,7 +24,7 @@ export default defineConfig({
     isolate: false,
     maxWorkers: 3,
     maxConcurrency: 4,
-    sequence: { concurrent: true, sequencer: OwnSystemsFirst },
+    sequence: { concurrent: true, sequencer: LongestFirst },
     testTimeout: 60_000,
     hookTimeout: 150_000,
     teardownTimeout: 40_000,

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { beforeAll, describe, expect, test } from 'vitest'
 import type { Client } from '../client/client.ts'
 import { EventStream } from '../client/event-stream.ts'
 import {
@@ -9,39 +9,18 @@ import {
   type Page,
   type Process,
 } from '../client/records.ts'
-import { openRegistry, type PackageRegistry } from '../system/package-registry.ts'
-import { startSystem, type System } from '../system/system.ts'
 import { waitUntil } from '../system/wait-until.ts'
-import { clientOf } from './client-of.ts'
+import { ownTeam } from './own-team.ts'
 import { expectProblem } from './problem.ts'
 import { awaitEnd, execute, makeProcess, statusesOf } from './runs.ts'
 import { shared } from './shared-system.ts'
 
-const packages = {
-  npm: {
-    staged: 'exports.answer = () => 42',
-    first: 'module.exports = "at once"',
-    detected: 'module.exports = "of the source"',
-    own: 'module.exports = "of the process"',
-    pinned: 'module.exports = "by a comment"',
-  },
-  pypi: { simple: 'answer = lambda: 43\n', first: 'words = "at once"\n', detected: 'words = "of the source"\n' },
-}
-
-/** A system whose packages come from a registry of the suite's own. */
+/** A team whose packages come from the suite's own registries. */
 describe.skipIf(!shared.owned)('dependencies', { concurrent: false }, () => {
-  let registry: PackageRegistry
-  let system: System
   let client: Client
 
   beforeAll(async () => {
-    registry = await openRegistry(packages)
-    system = await startSystem({ team: 'packages', env: registry.settings })
-    client = await clientOf(system)
-  })
-  afterAll(async () => {
-    await system?.stop()
-    await registry?.close()
+    client = (await ownTeam('packages')).client
   })
 
   const path = (language: Language) => `/dependencies/${language}`
@@ -235,7 +214,7 @@ describe.skipIf(!shared.owned)('dependencies', { concurrent: false }, () => {
   test("a process with packages of its own finds these, and not the team's; others do not find them", async () => {
     const fields = { manifest: { dependencies: { own: '1.2.3' } } }
     const find = (name: string) => `try { return require('${name}') } catch { return 'not there' }`
-    expect(await valueOf(await make(find('own'), fields))).toBe('of the process')
+    expect(await valueOf(await make(find('own'), fields))).toBe('of its own')
     expect(await valueOf(await make(find('staged'), fields))).toBe('not there')
     expect(await valueOf(await make(find('own')))).toBe('not there')
   })

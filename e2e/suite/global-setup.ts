@@ -1,9 +1,22 @@
 import type { TestProject } from 'vitest/node'
 import { accessTokenOf } from '../client/client.ts'
+import { openRegistry } from '../system/package-registry.ts'
 import { runAdmin, startSystem } from '../system/system.ts'
 import type { System } from '../system/system.ts'
 import { openIssuer } from './outside-issuer.ts'
 import type { SharedSystem, TeamAccess } from './shared-system.ts'
+
+/** What its registries have, and nothing else. */
+const packages = {
+  npm: {
+    staged: 'exports.answer = () => 42',
+    first: 'module.exports = "at once"',
+    detected: 'module.exports = "of the source"',
+    own: 'module.exports = "of its own"',
+    pinned: 'module.exports = "by a comment"',
+  },
+  pypi: { simple: 'answer = lambda: 43\n', first: 'words = "at once"\n', detected: 'words = "of the source"\n' },
+}
 
 /** Half of what is usual: what fills it takes its time. */
 const runMemoryMb = 256
@@ -20,9 +33,10 @@ export default async function setUp(project: TestProject): Promise<() => Promise
     return async () => undefined
   }
   const started = performance.now()
-  const { close, ...issuer } = await openIssuer()
+  const [{ close, ...issuer }, registry] = await Promise.all([openIssuer(), openRegistry(packages)])
   const system = await startSystem({
     env: {
+      ...registry.settings,
       CODE_GLOBAL_ALIAS: 'acme',
       AGENT_POOLS: 'default,slow',
       RUN_MEMORY_MB: `${runMemoryMb}`,
@@ -37,6 +51,7 @@ export default async function setUp(project: TestProject): Promise<() => Promise
     project.provide('system', {
       host: system.host,
       owned: true,
+      own: { dataDir: system.dataDir, env: system.env },
       runMemoryMb,
       main: await access(system.host, system.team, system.apiToken),
       other: await secondTeam(system),
@@ -48,7 +63,7 @@ export default async function setUp(project: TestProject): Promise<() => Promise
   }
   return async () => {
     await system.stop()
-    await close()
+    await Promise.all([close(), registry.close()])
   }
 }
 

@@ -14,6 +14,8 @@ export interface SharedSystem {
   host: string
   /** Whether the suite started it, so that its settings are known. */
   owned: boolean
+  /** Of one that the suite started: its folder, and what the admin command line takes to find it. */
+  own?: { dataDir: string; env: Record<string, string> }
   /** What a run may have. */
   runMemoryMb: number
   main: TeamAccess

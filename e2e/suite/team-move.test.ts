@@ -5,49 +5,41 @@ import { execFile } from 'node:child_process'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Client } from '../client/client.ts'
 import type { Alias, Page, Process, Schedule, Version } from '../client/records.ts'
-import { openRegistry, type PackageRegistry } from '../system/package-registry.ts'
-import { killedAdmin, repositoryRoot, runAdmin, startSystem, type System } from '../system/system.ts'
+import { killedAdmin, repositoryRoot } from '../system/system.ts'
 import { waitUntil } from '../system/wait-until.ts'
-import { clientOf } from './client-of.ts'
+import { admin as adminOf, ownTeam } from './own-team.ts'
 import { makeProcess } from './runs.ts'
 import { shared } from './shared-system.ts'
 
 const secret = 'a value that no file may have'
 
-/** A team with all that there is, moved to others of the same system; the tests follow each other. */
+/** A team with all that there is, moved to others of its system; the tests follow each other. */
 describe.skipIf(!shared.owned)('a team that is exported', { concurrent: false, timeout: 240_000 }, () => {
-  let system: System
-  let registry: PackageRegistry
   let folder: string
   const clients: Record<string, Client> = {}
   const tokens: Record<string, string> = {}
   const given = { SECRET: secret, CALLED_WEBHOOK_PASSWORD: 'open sesame' }
   const secrets = ['--secret', ...Object.keys(given)]
-  const admin = (...args: string[]) => runAdmin(args, { ...system.env, ...given })
+  const env = { ...shared.own?.env, ...given }
+  const admin = (...args: string[]) => adminOf(args, given)
   const signIn = async (team: string) => {
-    const apiToken = (tokens[team] = (
-      await admin('tokens', 'create', team, '--scopes', 'executor,admin')
-    ).stdout.trim())
-    clients[team] = await clientOf({ host: system.host, team, apiToken })
+    const { client, apiToken } = await ownTeam(team)
+    clients[team] = client
+    tokens[team] = apiToken
   }
 
   beforeAll(async () => {
     folder = join(await mkdtemp(join(tmpdir(), 'automation-e2e-move-')), 'shop')
-    registry = await openRegistry({ npm: { own: 'module.exports = "of its own"' }, pypi: {} })
-    system = await startSystem({ team: 'first', env: registry.settings })
-    await admin('teams', 'create', 'shop')
     await signIn('shop')
     await fill(clients['shop']!)
   }, 240_000)
   afterAll(async () => {
-    await system?.stop()
-    await registry?.close()
     await rm(join(folder, '..'), { recursive: true, force: true })
   })
 
   test('is a folder without any secret, also after an export that was killed, and while the team is suspended', async () => {
     await admin('teams', 'suspend', 'shop', '--reason', 'it moves')
-    await killedAdmin(['teams', 'export', 'shop', '--out', folder], system.env, 'Versions')
+    await killedAdmin(['teams', 'export', 'shop', '--out', folder], env, 'Versions')
     await expect(readdir(folder)).rejects.toThrow('ENOENT')
     const { code, stderr } = await admin('teams', 'export', 'shop', '--out', folder, '--executions')
     expect(code, stderr).toBe(0)
@@ -67,18 +59,18 @@ describe.skipIf(!shared.owned)('a team that is exported', { concurrent: false, t
   })
 
   test('answers in another team as before, also where the import was killed, and a second import changes nothing', async () => {
-    await killedAdmin(['teams', 'import', folder, '--team', 'moved', ...secrets], { ...system.env, ...given }, 'done')
+    await killedAdmin(['teams', 'import', folder, '--team', 'moved', ...secrets], env, 'done')
     const { code, stderr } = await admin('teams', 'import', folder, '--team', 'moved', ...secrets)
     expect(code, stderr).toBe(0)
     await signIn('moved')
     await waitUntil(
       'the suspension to be over',
-      async () => (await answersOf(system.host, 'shop', clients['shop']!)).now === 'now of its own 1 secret shared',
+      async () => (await answersOf(shared.host, 'shop', clients['shop']!)).now === 'now of its own 1 secret shared',
       { timeoutMs: 20_000, everyMs: 200 },
     )
-    const before = await answersOf(system.host, 'shop', clients['shop']!)
+    const before = await answersOf(shared.host, 'shop', clients['shop']!)
     expect(before).toMatchObject({ live: 'first', v2: 'second', refused: 401, mark: 1 })
-    expect(await answersOf(system.host, 'moved', clients['moved']!)).toEqual(before)
+    expect(await answersOf(shared.host, 'moved', clients['moved']!)).toEqual(before)
     expect(await stateOf(clients['moved']!)).toEqual(await stateOf(clients['shop']!))
 
     const settled = await revisionsOf(clients['moved']!)
@@ -88,9 +80,8 @@ describe.skipIf(!shared.owned)('a team that is exported', { concurrent: false, t
   })
 
   test('is what pas push reads; without their secrets, webhooks are off and variables left out', async () => {
-    await admin('teams', 'create', 'pushed')
     await signIn('pushed')
-    const env = { ...process.env, ...given, PAS_URL: system.host, PAS_TEAM: 'pushed', PAS_TOKEN: tokens['pushed'] }
+    const env = { ...process.env, ...given, PAS_URL: shared.host, PAS_TEAM: 'pushed', PAS_TOKEN: tokens['pushed'] }
     // Which version schedules, the error handler and forms run is for versions to be there: `pas push` of processes alone.
     const args = [join(repositoryRoot, 'apps/cli/src/main.ts'), 'push', 'processes/called', '--yes']
     await expect(run(args, { cwd: folder, env })).resolves.toContain('done')

@@ -1,13 +1,13 @@
 import { readdir } from 'node:fs/promises'
+import { join } from 'node:path'
 import type { Client as Database } from 'pg'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Client } from '../client/client.ts'
 import type { Schedule } from '../client/records.ts'
 import { withRows } from '../system/database.ts'
-import { openRegistry, type PackageRegistry } from '../system/package-registry.ts'
-import { killedAdmin, runAdmin, startSystem, type System } from '../system/system.ts'
+import { killedAdmin } from '../system/system.ts'
 import { waitUntil } from '../system/wait-until.ts'
-import { clientOf } from './client-of.ts'
+import { admin, dataDir, ownTeam } from './own-team.ts'
 import { awaitEnd, awaitStatus, execute, makeProcess } from './runs.ts'
 import { everySecond } from './scheduling.ts'
 import { shared } from './shared-system.ts'
@@ -15,33 +15,20 @@ import { shared } from './shared-system.ts'
 const doomed = 'doomedteam'
 const other = 'staying'
 
-/** A system of two teams with all that there is; the tests follow each other. */
+/** Two teams with all that there is; the tests follow each other. */
 describe.skipIf(!shared.owned)('a team that is purged', { concurrent: false, timeout: 240_000 }, () => {
-  let system: System
   const clients: Record<string, Client> = {}
-  let registry: PackageRegistry
   let ids: string[]
-  const admin = (...args: string[]) => runAdmin(args, system.env)
 
   beforeAll(async () => {
-    registry = await openRegistry({ npm: { own: 'module.exports = "of its own"' }, pypi: {} })
-    system = await startSystem({ team: 'first', env: { ...registry.settings, SHUTDOWN_GRACE_MS: '1000' } })
-    const { host } = system
-    for (const team of [doomed, other]) {
-      await admin('teams', 'create', team)
-      const apiToken = (await admin('tokens', 'create', team)).stdout.trim()
-      clients[team] = await clientOf({ host, team, apiToken })
-    }
+    for (const team of [doomed, other]) clients[team] = (await ownTeam(team)).client
     ids = await fill(clients[doomed]!)
     await fill(clients[other]!)
   }, 240_000)
-  afterAll(async () => {
-    await system?.stop()
-    await registry?.close()
-  })
+  // What runs would hold up the stop of the suite's system.
+  afterAll(() => admin(['teams', 'suspend', other, '--kill']))
 
   test('leaves nothing but audit records, also where the command was killed in the middle, and touches no other', async () => {
-    const { dataDir } = system
     const naming = (texts: string[], except: RegExp) => withRows(dataDir, (rows) => tablesWith(rows, texts, except))
     expect(await naming([doomed], /audit_records/)).toEqual(
       expect.arrayContaining(['catalog.processes', 'storage.blobs']),
@@ -49,10 +36,10 @@ describe.skipIf(!shared.owned)('a team that is purged', { concurrent: false, tim
     expect(await filesNamed(dataDir, doomed)).not.toEqual([])
     const before = await settled(() => digestOf(dataDir, other))
 
-    expect((await admin('teams', 'purge', doomed, '--confirm', other)).code).toBe(1)
+    expect((await admin(['teams', 'purge', doomed, '--confirm', other])).code).toBe(1)
     for (const at of ['Killed', 'Removed: executions'])
-      await killedAdmin(['teams', 'purge', doomed, '--confirm', doomed], system.env, at)
-    const { code, stdout, stderr } = await admin('teams', 'purge', doomed, '--confirm', doomed)
+      await killedAdmin(['teams', 'purge', doomed, '--confirm', doomed], shared.own!.env, at)
+    const { code, stdout, stderr } = await admin(['teams', 'purge', doomed, '--confirm', doomed])
     expect(code, stderr).toBe(0)
     expect(stdout).toContain('is removed')
     expect(stderr).toContain('API tokens')
@@ -75,9 +62,9 @@ describe.skipIf(!shared.owned)('a team that is purged', { concurrent: false, tim
     const upload = { query: { filename: 'late' }, body: 'late', headers: { 'content-type': 'text/plain' } }
     expect((await gone.call('POST', '/storage/objects', upload)).status).toBe(404)
     expect((await gone.get('/executions')).status).toBe(404)
-    const again = await admin('teams', 'create', doomed)
+    const again = await admin(['teams', 'create', doomed])
     expect([again.code, again.stderr]).toEqual([1, expect.stringContaining('access tokens')])
-    expect((await admin('teams', 'purge', doomed, '--confirm', doomed)).code).toBe(0)
+    expect((await admin(['teams', 'purge', doomed, '--confirm', doomed])).code).toBe(0)
   })
 })
 
@@ -179,8 +166,15 @@ async function settled<T>(look: () => Promise<T>): Promise<T> {
   return (await waitUntil('nothing to change any more', same, { timeoutMs: 60_000, everyMs: 2500 })) as T
 }
 
-/** Files and folders below the data folder whose paths have this text; those of PostgreSQL have names of their own. */
-async function filesNamed(dataDir: string, text: string): Promise<string[]> {
-  const entries = await readdir(dataDir, { recursive: true }).catch(() => [])
-  return entries.filter((path) => !path.startsWith('postgres/') && path.includes(text))
+/** Files and folders below a folder whose paths have this text; those of PostgreSQL have names of their own. */
+async function filesNamed(folder: string, text: string, below = ''): Promise<string[]> {
+  // What others remove meanwhile has no files.
+  const entries = await readdir(join(folder, below), { withFileTypes: true }).catch(() => [])
+  const found = entries.map(async (entry) => {
+    const path = join(below, entry.name)
+    if (path === 'postgres') return []
+    const own = path.includes(text) ? [path] : []
+    return entry.isDirectory() ? [...own, ...(await filesNamed(folder, text, path))] : own
+  })
+  return (await Promise.all(found)).flat()
 }
