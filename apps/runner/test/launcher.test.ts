@@ -14,11 +14,15 @@ beforeAll(async () => {
 })
 afterAll(() => under.stop())
 
+function launchersBelow(pid: number): string[] {
+  const below = processesBelow(pid)
+  return processesWith('launcher.py').filter((each) => below.includes(each))
+}
+
 /** The process that forks launchers. */
 function starter(): string | undefined {
   const below = (pid: string) => processesBelow(Number(pid)).length
-  const launchers = processesWith('launcher.py').filter((pid) => processesBelow(process.pid).includes(pid))
-  return launchers.toSorted((a, b) => below(b) - below(a))[0]
+  return launchersBelow(process.pid).toSorted((a, b) => below(b) - below(a))[0]
 }
 
 test('when what starts children is killed, runs that wait for one get it from the next', async () => {
@@ -28,6 +32,8 @@ test('when what starts children is killed, runs that wait for one get it from th
   const runs = Array.from({ length: 12 }, (_, n) => under.replica.run(`return ${n + 1}`))
   // It has a child; when it ends, those before it have been read, and children for them are ordered.
   await under.replica.run('return 0')
+  // A child that is on its way would end with it, and the run that got that: all of them are there.
+  await until(async () => launchersBelow(Number(first)).length === (await under.children()), { everyMs: 50 })
   // Those that got a spare have ended.
   await under.settled()
   process.kill(Number(first), 'SIGKILL')

@@ -10,6 +10,8 @@ export interface RunnerUnderTest {
   replica: ScriptedReplica
   /** Resolves when no child is busy, not even with looking at itself. */
   settled(): Promise<void>
+  /** How many children it has, whatever they do. */
+  children(): Promise<number>
   /** The value of a metric without labels, or of the one with `how`. */
   metric(name: string, how?: string): Promise<number>
   stop(graceMs?: number): Promise<void>
@@ -57,6 +59,10 @@ export async function startRunner(
     runner,
     replica,
     settled: () => settled(context.metrics),
+    children: async () => {
+      const { values } = await context.metrics.getSingleMetric('runner_children')!.get()
+      return values.reduce((sum, { value }) => sum + value, 0)
+    },
     metric,
     stop: (graceMs = 5000) => runner.stop(graceMs),
   }
