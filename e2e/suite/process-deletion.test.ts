@@ -131,7 +131,9 @@ describe.skipIf(!shared.owned || shapeFromEnvironment() !== 'services')(
       const again = await awaitEnd(await execute(other.process, { tag: 'live' }, by()), undefined, by())
       expect(again.returnValue).toBe('"of its own"')
       expect(await left()).toEqual([])
+      // A stop would wait for what runs.
       await by().delete(`/processes/${other.process.id}`)
+      await awaitGone(`/executions/${other.running}`)
       other.stream.leave()
     })
   },
