@@ -35,6 +35,8 @@ export interface ExecutionConfig {
   callbackTimeoutMs: number
   /** Pause after the first failed try; it doubles with each further one, up to an hour. */
   callbackPauseMs: number
+  /** For so long what a part of ours has no good answer for is tried again before an error handler is given up. */
+  errorHandlerPatienceMs: number
   /** Where lifecycle events are published; absent: they stay in the outbox, and consumers read them there. */
   kafka?: KafkaConfig
   /** How connections to Kafka are made; set by tests of faults only. */
@@ -68,6 +70,7 @@ export function readExecutionConfig(env: Environment): ExecutionConfig {
     callbackTries: 15,
     callbackTimeoutMs: 10_000,
     callbackPauseMs: 1000,
+    errorHandlerPatienceMs: 20_000,
     kafka: readKafkaConfig(env),
     shutdownGraceMs: env.integer('SHUTDOWN_GRACE_MS', { default: 10_000 }),
     exclusive: false,

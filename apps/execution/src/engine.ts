@@ -149,7 +149,7 @@ export function compose(
   const audit = new AuditRelay({ service: 'execution', query: reads.rows, neighbours, metrics: registry, logger })
   const callbacks = new Callbacks({ pool: reads, config, egress, metrics, traces, logger, signals })
   const reacting = { neighbours, admission, retentionDays, metrics, logger, signals }
-  const errorHandlers = new ErrorHandlers({ ...reacting, pool: hot })
+  const errorHandlers = new ErrorHandlers({ ...reacting, patienceMs: config.errorHandlerPatienceMs, pool: hot })
 
   const looked = {
     backlog,

@@ -1,18 +1,16 @@
 import { Status } from '@automation/contract/execution/v1/execution'
 import { Failure } from '@automation/errors'
 import { until } from '@automation/testing'
-import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
+import { afterAll, afterEach, beforeAll, expect, onTestFinished, test } from 'vitest'
 import { brokenInvariants } from './invariants.ts'
 import { broken, failing, handled, handlerRun, warnings } from './failures.ts'
+import type { ExecutionConfig } from '../src/service.ts'
 import { System } from './system.ts'
 
 let system: System
 
 beforeAll(async () => {
-  system = await System.start()
-  system.catalog.put('fails')
-  system.catalog.put('mends')
-  for (const team of ['demo', 'other']) system.catalog.errorHandlers.set(team, { processSlug: 'mends' })
+  system = await startSystem()
 })
 afterEach(async () => {
   system.catalog.failures.clear()
@@ -21,26 +19,32 @@ afterEach(async () => {
 })
 afterAll(() => system.stop())
 
-const fail = async (team = 'demo') => (await system.run(team, { identifier: 'fails' })).executionId
+async function startSystem(settings: Partial<ExecutionConfig> = {}): Promise<System> {
+  const started = await System.start(settings)
+  for (const slug of ['fails', 'mends']) started.catalog.put(slug)
+  for (const team of ['demo', 'other']) started.catalog.errorHandlers.set(team, { processSlug: 'mends' })
+  return started
+}
+
+const fail = async (team = 'demo', of = system) => (await of.run(team, { identifier: 'fails' })).executionId
 const internal = () => new Failure('internal', 'internal_error', 'Internal error')
 
-// First, as pauses between attempts grow.
-test(
-  'one that can not be started for long is given up: the log of the failed run says so',
-  { timeout: 60_000 },
-  async () => {
-    await system.runner({ slots: 4, runs: failing })
-    system.catalog.failures.set('getTeam demo', internal())
-    const id = await fail()
-    const warning = await until(async () => (await warnings(system, id))[0], { timeoutMs: 50_000 })
-    expect(warning).toBe('The error handler of the team was not started: Internal error')
-    expect(await system.metrics.metrics()).toContain('execution_error_handlers_total{outcome="given_up"} 1')
-    system.catalog.failures.clear()
-    await handlerRun(system, await fail())
-    expect((await handled(system, 'demo')).has(id)).toBe(false)
-    expect(await warnings(system, id)).toHaveLength(1)
-  },
-)
+test('one that can not be started for long is given up: the log of the failed run says so', async () => {
+  const hasty = await startSystem({ errorHandlerPatienceMs: 500 })
+  onTestFinished(() => hasty.stop())
+  await hasty.runner({ slots: 4, runs: failing })
+  hasty.catalog.failures.set('getTeam demo', internal())
+  const id = await fail('demo', hasty)
+  const warning = await until(async () => (await warnings(hasty, id))[0])
+  expect(warning).toBe('The error handler of the team was not started: Internal error')
+  expect(await hasty.metrics.metrics()).toContain('execution_error_handlers_total{outcome="given_up"} 1')
+  hasty.catalog.failures.clear()
+  await handlerRun(hasty, await fail('demo', hasty))
+  expect((await handled(hasty, 'demo')).has(id)).toBe(false)
+  expect(await warnings(hasty, id)).toHaveLength(1)
+  await hasty.dismissRunners()
+  expect(await brokenInvariants(hasty)).toEqual([])
+})
 
 test.each(['internal', 'unauthenticated', 'resource_exhausted'] as const)(
   'while the catalog answers for a team with %s its handlers wait, and those of others run',

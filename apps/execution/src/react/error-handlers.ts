@@ -20,6 +20,7 @@ export interface ErrorHandlersContext {
   neighbours: Neighbours
   admission: Admission
   retentionDays: number
+  patienceMs: number
   metrics: Metrics
   logger: Logger
   signals: Signals
@@ -27,9 +28,6 @@ export interface ErrorHandlersContext {
 
 const askTimeoutMs = 3000
 const atOnce = 8
-
-/** For so long what a part of ours has no good answer for is tried again. */
-const patienceMs = 20_000
 
 type HandlerOf = (team: string) => Promise<ErrorHandler | undefined>
 
@@ -93,7 +91,7 @@ export class ErrorHandlers {
     const now = performance.now()
     const from = this.#faultyFrom.get(id) ?? now
     this.#faultyFrom.set(id, from)
-    return now - from < patienceMs
+    return now - from < this.#context.patienceMs
   }
 
   async #handlerOf(team: string): Promise<ErrorHandler | undefined> {
