@@ -187,6 +187,30 @@ describe('the port for runners of other networks', () => {
     expect(came).toEqual([])
   })
 
+  test('runners have 200 streams with one token at a time, and no more', async () => {
+    const network = new OutsideNetwork({
+      url: new URL(`http://127.0.0.1:${open.gateway.runnersPort()}`),
+      poolToken: good,
+      maxMessageBytes: 1_000_000,
+    })
+    const runners = network.client(RunnerService)
+    const left = Promise.withResolvers<void>()
+    const stream = async () => {
+      const silence = async function* () {
+        await left.promise
+        yield {}
+      }
+      for await (const _ of runners.work(silence(), ownContext(asRunner, 60_000))) void _
+    }
+    const streams = Array.from({ length: 200 }, stream)
+    await until(() => came.length === 200)
+    await expect(stream()).rejects.toMatchObject({ kind: 'resource_exhausted', code: 'too_many_streams' })
+    left.resolve()
+    await Promise.all(streams)
+    await call(RunnerService, 'work', good, asRunner)
+    network.close()
+  })
+
   test('what is behind it is told apart from it: a service that is away answers so', async () => {
     isAway = true
     await expect(call(RunnerService, 'renewSession', good, asRunner)).rejects.toMatchObject({ code: 'unavailable' })

@@ -23,6 +23,9 @@ const allowed: readonly [DescService, readonly string[]][] = [
   [PackageSetService, ['downloadSet']],
 ]
 
+/** Of one token: twice as many as runners that it is good for, as a stream that broke may not be known to be gone. */
+const mostWorkStreams = 200
+
 type Call = (request: unknown, context: CallContext) => unknown
 
 /** The services for such runners: each call goes on to whom it is for. */
@@ -33,7 +36,8 @@ export function passedOn(neighbours: Neighbours): ServedService[] {
       const call = client[localName]!
       if (!methods.includes(localName)) return [localName, refuse]
       const isStream = methodKind === 'bidi_streaming' || methodKind === 'server_streaming'
-      return [localName, isStream ? streamed(call) : answered(call)]
+      const passed = isStream ? streamed(call) : answered(call)
+      return [localName, localName === 'work' ? bounded(passed) : passed]
     })
     return served(service, Object.fromEntries(calls) as Handlers<DescService>)
   })
@@ -57,6 +61,29 @@ function streamed(call: Call): Call {
       throw notPassedOn(asFailure(thrown))
     }
   }
+}
+
+/** So many streams of a token at a time, each open as long as its runner likes. */
+function bounded(streams: Call): Call {
+  const open = new Map<string, number>()
+  return async function* (request, context) {
+    const { token = '' } = context.principal
+    const count = open.get(token) ?? 0
+    if (count >= mostWorkStreams) throw tooManyStreams()
+    open.set(token, count + 1)
+    try {
+      yield* streams(request, context) as AsyncIterable<unknown>
+    } finally {
+      const left = open.get(token)! - 1
+      if (left === 0) open.delete(token)
+      else open.set(token, left)
+    }
+  }
+}
+
+function tooManyStreams(): Failure {
+  const text = `Runners have ${mostWorkStreams} streams with this pool token here, the most that may`
+  return new Failure('resource_exhausted', 'too_many_streams', text)
 }
 
 function refuse(): never {
