@@ -151,6 +151,24 @@ test('what runners say that runs took counts once, also of a killed run, and for
   await until(all, { what: 'all of it counts' })
 })
 
+test('a runner that tells of many killed runs keeps nobody from what another one tells', async () => {
+  const team = 'beside'
+  const id = await system.start(team)
+  const { fence } = await runner.run(id)
+  await system.executions.killExecution({ id }, userContext(team))
+  await system.ended(id, team)
+  const telling = await system.runner({ slots: 0 })
+  for (let count = 0; count < 20_000; count += 1)
+    telling.say({ case: 'killedUsage', value: { executionId: newExecutionId(), fence: 1n, usage: { cpuMs: 1n } } })
+  await telling.goodbye()
+  runner.send(id, { case: 'killedUsage', value: { executionId: id, fence, usage: { cpuMs: 7n } } })
+  const used = () =>
+    system.replicas[0]!.network.client(StatisticsService).getUsage({ by: Grouping.PROCESS }, userContext(team))
+  // All of the others takes longer.
+  const isCounted = async () => (await used()).items[0]?.cpuMs === 7n
+  await until(isCounted, { timeoutMs: 4000, what: 'what it took to count' })
+})
+
 test('summaries of several processes have the last run and the figures of the last hours, without trials', async () => {
   const team = 'summed'
   const statistics = system.replicas[0]!.network.client(StatisticsService)

@@ -198,9 +198,9 @@ export class RunnerStreams {
     this.#context.logger.warn({ sessionId, executionId, first }, what)
   }
 
-  #usedByKilled({ sessionId }: Stream, { executionId, fence, usage }: KilledUsage): void {
+  #usedByKilled({ sessionId, owner }: Stream, { executionId, fence, usage }: KilledUsage): void {
     if (isOfRow(executionId, fence))
-      this.#context.killedRuns.used({ id: executionId, fence, sessionId, ...usedIn(usage) })
+      this.#context.killedRuns.used({ id: executionId, fence, sessionId, ...usedIn(usage) }, owner ?? sessionId)
   }
 
   async #result(stream: Stream, result: Result): Promise<void> {
