@@ -24,6 +24,7 @@ import { countCallbacks, forgetCallbacks } from './store/callbacks.ts'
 import { forgetSessions } from './store/sessions.ts'
 import { mendTracked, readTrackingLagMs, trackRuns } from './store/tracked-runs.ts'
 import { fillDays } from './store/counted-days.ts'
+import { fillMinutes } from './store/summed-minutes.ts'
 import { makeDayIndexes } from './store/day-indexes.ts'
 import { removeExpiredKeys } from './store/start-keys.ts'
 import { forgetRefusals } from './store/webhook-refusals.ts'
@@ -76,6 +77,7 @@ export class Upkeep {
   readonly #retention: Periodic
   readonly #dayIndexes: Periodic
   readonly #countedDays: Periodic
+  readonly #summedMinutes: Periodic
   #look: Promise<void> | undefined
   #nextLook: Promise<void> | undefined
 
@@ -109,6 +111,7 @@ export class Upkeep {
       sweep,
       (this.#dayIndexes = work('day indexes', 600_000, (signal) => makeDayIndexes(hot, logger, signal))),
       (this.#countedDays = work('counted days', 3_600_000, (signal) => fillDays(reads, signal))),
+      (this.#summedMinutes = work('summed minutes', 600_000, (signal) => fillMinutes(reads, signal))),
       work('partitions', 3_600_000, () => this.keepPartitions()),
       (this.#retention = work('retention', 600_000, () => this.#retire())),
     ]
@@ -120,6 +123,7 @@ export class Upkeep {
     this.#retention.soon()
     this.#dayIndexes.soon()
     this.#countedDays.soon()
+    this.#summedMinutes.soon()
   }
 
   async stop(): Promise<void> {

@@ -125,17 +125,19 @@ const noteNames = `
 INSERT INTO process_names (team, process_id, process_name)
 SELECT team, id, name FROM catalog.processes WHERE team = 'demo' ON CONFLICT DO NOTHING`
 
-/** As the system does it: each start and each end to its hour, and of the last week to its minute; days that are over, and hours of all processes, are sums of theirs. */
+/** As the system does it: each start and each end to its hour, and of the last week to its minute; days that are over, and hours and minutes of all processes, are sums of theirs. */
 const countRuns = `
 INSERT INTO run_counts (team, grain, at, process_id, origin, status, runs, run_ms, log_bytes, cpu_ms, memory_mb_ms, durations)
 SELECT e.team, grain, date_trunc(unit, e.started_at, 'UTC'),
-       CASE grain WHEN 4 THEN '00000000-0000-0000-0000-000000000000'::uuid ELSE process_id END, origin, s.status, count(*), 0, 0, 0, 0,
+       CASE WHEN grain > 3 THEN '00000000-0000-0000-0000-000000000000'::uuid ELSE process_id END, origin, s.status, count(*), 0, 0, 0, 0,
        CASE s.status WHEN 4 THEN '{}'::integer[] ELSE ARRAY[count(*)] END
-  FROM executions e CROSS JOIN (VALUES (1, 'minute', interval '7 days'), (2, 'hour', interval '60 days'), (3, 'day', interval '60 days'), (4, 'hour', interval '60 days')) AS g (grain, unit, kept)
+  FROM executions e CROSS JOIN (VALUES (1, 'minute', interval '7 days'), (2, 'hour', interval '60 days'), (3, 'day', interval '60 days'), (4, 'hour', interval '60 days'), (5, 'minute', interval '7 days')) AS g (grain, unit, kept)
   CROSS JOIN LATERAL (VALUES (4), (e.status)) AS s (status)
  WHERE e.team = 'demo' AND NOT e.trial AND e.started_at > now() - kept
  GROUP BY 1, 2, 3, 4, 5, s.status
     ON CONFLICT DO NOTHING;
 INSERT INTO counted_days (until, hours_until)
 SELECT until, until FROM date_trunc('day', now() - interval '24 hours', 'UTC') AS until
-    ON CONFLICT (one) DO UPDATE SET until = excluded.until, hours_until = excluded.hours_until`
+    ON CONFLICT (one) DO UPDATE SET until = excluded.until, hours_until = excluded.hours_until;
+INSERT INTO summed_minutes (until) VALUES (date_trunc('hour', now() - interval '1 hour', 'UTC'))
+    ON CONFLICT (one) DO UPDATE SET until = excluded.until`

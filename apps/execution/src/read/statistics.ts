@@ -17,6 +17,7 @@ import type { Connections } from '../store/connections.ts'
 import { readFilledUntil } from '../store/counted-days.ts'
 import { grains, minutesKeptMs } from '../store/run-counts.ts'
 import { readStatistics, readUsage, type CountSpan, type StatisticsRow } from '../store/statistics.ts'
+import { readMinutesFilledUntil } from '../store/summed-minutes.ts'
 
 /** The most points of all series together, and the most items of a usage. */
 const mostPoints = 10_000
@@ -94,10 +95,13 @@ export class Statistics {
 
   /** The rows that make up a span from which nothing smaller than the bucket is told. */
   async #spansOf({ bucket, isOfAll, fromMs, toMs }: Asked): Promise<CountSpan[]> {
-    if (bucket === Bucket.MINUTE) return [{ grain: grains.minute, fromMs, toMs }]
+    if (bucket === Bucket.MINUTE) {
+      const untilMs = isOfAll ? await readMinutesFilledUntil(this.#connections) : 0
+      return spansOfAll([grains.minuteOfAll, grains.minute], fromMs, toMs, untilMs)
+    }
     const { daysMs, hoursMs } = await readFilledUntil(this.#connections)
     if (bucket === Bucket.DAY) return spansOfDays(fromMs, toMs, daysMs)
-    return isOfAll ? spansOfHours(fromMs, toMs, hoursMs) : [{ grain: grains.hour, fromMs, toMs }]
+    return spansOfAll([grains.hourOfAll, grains.hour], fromMs, toMs, isOfAll ? hoursMs : 0)
   }
 }
 
@@ -130,12 +134,17 @@ function spansOfDays(fromMs: number, toMs: number, filledUntilMs: number): Count
   ]
 }
 
-/** Hours of all processes where they are filled, and those of each process behind them. */
-function spansOfHours(fromMs: number, toMs: number, filledUntilMs: number): CountSpan[] {
+/** Rows of all processes where they are filled, and those of each process behind them. */
+function spansOfAll(
+  [ofAll, ofEach]: [number, number],
+  fromMs: number,
+  toMs: number,
+  filledUntilMs: number,
+): CountSpan[] {
   const until = Math.max(fromMs, Math.min(toMs, filledUntilMs))
   return [
-    { grain: grains.hourOfAll, fromMs, toMs: until },
-    { grain: grains.hour, fromMs: until, toMs },
+    { grain: ofAll, fromMs, toMs: until },
+    { grain: ofEach, fromMs: until, toMs },
   ]
 }
 

@@ -28,22 +28,32 @@ export async function fillDays(connections: Connections, signal: AbortSignal): P
     if (!(await fillDay(connections, day))) return
 }
 
-const sumsOf = (grain: number, at: string, processId: string) => `
+/** In a statement, sums of the rows of one grain from $1 on and before $2, as rows of another one. */
+const sumsOf = (of: number, grain: number, at: string, processId: string) => `
   SELECT team, ${grain}::smallint AS grain, ${at} AS at, ${processId} AS process_id, origin, status, sum(runs) AS runs, sum(run_ms),
          sum(log_bytes), sum(cpu_ms), sum(memory_mb_ms), sum_counts(durations)
-    FROM run_counts WHERE grain = ${grains.hour} AND at >= $1 AND at < $2 GROUP BY team, 3, 4, origin, status`
+    FROM run_counts WHERE grain = ${of} AND at >= $1 AND at < $2 GROUP BY team, 3, 4, origin, status`
 
-// In an order that the sums give: all are there before the first row is written, so that nobody who waits for open
-// transactions to end waits while they are made. Where hours are past retention, what is filled stays as it is.
-const fill = `
+/** In a statement, sums of all processes. */
+export const sumsOfAll = (of: number, grain: number): string => sumsOf(of, grain, 'at', `'${allProcesses}'::uuid`)
+
+/**
+ * A statement that writes sums. In an order that the sums give: all are there before the first row is written, so that
+ * nobody who waits for open transactions to end waits while they are made. Where what they are of is past retention, what is
+ * filled stays as it is.
+ */
+export const addSums = (sums: string): string => `
 INSERT INTO run_counts (team, grain, at, process_id, origin, status, runs, run_ms, log_bytes, cpu_ms, memory_mb_ms, durations)
-${sumsOf(grains.day, '$1::timestamptz', 'process_id')}
-UNION ALL ${sumsOf(grains.hourOfAll, 'at', `'${allProcesses}'::uuid`)}
+${sums}
 ORDER BY runs
     ON CONFLICT (team, grain, at, process_id, origin, status) DO UPDATE
    SET runs = excluded.runs, run_ms = excluded.run_ms, log_bytes = excluded.log_bytes, cpu_ms = excluded.cpu_ms,
        memory_mb_ms = excluded.memory_mb_ms, durations = excluded.durations
  WHERE excluded.runs >= run_counts.runs AND excluded.* IS DISTINCT FROM run_counts.*`
+
+const fill = addSums(
+  `${sumsOf(grains.hour, grains.day, '$1::timestamptz', 'process_id')} UNION ALL ${sumsOfAll(grains.hour, grains.hourOfAll)}`,
+)
 
 /** False where another replica fills one. */
 function fillDay(connections: Connections, day: number): Promise<boolean> {

@@ -9,10 +9,10 @@ import { endedStatuses } from './statuses.ts'
 export const runCountsReader = 'statistics'
 
 /**
- * Spans of time that rows of counts are of. Days, and hours of all processes, are no more than sums of the hours of each
- * process: who counts writes none.
+ * Spans of time that rows of counts are of. Days, and hours and minutes of all processes, are no more than sums of those of
+ * each process: who counts writes none.
  */
-export const grains = { minute: 1, hour: 2, day: 3, hourOfAll: 4 } as const
+export const grains = { minute: 1, hour: 2, day: 3, hourOfAll: 4, minuteOfAll: 5 } as const
 /** In rows of all processes, the id of the process. */
 export const allProcesses = '00000000-0000-0000-0000-000000000000'
 /** For how long minutes are kept, in ms. */
@@ -256,18 +256,29 @@ export async function addKilledUsage(pool: Queries, run: KilledRun): Promise<voi
   })
 }
 
+const minutesKept = `$1 * interval '1 ms'`
+const daysKept = (more: number) => `($2 + ${more}) * interval '1 day'`
+/** In a statement, a batch of rows of each grain that are kept no longer. */
+const forgotten = (
+  [
+    [grains.minute, minutesKept],
+    [grains.minuteOfAll, minutesKept],
+    [grains.hour, daysKept(1)],
+    [grains.day, daysKept(2)],
+    [grains.hourOfAll, daysKept(2)],
+  ] as const
+)
+  .map(
+    ([grain, kept]) =>
+      `(SELECT ctid FROM run_counts WHERE grain = ${grain} AND at < now() - ${kept} ORDER BY at LIMIT $3)`,
+  )
+  .join(' UNION ALL ')
+
 /** Forgets minutes after a week, hours and days with the executions: a batch at most of each. Gives how many rows it has removed. */
 export async function forgetRunCounts(pool: Queries, retentionDays: number, batch: number): Promise<number> {
   const { rowCount } = await pool.query({
     name: 'run-counts-forget',
-    text: `DELETE FROM run_counts WHERE ctid = ANY (ARRAY (
-             (SELECT ctid FROM run_counts WHERE grain = ${grains.minute} AND at < now() - $1 * interval '1 ms' ORDER BY at LIMIT $3)
-             UNION ALL
-             (SELECT ctid FROM run_counts WHERE grain = ${grains.hour} AND at < now() - ($2 + 1) * interval '1 day' ORDER BY at LIMIT $3)
-             UNION ALL
-             (SELECT ctid FROM run_counts WHERE grain = ${grains.day} AND at < now() - ($2 + 2) * interval '1 day' ORDER BY at LIMIT $3)
-             UNION ALL
-             (SELECT ctid FROM run_counts WHERE grain = ${grains.hourOfAll} AND at < now() - ($2 + 2) * interval '1 day' ORDER BY at LIMIT $3)))`,
+    text: `DELETE FROM run_counts WHERE ctid = ANY (ARRAY (${forgotten}))`,
     values: [minutesKeptMs, retentionDays, batch],
   })
   return rowCount ?? 0

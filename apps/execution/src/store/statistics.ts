@@ -70,17 +70,15 @@ export async function readStatistics(
   filter: CountFilter,
   { by, bucketMs, most }: { by: Grouping; bucketMs: number; most: number },
 ): Promise<StatisticsRow[] | undefined> {
-  // Most rows are like others of their time: what is summed up once is not read as often.
   const text = `WITH counts AS MATERIALIZED (
-      SELECT key, at, status, durations, sum(runs) AS runs, count(*) AS rows
-        FROM (${found(by, 'at, status, runs, durations', ofNoTrials)}) AS found GROUP BY key, at, status, durations
+      ${found(by, `${bucket}, status, runs, durations`, ofNoTrials)}
     ), sums AS (
-      SELECT key, ${bucket}, ${runsOf(RUNNING)} AS started, ${runsOf(FINISHED)} AS finished, ${runsOf(ERROR)} AS error,
-             ${runsOf(KILLED)} AS killed, ${runsOf(REJECTED)} AS rejected, sum(rows) AS rows
+      SELECT key, bucket, ${runsOf(RUNNING)} AS started, ${runsOf(FINISHED)} AS finished, ${runsOf(ERROR)} AS error,
+             ${runsOf(KILLED)} AS killed, ${runsOf(REJECTED)} AS rejected, count(*) AS rows
         FROM counts GROUP BY key, bucket
     ), bins AS (
-      SELECT key, ${bucket}, bin, sum(n * rows) AS n
-        FROM (SELECT key, at, rows, generate_subscripts(durations, 1) AS bin, unnest(durations) AS n FROM counts) AS d
+      SELECT key, bucket, bin, sum(n) AS n
+        FROM (SELECT key, bucket, generate_subscripts(durations, 1) AS bin, unnest(durations) AS n FROM counts) AS d
        WHERE n > 0 GROUP BY key, bucket, bin
     ), ranked AS (
       SELECT key, bucket, bin, sum(n) OVER (PARTITION BY key, bucket ORDER BY bin) AS upto, sum(n) OVER (PARTITION BY key, bucket) AS total
