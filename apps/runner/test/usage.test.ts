@@ -31,6 +31,18 @@ if p.get("exits"): os.kill(os.getpid(), signal.SIGKILL)
 if p.get("fails"): raise ValueError("no")
 return len(held)`
 
+/** Long enough to be looked at; they give the most MiB that they have held. */
+const peakInJavaScript = `
+const held = Buffer.alloc(40 * 1024 * 1024, 1)
+await new Promise((resolve) => setTimeout(resolve, 2500))
+return held.length && Number(/VmHWM:\\s+(\\d+)/.exec(require('fs').readFileSync('/proc/self/status', 'utf8'))[1]) / 1024`
+const peakInPython = `
+import time
+held = b"1" * (40 * 1024 * 1024)
+time.sleep(2.5)
+with open("/proc/self/status") as status:
+    return next(int(line.split()[1]) for line in status if line.startswith("VmHWM")) / 1024`
+
 interface Taken {
   cpuMs: number
   memoryMb: number
@@ -97,6 +109,18 @@ describe.each(places)('%s', (_, settings) => {
       expect(cpuMs).toBeLessThan(60_000)
       expect(memoryMb).toBeGreaterThan(5)
     })
+  })
+
+  test('a run that is looked at while it is on held what its process held, and nothing of what that is a fork of', async () => {
+    const [ofJavaScript, ofPython] = await Promise.all([
+      under.replica.run(peakInJavaScript),
+      runPython(under, peakInPython),
+    ])
+    for (const ended of [ofJavaScript, ofPython]) {
+      const peakMb = Number(ended.value)
+      expect(peakMb).toBeGreaterThan(40)
+      expect(Math.abs(takenBy(ended).memoryMb - peakMb)).toBeLessThanOrEqual(1)
+    }
   })
 
   test('process code has no say in it', async () => {

@@ -108,9 +108,11 @@ export class MemoryWatch {
     if (resident > limitMb * MB) void this.#lookClosely(child, own)
     const held = own.length > countedExactly ? resident : sumOf(own, privateBytes)
     const inFiles = own[0] === undefined ? 0 : fileBytes(own[0], inMemory)
-    if (child.language === 'javascript' || held <= muchMb * MB || own.length > countedExactly)
-      measured(child, held + inFiles)
-    else void this.#countInParts(child, own, inFiles)
+    if (own.length > countedExactly) measured(child, { held: held + inFiles, ofRun: held + inFiles })
+    else if (child.language === 'javascript' || held <= muchMb * MB) {
+      const ofRun = sumOfRun(processesOfRun(child, own), privateBytes)
+      measured(child, { held: held + inFiles, ofRun: ofRun + inFiles })
+    } else void this.#countInParts(child, own, inFiles)
     // The launcher has few.
     if ((own.length - 1) * openOfOne <= openFilesLimit) return
     if ((await openFiles(own, turns)) > openFilesLimit && child.task === task) tooManyOpen(child)
@@ -132,9 +134,12 @@ export class MemoryWatch {
     if (now < (this.#countedInParts.get(child) ?? 0)) return
     this.#countedInParts.set(child, now + partsEveryMs)
     const { task } = child
-    let bytes = inFiles
-    for (const process of processes) bytes += await proportionalBytes(process)
-    measured(child, bytes, child.task === task)
+    const ofRun = processesOfRun(child, processes)
+    const parts = new Map<Process, number>()
+    for (const process of processes) parts.set(process, await proportionalBytes(process))
+    const partOf = (process: Process) => parts.get(process)!
+    const held = sumOf(processes, partOf) + inFiles
+    measured(child, { held, ofRun: child.task === task ? sumOfRun(ofRun, partOf) + inFiles : 0 })
   }
 
   /** What is shared counts once. The kernel takes its time for that: one after the other, and not waited for. */
@@ -153,9 +158,17 @@ export class MemoryWatch {
   }
 }
 
-function measured(child: Child, bytes: number, isOfRun = true): void {
-  child.memoryMb = Math.round(bytes / MB)
-  if (isOfRun) child.meter.holds(child.memoryMb)
+/** In bytes: all that its processes hold, and what those of its run do. */
+function measured(child: Child, { held, ofRun }: { held: number; ofRun: number }): void {
+  child.memoryMb = Math.round(held / MB)
+  child.meter.holds(Math.round(ofRun / MB))
+}
+
+const processesOfRun = (child: Child, own: Process[]) => child.meter.ofRun(own, child.imports === 'shared')
+
+/** What the process that runs the code holds counts in full, as its peak does; of others what they add. */
+function sumOfRun([first, ...others]: Process[], of: (process: Process) => number): number {
+  return first === undefined ? 0 : first.residentBytes + sumOf(others, of)
 }
 
 function sumOf(processes: Process[], of: (process: Process) => number): number {

@@ -66,6 +66,22 @@ export class RunMeter {
     this.#seenCpu = Math.max(this.#seenCpu, usedMs)
   }
 
+  /**
+   * Of the processes below its launcher those of the run that is on, the one that runs the code first: what that is a fork
+   * of, the template where there is one, is none of them. All where it is not known which is which.
+   */
+  ofRun(all: Process[], hasTemplate: boolean): Process[] {
+    if (this.#child === 0) return all
+    const pids = new Set([this.#child])
+    for (const { pid, parent } of all) if (pids.has(parent)) pids.add(pid)
+    if (this.#language === 'javascript') return all.filter(({ pid }) => pids.has(pid))
+    const started = all.filter(({ pid }) => pids.has(pid) && pid !== this.#child)
+    const ages = new Map(started.map((each) => [each, timesOf(each.pid).started]))
+    // Of one that has just ended nothing is known.
+    const there = started.filter((each) => ages.get(each) !== 0)
+    return there.toSorted((a, b) => ages.get(a)! - ages.get(b)!).slice(hasTemplate ? 1 : 0)
+  }
+
   /** The run's processes together are seen to hold so much. */
   holds(memoryMb: number): void {
     this.#seenMb = Math.max(this.#seenMb, memoryMb)
