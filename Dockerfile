@@ -125,6 +125,8 @@ COPY --from=base /usr/local/lib/node_modules/npm /usr/local/lib/node_modules/npm
 RUN ln -s ../lib/node_modules/npm/bin/npm-cli.js /usr/local/bin/npm
 COPY --from=runner-files /app .
 RUN python3 -I apps/runner/children/compile_python.py apps/runner/children/python libs/jail/python
+# As gather.sh has the services compiled.
+RUN NODE_DISABLE_COMPILE_CACHE=1 node --random-seed=1 --predictable apps/runner/children/javascript/compile.js
 USER 1000:1000
 CMD ["apps/runner/src/main.ts"]
 

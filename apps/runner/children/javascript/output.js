@@ -10,7 +10,6 @@
 const { Console } = require('node:console')
 const { writeSync } = require('node:fs')
 const { Writable } = require('node:stream')
-const { performance } = require('node:perf_hooks')
 const { format } = require('node:util')
 
 const DEBUG = 1

@@ -11,6 +11,7 @@ import type { Logger } from '@automation/service'
 import type { Spares } from './spares.ts'
 import {
   childPrograms,
+  compileJavaScript,
   compilePython,
   packagesPath,
   programMounts,
@@ -34,7 +35,7 @@ export interface ChildLauncherOptions {
   logger: Logger
 }
 
-const slowly = 'Python children start more slowly: their modules could not be compiled ahead'
+const slowly = (language: string) => `${language} children start more slowly: their modules could not be compiled ahead`
 // The first versions of Python that runs processes.
 const oldest = [3, 11]
 
@@ -64,15 +65,16 @@ export class ChildLauncher {
    * configuration allows.
    */
   static async prepare({ python, memoryMb, tmpMb, ...options }: ChildLauncherOptions): Promise<ChildLauncher> {
-    const interpreter = await findInterpreter(python)
+    const compiling = compileJavaScript().catch((error) => void options.logger.info({ error }, slowly('JavaScript')))
+    const [interpreter, compiled] = await Promise.all([findInterpreter(python), compiling])
     const { path, version } = interpreter
     const withoutPython = isOlder(version) ? wordsOn(version) : undefined
     if (withoutPython !== undefined) options.logger.warn({ python: path }, withoutPython)
-    const programs = childPrograms({ python: withoutPython === undefined ? path : undefined, memoryMb })
+    const programs = childPrograms({ python: withoutPython === undefined ? path : undefined, compiled, memoryMb })
     const mounts = programMounts
     const [launcher] = await Promise.all([
       Launcher.prepare({ name: 'runner', interpreter, mounts, trials: programs, homeMb: tmpMb, ...options }),
-      withoutPython === undefined && compilePython(path).catch((error) => options.logger.info({ error }, slowly)),
+      withoutPython === undefined && compilePython(path).catch((error) => options.logger.info({ error }, slowly('Python'))),
     ])
     return new ChildLauncher(launcher, programs, withoutPython, version)
   }

@@ -16,6 +16,8 @@ export interface ChildProgram extends JailProgram {
 export interface ProgramOptions {
   /** The Python interpreter; undefined when there is none that can run Python processes. */
   python: string | undefined
+  /** What `compileJavaScript` has made; undefined where it could not. */
+  compiled: string | undefined
   memoryMb: number
 }
 
@@ -54,8 +56,17 @@ export async function compilePython(python: string): Promise<void> {
   await promisify(execFile)(python, ['-I', '-S', pathOf('compile_python.py'), pathOf('python'), jailPythonPath])
 }
 
+/**
+ * Has V8 compile ahead what JavaScript children consist of, and gives the path of that; otherwise each does so when it starts.
+ * Rejects where its directory can't be written, and it has not been done before.
+ */
+export async function compileJavaScript(): Promise<string> {
+  const { stdout } = await promisify(execFile)(process.execPath, [pathOf('javascript/compile.js')])
+  return stdout
+}
+
 /** The programs of the languages that can be run here. */
-export function childPrograms({ python, memoryMb }: ProgramOptions): ChildProgram[] {
+export function childPrograms({ python, compiled, memoryMb }: ProgramOptions): ChildProgram[] {
   // The service's own environment never reaches process code.
   const environment = (program: string) => ({
     PATH: `${join(program, '..')}:/usr/local/bin:/usr/bin:/bin`,
@@ -70,7 +81,7 @@ export function childPrograms({ python, memoryMb }: ProgramOptions): ChildProgra
         node,
         `--max-old-space-size=${Math.ceil(memoryMb * heapShare)}`,
         '--disable-sigusr1',
-        pathOf('javascript/main.js'),
+        ...(compiled === undefined ? [pathOf('javascript/main.js')] : [pathOf('javascript/start.js'), compiled]),
       ],
       dataLimitBytes: (nodeDataMb + nodeSlackMb + memoryMb) * MB,
       environment: environment(node),

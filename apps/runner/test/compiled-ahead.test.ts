@@ -1,0 +1,49 @@
+import { execFile } from 'node:child_process'
+import { stat } from 'node:fs/promises'
+import { promisify } from 'node:util'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { childPrograms, compileJavaScript } from '../src/children/programs.ts'
+import { processesBelow, processesWith } from './processes.ts'
+import { startRunner, type RunnerUnderTest } from './runner-under-test.ts'
+
+let under: RunnerUnderTest
+
+beforeAll(async () => {
+  under = await startRunner({ ISOLATION: 'none' })
+})
+afterAll(() => under.stop())
+
+// As start.js reads it.
+const looksAtFile = `
+  const file = require('node:fs').readFileSync(process.argv[1])
+  const end = 4 + file.readUInt32LE(0)
+  const script = new (require('node:vm').Script)(file.latin1Slice(4, end), { cachedData: file.subarray(end) })
+  console.log(script.cachedDataRejected)`
+
+test('what is compiled ahead is there for children of any account, and is made once', async () => {
+  const path = await compileJavaScript()
+  const { mode, ino } = await stat(path)
+  expect(mode & 0o777).toBe(0o644)
+  expect(await compileJavaScript()).toBe(path)
+  expect((await stat(path)).ino).toBe(ino)
+})
+
+test.each([32, 512, 65_536])('a Node with the options of children takes it: %i MB', async (memoryMb) => {
+  const compiled = await compileJavaScript()
+  const [{ program }] = childPrograms({ python: undefined, compiled, memoryMb }) as [{ program: string[] }]
+  const [node, ...options] = program.slice(0, -2)
+  const { stdout } = await promisify(execFile)(node!, [...options, '-e', looksAtFile, compiled])
+  expect(stdout.trim()).toBe('false')
+})
+
+test('children start from it', async () => {
+  expect((await under.replica.run('return 1')).value).toBe(1)
+  const compiled = await compileJavaScript()
+  const below = processesBelow(process.pid)
+  expect(processesWith(compiled).filter((pid) => below.includes(pid))).not.toEqual([])
+})
+
+test('where nothing could be compiled ahead, they start from their modules', () => {
+  const [{ program }] = childPrograms({ python: undefined, compiled: undefined, memoryMb: 512 }) as [{ program: string[] }]
+  expect(program.at(-1)).toMatch(/main\.js$/)
+})
