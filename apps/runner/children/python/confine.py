@@ -18,8 +18,6 @@ LANDLOCK_CREATE_RULESET = 444
 LANDLOCK_RESTRICT_SELF = 446
 SCOPES = 3
 SCOPES_FROM = 6
-# Where a domain further up has rules of many ports, each below it copies them, which takes 15 ms and 4 MB.
-TOO_LONG_S = 0.002
 HOST_NAME = "run"
 LAST_RESORT_S = 5.0
 # Waits also for those that don't end with SIGCHLD.
@@ -52,12 +50,17 @@ _filter = None
 _is_isolated = True
 
 
-def prepare():
-    """Looks what is to be had here, and makes the ruleset, or the filter, that all forks share."""
+def prepare(has_domains):
+    """
+    Looks what is to be had here, and makes the ruleset, or the filter, that all forks share. `has_domains`: forks have
+    Landlock domains of their own where the kernel has such; each copies the rules of those above, which takes 15 ms and
+    4 MB where they are of many ports.
+    """
     global _is_isolated
     _is_isolated = prctl(PR_GET_SECCOMP, 0, 0, 0, 0) != 0
     shield()
-    _prepare_ruleset()
+    if has_domains:
+        _prepare_ruleset()
 
 
 def _prepare_ruleset():
@@ -69,23 +72,20 @@ def _prepare_ruleset():
     if ruleset < 0:
         return
     os.set_inheritable(ruleset, False)
-    if _is_quick(ruleset):
-        _ruleset = ruleset
-    else:
-        os.close(ruleset)
+    _ruleset = ruleset
 
 
 def confine_run():
     """
     From now on this process, and all below it, can't signal or trace any that is not below it, nor reach its abstract
-    sockets. Where a domain of its own would take too long, it leads a session of its own, and a filter keeps its
-    signals from the process that prepared this; that one must not be dumpable, so that it can't be traced. False
-    without either. Where there is no isolation around both, there is none between them.
+    sockets. Without a domain of its own it leads a session of its own, and a filter keeps its signals from the process
+    that prepared this; that one must not be dumpable, so that it can't be traced. False without either. Where there is
+    no isolation around both, there is none between them.
     """
     if not _is_isolated:
         return False
-    if _ruleset is not None:
-        return _syscall(LANDLOCK_RESTRICT_SELF, _ruleset, 0) == 0
+    if _ruleset is not None and _syscall(LANDLOCK_RESTRICT_SELF, _ruleset, 0) == 0:
+        return True
     if os.getsid(0) != os.getpid():
         os.setsid()
     prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0)
@@ -166,16 +166,6 @@ def _may_end_all():
         return os.getppid() == _parent
     except OSError:
         return False
-
-
-def _is_quick(ruleset):
-    """Tried in a fork that is thrown away."""
-    fork = os.fork()
-    if fork == 0:
-        since = time.perf_counter()
-        done = _syscall(LANDLOCK_RESTRICT_SELF, ruleset, 0) == 0
-        os._exit(0 if done and time.perf_counter() - since < TOO_LONG_S else 1)
-    return os.waitpid(fork, 0)[1] == 0
 
 
 def _syscall(number, *values):

@@ -1,7 +1,7 @@
 """
-A child that runs Python processes, one run at a time. This process never sees user code run: it keeps one fork ready
-ahead, passes frames between it and the runner, ends all of it when its run is over, and imports what of Python's own
-library its program names.
+main.py [domains]: a child that runs Python processes, one run at a time. This process never sees user code run: it keeps
+one fork ready ahead, passes frames between it and the runner, ends all of it when its run is over, and imports what of
+Python's own library its program names. `domains`: forks get Landlock domains of their own.
 """
 
 import os
@@ -18,7 +18,7 @@ with warm.forks_noted():
     import zygote
 
 try:
-    zygote.Zygote().serve()
+    zygote.Zygote(has_domains="domains" in sys.argv).serve()
 except BaseException:
     # A fault of this program itself.
     os.write(2, traceback.format_exc().encode())

@@ -13,6 +13,7 @@ import {
   childPrograms,
   compileJavaScript,
   compilePython,
+  inIsolation,
   packagesPath,
   programMounts,
   type ChildLanguage,
@@ -76,7 +77,8 @@ export class ChildLauncher {
       Launcher.prepare({ name: 'runner', interpreter, mounts, trials: programs, homeMb: tmpMb, ...options }),
       withoutPython === undefined && compilePython(path).catch((error) => options.logger.info({ error }, slowly('Python'))),
     ])
-    return new ChildLauncher(launcher, programs, withoutPython, version)
+    const started = programs.map((each) => inIsolation(each, launcher.isolation))
+    return new ChildLauncher(launcher, started, withoutPython, version)
   }
 
   /** In which children are; undefined where they have none. */

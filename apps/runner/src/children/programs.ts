@@ -3,7 +3,7 @@ import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
-import { jailPythonPath, nodeMount, shownRoot, type JailProgram, type ProgramMount } from '@automation/jail'
+import { jailPythonPath, nodeMount, shownRoot, type Isolation, type JailProgram, type ProgramMount } from '@automation/jail'
 
 /** The languages that children speak. */
 export type ChildLanguage = 'javascript' | 'python'
@@ -95,4 +95,14 @@ export function childPrograms({ python, compiled, memoryMb }: ProgramOptions): C
       environment: { ...environment(python), LD_BIND_NOW: '1' },
     })
   return programs
+}
+
+/**
+ * As it is started in this isolation: Python children give each run a Landlock domain of its own, but on the network of the
+ * host, where each of them would copy the rules for all ports.
+ */
+export function inIsolation(program: ChildProgram, { network }: Pick<Isolation, 'network'>): ChildProgram {
+  return program.language === 'javascript' || network === 'host'
+    ? program
+    : { ...program, program: [...program.program, 'domains'] }
 }

@@ -19,13 +19,13 @@ test('the isolation in force is on /readyz', async () => {
   })
 })
 
-// A process that forks a run, as the children that run Python do.
-const confined = `
+/** A process that forks a run, as the children that run Python do. */
+const confined = (hasDomains: boolean) => `
 import ctypes, os, subprocess, sys
 sys.path[:0] = ['/opt/automation/apps/runner/children/python', '/opt/automation/libs/jail/python', ${JSON.stringify(fileURLToPath(new URL('../../children/python', import.meta.url)))}, ${JSON.stringify(jailPythonPath)}]
 import confine
 ctypes.CDLL(None).prctl(36, 1, 0, 0, 0)
-confine.prepare()
+confine.prepare(${hasDomains ? 'True' : 'False'})
 reading, writing = os.pipe()
 if os.fork() == 0:
     is_confined = confine.confine_run()
@@ -159,8 +159,9 @@ for (const level of [...levels, { name: 'none', refuses: [], needs: [], settings
     test.skipIf(level.name === 'pod' || level.name === 'none')(
       'a run of Python is kept from the process that forked it, which ends all that it left',
       async () => {
+        const script = confined(level.settings['ISOLATION_NETWORK'] === 'own')
         const source = `
-        const { stdout, stderr } = require('child_process').spawnSync('python3', ['-I', '-c', ${JSON.stringify(confined)}])
+        const { stdout, stderr } = require('child_process').spawnSync('python3', ['-I', '-c', ${JSON.stringify(script)}])
         return stdout.toString().trim() || stderr.toString()`
         expect(await value(source)).toBe('confined: True, signals: refused, left: none')
       },
