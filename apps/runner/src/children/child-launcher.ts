@@ -75,7 +75,8 @@ export class ChildLauncher {
     const mounts = programMounts
     const [launcher] = await Promise.all([
       Launcher.prepare({ name: 'runner', interpreter, mounts, trials: programs, homeMb: tmpMb, ...options }),
-      withoutPython === undefined && compilePython(path).catch((error) => options.logger.info({ error }, slowly('Python'))),
+      withoutPython === undefined &&
+        compilePython(path).catch((error) => options.logger.info({ error }, slowly('Python'))),
     ])
     const started = programs.map((each) => inIsolation(each, launcher.isolation))
     return new ChildLauncher(launcher, started, withoutPython, version)

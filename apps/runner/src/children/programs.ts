@@ -3,7 +3,14 @@ import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
-import { jailPythonPath, nodeMount, shownRoot, type Isolation, type JailProgram, type ProgramMount } from '@automation/jail'
+import {
+  jailPythonPath,
+  nodeMount,
+  shownRoot,
+  type Isolation,
+  type JailProgram,
+  type ProgramMount,
+} from '@automation/jail'
 
 /** The languages that children speak. */
 export type ChildLanguage = 'javascript' | 'python'

@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process'
 import { stat } from 'node:fs/promises'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { childPrograms, compileJavaScript } from '../src/children/programs.ts'
+import { childPrograms, compileJavaScript, inIsolation } from '../src/children/programs.ts'
 import { processesBelow, processesWith } from './processes.ts'
 import { startRunner, type RunnerUnderTest } from './runner-under-test.ts'
 
@@ -44,6 +44,16 @@ test('children start from it', async () => {
 })
 
 test('where nothing could be compiled ahead, they start from their modules', () => {
-  const [{ program }] = childPrograms({ python: undefined, compiled: undefined, memoryMb: 512 }) as [{ program: string[] }]
+  const [{ program }] = childPrograms({ python: undefined, compiled: undefined, memoryMb: 512 }) as [
+    { program: string[] },
+  ]
   expect(program.at(-1)).toMatch(/main\.js$/)
+})
+
+test('forks of Python children get Landlock domains of their own but below the rules for all ports', () => {
+  const programs = childPrograms({ python: 'python3', compiled: undefined, memoryMb: 512 })
+  const python = programs.find(({ language }) => language === 'python')!
+  expect(inIsolation(python, { network: 'host' })).toEqual(python)
+  for (const network of ['own', 'alone'] as const)
+    expect(inIsolation(python, { network }).program).toEqual([...python.program, 'domains'])
 })
