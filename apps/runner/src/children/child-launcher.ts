@@ -66,7 +66,10 @@ export class ChildLauncher {
    * configuration allows.
    */
   static async prepare({ python, memoryMb, tmpMb, ...options }: ChildLauncherOptions): Promise<ChildLauncher> {
-    const compiling = compileJavaScript().catch((error) => void options.logger.info({ error }, slowly('JavaScript')))
+    const compiling = compileJavaScript().catch((error) => {
+      options.logger.info({ error }, slowly('JavaScript'))
+      return undefined
+    })
     const [interpreter, compiled] = await Promise.all([findInterpreter(python), compiling])
     const { path, version } = interpreter
     const withoutPython = isOlder(version) ? wordsOn(version) : undefined
