@@ -30,7 +30,7 @@ test('what is compiled ahead is there for children of any account, and is made o
 
 test.each([32, 512, 65_536])('a Node with the options of children takes it: %i MB', async (memoryMb) => {
   const compiled = await compileJavaScript()
-  const [{ program }] = childPrograms({ python: undefined, compiled, memoryMb }) as [{ program: string[] }]
+  const { program } = childPrograms({ python: undefined, compiled, memoryMb })[0]!
   const [node, ...options] = program.slice(0, -2)
   const { stdout } = await promisify(execFile)(node!, [...options, '-e', looksAtFile, compiled])
   expect(stdout.trim()).toBe('false')
@@ -44,9 +44,7 @@ test('children start from it', async () => {
 })
 
 test('where nothing could be compiled ahead, they start from their modules', () => {
-  const [{ program }] = childPrograms({ python: undefined, compiled: undefined, memoryMb: 512 }) as [
-    { program: string[] },
-  ]
+  const { program } = childPrograms({ python: undefined, compiled: undefined, memoryMb: 512 })[0]!
   expect(program.at(-1)).toMatch(/main\.js$/)
 })
 
