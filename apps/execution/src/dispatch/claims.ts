@@ -49,6 +49,8 @@ export class Claims {
   readonly #looking = new Map<string, { again: boolean }>()
   /** Claims and hand-overs that are on their way. */
   readonly #underWay = new Set<Promise<void>>()
+  /** Runs that are claimed and not handed over yet, by pool and team: how many. */
+  readonly #handOvers = new Map<string, number>()
   /** When teams had no slot for what was in their queues, the last time. */
   readonly #heldAtMs = new LRUCache<string, number>({ max: 10_000 })
   #quiet = false
@@ -140,7 +142,7 @@ export class Claims {
   async #round(pool: string): Promise<boolean> {
     const { runners, backlog } = this.#context
     const { slots } = runners
-    const inFlight = (team: string) => slots.holds(pool, team)
+    const inFlight = (team: string) => this.#inFlight(pool, team)
     const teamsOf = (languages: Languages) => {
       const canServe = (team: string) => slots.hasFor({ pool, languages }, team)
       return backlog.turns(pool, teamsPerClaim, { languages, inFlight, canServe })
@@ -154,9 +156,9 @@ export class Claims {
 
   /** One claim; whether it brought runs, or a team less to ask for. */
   async #claim(pool: string, { languages, teams, slots }: Portion): Promise<boolean> {
-    const { backlog, limits, metrics, runners, signals } = this.#context
+    const { backlog, limits, metrics, signals } = this.#context
     const sessions = slots.map(({ sessionId }) => sessionId)
-    const inFlight = teams.map((team) => runners.slots.holds(pool, team))
+    const inFlight = teams.map((team) => this.#inFlight(pool, team))
     const only = languages === allLanguages ? undefined : languages
     const request: ClaimRequest = {
       pool,
@@ -239,8 +241,7 @@ export class Claims {
   async #handOver(run: Claimed, slot: Slot, fence: bigint): Promise<void> {
     const { specs, specMaxBytes, runners, forced } = this.#context
     const { id, team, processId, versionId } = run
-    // From here on it is in flight, whatever the hand-over waits for.
-    runners.slots.hold(run.pool, team)
+    this.#countHandOver(run, 1)
     try {
       const name = { team, identifier: processId, tag: versionId ?? '' }
       const spec = await this.#untilReachable(() => specs.resolveAgain(name, run.traceparent ?? undefined))
@@ -272,8 +273,20 @@ export class Claims {
       const explanation = error instanceof Failure ? error.message : 'The run could not be handed over'
       await this.#untilReachable(() => forced.fail([id], explanation))
     } finally {
-      runners.slots.leave(run.pool, team)
+      this.#countHandOver(run, -1)
     }
+  }
+
+  /** Runs of the team in this pool that have their slot here, or are about to be handed over. */
+  #inFlight(pool: string, team: string): number {
+    return this.#context.runners.slots.holds(pool, team) + (this.#handOvers.get(`${pool} ${team}`) ?? 0)
+  }
+
+  #countHandOver({ pool, team }: Claimed, more: 1 | -1): void {
+    const key = `${pool} ${team}`
+    const count = (this.#handOvers.get(key) ?? 0) + more
+    if (count > 0) this.#handOvers.set(key, count)
+    else this.#handOvers.delete(key)
   }
 
   async #untilReachable<T>(ask: () => Promise<T>): Promise<T> {
