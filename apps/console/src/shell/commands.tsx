@@ -63,8 +63,7 @@ export function Commands({ team }: { team: string }) {
     window.addEventListener('keydown', listener, true)
     return () => window.removeEventListener('keydown', listener, true)
   }, [])
-  // A dialog tells that it has closed when another one may be open.
-  const closed = (shown: 'palette' | 'keys') => setOpen((now) => (now === shown ? undefined : now))
+  const close = () => setOpen(undefined)
   const openPalette = () => {
     setPasted('')
     setOpen('palette')
@@ -76,8 +75,8 @@ export function Commands({ team }: { team: string }) {
         <span className={styles.word}>Search</span> <kbd>Ctrl K</kbd>
       </Button>
       <Suspense fallback={null}>
-        {open === 'palette' && <Palette team={team} text={pasted} onClose={() => closed('palette')} />}
-        {open === 'keys' && <ShortcutList onClose={() => closed('keys')} />}
+        {open === 'palette' && <Palette team={team} text={pasted} onClose={close} />}
+        {open === 'keys' && <ShortcutList onClose={close} />}
       </Suspense>
     </>
   )
