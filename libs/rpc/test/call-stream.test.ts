@@ -1,7 +1,14 @@
 import { once } from 'node:events'
 import { create, fromBinary, toBinary } from '@bufbuild/protobuf'
 import { CarryRequestSchema, CarryResponseSchema, type Answer } from '@automation/contract/wire/v1/calls'
-import { Client as Channel, credentials, Metadata, Server, ServerCredentials, type ServerDuplexStream } from '@grpc/grpc-js'
+import {
+  Client as Channel,
+  credentials,
+  Metadata,
+  Server,
+  ServerCredentials,
+  type ServerDuplexStream,
+} from '@grpc/grpc-js'
 import { afterEach, expect, test } from 'vitest'
 import { ProbeService, AnswerSchema, QuestionSchema } from './probe/probe_pb.ts'
 import { bearer, call, handlers, networkTo, serveProbe, user, type ProbeHandlers } from './shapes.ts'
