@@ -195,7 +195,7 @@ describe.runIf(builder !== undefined)('a release', () => {
         join(made, path),
       )
     const ofPackages = await archivesIn(packages)
-    expect(ofPackages).toHaveLength(4)
+    expect(ofPackages).toHaveLength(5)
     const archives = [...ofPackages, ...(await archivesIn(out))]
     for (const path of archives) {
       const isWheel = path.endsWith('.whl')
