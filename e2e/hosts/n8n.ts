@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { cp, mkdir, rm, writeFile } from 'node:fs/promises'
+import { cp, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Readable } from 'node:stream'
 import { text } from 'node:stream/consumers'
@@ -282,17 +282,15 @@ async function copiedTo(folder: string, from: string): Promise<string> {
 async function checkTypes(modules: string, source: string): Promise<void> {
   const compilerOptions = {
     ...{ target: 'es2023', module: 'nodenext', strict: true, noUncheckedIndexedAccess: true, noEmit: true },
-    ...{ allowImportingTsExtensions: true, skipLibCheck: true, types: [] as string[] },
+    ...{ allowImportingTsExtensions: true, skipLibCheck: true, types: ['node'] },
     ...{ typeRoots: [join(repositoryRoot, 'node_modules/@types')], erasableSyntaxOnly: true },
   }
-  compilerOptions.types = ['node']
   const config = join(source, 'tsconfig.json')
   await writeFile(config, JSON.stringify({ compilerOptions, include: ['credentials', 'nodes'] }))
   await ended(process.execPath, [join(modules, 'typescript/bin/tsc'), '-p', config])
 }
 
 async function lint(modules: string, source: string): Promise<void> {
-  await mkdir(source, { recursive: true })
   await cp(join(import.meta.dirname, 'n8n-rules.mjs'), join(source, 'eslint.config.mjs'))
   const args = [join(modules, 'eslint/bin/eslint.js'), '--max-warnings', '0', 'credentials', 'nodes', 'package.json']
   await ended(process.execPath, args, source)
