@@ -1,6 +1,6 @@
 import type { Browser } from 'playwright-core'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { at, openBrowser, subject, visit } from './browser.ts'
+import { at, openBrowser, subject, visit, withoutStream } from './browser.ts'
 
 let browser: Browser
 beforeAll(async () => {
@@ -33,6 +33,40 @@ test('the first page asks once who is signed in, before its scripts run, and at 
   await page.getByRole('heading', { name: 'Last failures' }).waitFor()
   expect(order.filter((one) => one === 'asks /session')).toEqual(['asks /session'])
   expect(complaints).toEqual([])
+  await context.close()
+})
+
+test('what Home shows of the team that was open last is asked for before its scripts come, and once', async () => {
+  const visited = await visit(browser)
+  const { context, page, complaints } = visited
+  await withoutStream(visited)
+  await page.addInitScript((team) => localStorage.setItem('kept:team', JSON.stringify([team])), subject.team)
+  const asked: string[] = []
+  page.on('request', (request) => {
+    const { pathname, search } = new URL(request.url())
+    if (pathname.startsWith('/api/')) asked.push(pathname.split('/rest/')[1] + search)
+  })
+  const early = ['processes/summaries?', 'executions?', 'executions/statistics?', 'limits']
+  const isAsked = (start: string) => asked.some((one) => one.startsWith(start))
+  await page.route('**/assets/start-*.js', async (route) => {
+    await expect.poll(() => early.every(isAsked)).toBe(true)
+    await route.continue()
+  })
+  await page.goto(at(''))
+  await page.getByRole('link', { name: 'Failing order' }).first().waitFor()
+  // Limits are asked for again with time.
+  const once = asked.filter((one) => early.some((start) => one.startsWith(start)) && one !== 'limits')
+  expect(once.toSorted()).toEqual([...new Set(once)].toSorted())
+  expect(complaints).toEqual([])
+  await context.close()
+})
+
+test('an answer that came too early to be good is asked for again', async () => {
+  const { context, page } = await visit(browser)
+  await page.addInitScript((team) => localStorage.setItem('kept:team', JSON.stringify([team])), subject.team)
+  await page.route('**/rest/processes/summaries?*', (route) => route.fulfill({ status: 401, json: {} }), { times: 1 })
+  await page.goto(at(''))
+  await page.getByRole('heading', { name: 'Last failures' }).waitFor()
   await context.close()
 })
 

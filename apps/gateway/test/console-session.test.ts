@@ -300,6 +300,8 @@ describe('the files of the console', () => {
       'referrer-policy': 'no-referrer',
       'x-content-type-options': 'nosniff',
     })
+    expect(headers.get('content-encoding')).toBe('gzip')
+    expect((await ask('GET', '/', { 'accept-encoding': 'identity' })).headers.get('content-encoding')).toBeNull()
     const terminal = await ask('GET', '/terminal.html')
     expect(await terminal.text()).toContain('terminal')
     expect(terminal.headers.get('content-security-policy')).toContain("style-src 'self' 'unsafe-inline';")

@@ -1,6 +1,7 @@
 import 'uplot/dist/uPlot.min.css'
 import { useEffect, useRef } from 'react'
 import uPlot from 'uplot'
+import { clockOf, dayOf } from '../rules/local-times.ts'
 import type { ChartProps, Series } from './chart.tsx'
 
 interface Props extends ChartProps {
@@ -102,11 +103,10 @@ const isWhole = (series: readonly Series[]): boolean =>
 /** A time as an axis has it: the day where a day or the axis begins, else the clock of 24 hours. */
 function timeWords(second: number, index: number, all: readonly number[]): string {
   const at = new Date(second * 1000)
-  const day = at.toLocaleDateString('en-GB', { day: 'numeric', month: 'short' })
-  const clock = at.toLocaleTimeString('en-GB', { hour: '2-digit', minute: '2-digit' })
-  if (all.every((one) => new Date(one * 1000).getHours() === 0)) return day
+  if (all.every((one) => new Date(one * 1000).getHours() === 0)) return dayOf(second * 1000)
   const isNewDay = index === 0 || at.toDateString() !== new Date((all[index - 1] ?? 0) * 1000).toDateString()
-  return isNewDay ? `${clock}\n${day}` : clock
+  const clock = clockOf(second * 1000)
+  return isNewDay ? `${clock}\n${dayOf(second * 1000)}` : clock
 }
 
 /** From half a bucket before the first to half a bucket behind the last, in seconds. */

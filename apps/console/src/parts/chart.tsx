@@ -1,4 +1,5 @@
 import { lazy, Suspense, useState } from 'react'
+import { dayAndClockOf } from '../rules/local-times.ts'
 import { Button } from './button.tsx'
 import styles from './chart.module.css'
 
@@ -24,13 +25,23 @@ export interface ChartProps {
   onBrush?: (from: number, to: number) => void
 }
 
-const Canvas = lazy(() => import('./chart-canvas.tsx'))
+// Texts are drawn first: a picture takes longer.
+const Canvas = lazy(async () => {
+  await untilIdle()
+  return import('./chart-canvas.tsx')
+})
 
-const local = (at: number) => new Date(at).toLocaleString('en-GB', { dateStyle: 'medium', timeStyle: 'short' })
+/** Until the browser has drawn what it has and has nothing else to do, at most half a second. */
+const untilIdle = (): Promise<void> =>
+  new Promise((resolve) => {
+    // Safari has no such callback.
+    if ('requestIdleCallback' in window) requestIdleCallback(() => resolve(), { timeout: 500 })
+    else setTimeout(resolve)
+  })
 
 /** Values over time as a picture, and as a table for who does not see it or wants the figures. */
 export function Chart(props: ChartProps) {
-  const { title, times, series, format = String, formatTime = local, height = 180 } = props
+  const { title, times, series, format = String, formatTime = dayAndClockOf, height = 180 } = props
   const [isTable, setTable] = useState(false)
   return (
     <figure className={styles.chart}>

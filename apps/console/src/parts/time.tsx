@@ -1,4 +1,5 @@
 import { useSyncExternalStore } from 'react'
+import { ownZone } from '../rules/local-times.ts'
 
 const relative = new Intl.RelativeTimeFormat('en', { numeric: 'auto', style: 'short' })
 const absolute = new Intl.DateTimeFormat('en-GB', { dateStyle: 'medium', timeStyle: 'medium' })
@@ -41,9 +42,8 @@ export function Time({ at }: { at: string | undefined }) {
   const present = useNow()
   if (at === undefined) return <>–</>
   const date = new Date(at)
-  const zone = Intl.DateTimeFormat().resolvedOptions().timeZone
   return (
-    <time dateTime={at} title={`${absolute.format(date)} ${zone}\n${date.toISOString()}`}>
+    <time dateTime={at} title={`${absolute.format(date)} ${ownZone}\n${date.toISOString()}`}>
       {ago(date.getTime(), present)}
     </time>
   )

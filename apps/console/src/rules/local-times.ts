@@ -1,3 +1,20 @@
+// A format takes longer to make than to use.
+const clock = new Intl.DateTimeFormat('en-GB', { hour: '2-digit', minute: '2-digit' })
+const day = new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'short' })
+const dayAndClock = new Intl.DateTimeFormat('en-GB', { dateStyle: 'medium', timeStyle: 'short' })
+
+/** The zone of the browser, such as `Europe/Berlin`. */
+export const ownZone: string = clock.resolvedOptions().timeZone
+
+/** The clock of 24 hours at a time in milliseconds since 1970, in the zone of the browser: `07:30`. */
+export const clockOf = (atMs: number): string => clock.format(atMs)
+
+/** The day there: `24 Nov`. */
+export const dayOf = (atMs: number): string => day.format(atMs)
+
+/** The day with its year, and the clock: `24 Nov 2026, 07:30`. */
+export const dayAndClockOf = (atMs: number): string => dayAndClock.format(atMs)
+
 /** A time as an input of the type datetime-local has it, in the zone of the browser. */
 export function localInput(at: string): string {
   const date = new Date(at)

@@ -1,6 +1,7 @@
 import { createHash, randomBytes } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import { extname, join } from 'node:path'
+import { gzipSync } from 'node:zlib'
 import type { Answer, AnswerHeaders, Exchange } from '../http/exchange.ts'
 import { methodNotAllowed, noSuchRoute } from '../http/refusals.ts'
 import { contentPolicy, pagePolicy, programPolicy } from './page-policy.ts'
@@ -51,7 +52,9 @@ export class ConsoleFiles {
     }
     // A page in the place of a part that a newer build has no more would only be taken for a damaged one.
     if (path.startsWith('/assets/')) throw noSuchRoute()
-    return (isFile && path.endsWith('.html') ? await this.#page(path) : undefined) ?? (await this.#home(frameAncestors))
+    const isPage = isFile && path.endsWith('.html')
+    const page = (isPage ? await this.#page(path) : undefined) ?? (await this.#home(frameAncestors))
+    return encodingsFor(headers['accept-encoding']).some(([name]) => name === 'gzip') ? zipped(page) : page
   }
 
   async #file(path: string, headers: Exchange['incoming']['headers']): Promise<Answer | undefined> {
@@ -149,9 +152,15 @@ function document(status: number, body: string, policy: string): Answer {
   const headers = {
     'Content-Type': 'text/html; charset=utf-8',
     'Cache-Control': 'no-cache',
+    Vary: 'Accept-Encoding',
     'Content-Security-Policy': policy,
   }
   return { status, headers, body }
+}
+
+/** A document in fewer bytes. Nothing of it comes with the request, so its length tells nothing of the nonce. */
+function zipped({ status, headers, body }: Answer): Answer {
+  return { status, headers: { ...headers, 'Content-Encoding': 'gzip' }, body: gzipSync(body) }
 }
 
 function newNonce(): string {

@@ -3,12 +3,11 @@ import { useComingFirings } from '../../api/queries/home.ts'
 import { Answer } from '../../parts/page-states.tsx'
 import { Card } from '../../parts/page.tsx'
 import { Time, useNow } from '../../parts/time.tsx'
+import { clockOf } from '../../rules/local-times.ts'
 import styles from './home.module.css'
 
 const MINUTE_MS = 60_000
 const SHOWN = 8
-
-const clock = (at: string) => new Date(at).toLocaleTimeString('en-GB', { hour: '2-digit', minute: '2-digit' })
 
 /** What the schedules start next. */
 export function ComingFirings({ team }: { team: string }) {
@@ -39,7 +38,7 @@ export function ComingFirings({ team }: { team: string }) {
                     {processSlug}
                   </Link>
                   <span className={styles.soft}>
-                    {clock(nominalAt)}, <Time at={nominalAt} />
+                    {clockOf(Date.parse(nominalAt))}, <Time at={nominalAt} />
                   </span>
                 </li>
               ))}

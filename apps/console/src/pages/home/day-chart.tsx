@@ -5,8 +5,7 @@ import { Chart } from '../../parts/chart.tsx'
 import { Card } from '../../parts/page.tsx'
 import { useNow } from '../../parts/time.tsx'
 import { failedIn, HOUR_MS, lastDay } from '../../rules/last-day.ts'
-
-const hourOf = (at: number) => new Date(at).toLocaleTimeString('en-GB', { hour: '2-digit', minute: '2-digit' })
+import { clockOf } from '../../rules/local-times.ts'
 
 /** The executions of the last day by the hour in which they ended; dragging leads to those of a time. */
 export function DayChart({ team }: { team: string }) {
@@ -30,7 +29,7 @@ export function DayChart({ team }: { team: string }) {
         title="Executions in 24 hours"
         times={times}
         series={series}
-        formatTime={hourOf}
+        formatTime={clockOf}
         look="bars"
         height={150}
         onBrush={(from, to) =>

@@ -6,6 +6,7 @@ import { Answer } from '../../parts/page-states.tsx'
 import { useNow } from '../../parts/time.tsx'
 import { useCurlKey } from '../../parts/use-curl-key.ts'
 import { addDays, addMonths, firstOfMonth, localTime, mondayOf, startOf, type Day } from '../../rules/calendar.ts'
+import { ownZone } from '../../rules/local-times.ts'
 import { MonthView } from './month-view.tsx'
 import { WeekView } from './week-view.tsx'
 import styles from './schedules.module.css'
@@ -26,7 +27,6 @@ export function CalendarView({ team }: { team: string }) {
 function Calendar({ team, teamZone }: { team: string; teamZone: string }) {
   const search = useSearch({ from: ROUTE })
   const navigate = useNavigate()
-  const ownZone = Intl.DateTimeFormat().resolvedOptions().timeZone
   const zone = search['zone'] === 'own' ? ownZone : teamZone
   const now = useNow()
   const today = localTime(zone, now).day

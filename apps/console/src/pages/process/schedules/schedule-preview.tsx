@@ -1,6 +1,7 @@
 import type { PreviewedTime } from '../../../api/queries/process-schedules.ts'
 import { icons } from '../../../parts/icons.tsx'
 import { Time } from '../../../parts/time.tsx'
+import { ownZone } from '../../../rules/local-times.ts'
 import { wordsOfTime } from './words-of-time.ts'
 import styles from './schedules.module.css'
 import tab from '../tab.module.css'
@@ -19,7 +20,6 @@ const notes = {
 
 /** The next times of what is being typed, in the zone that they are read in and in one's own where that is another. */
 export function SchedulePreview({ zone, times, isOld }: Props) {
-  const own = Intl.DateTimeFormat().resolvedOptions().timeZone
   if (times.length === 0) return <p className={tab.soft}>It is never due.</p>
   return (
     <div className={isOld ? styles.old : undefined}>
@@ -29,7 +29,7 @@ export function SchedulePreview({ zone, times, isOld }: Props) {
             <span className={styles.time}>{wordsOfTime(at, zone)}</span>
             <span className={tab.soft}>
               <Time at={at} />
-              {own !== zone && `, ${wordsOfTime(at, own)} here`}
+              {ownZone !== zone && `, ${wordsOfTime(at, ownZone)} here`}
             </span>
             {note && (
               <span className={styles.note}>
