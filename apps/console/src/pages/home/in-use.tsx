@@ -53,7 +53,7 @@ function NotFinished({ team, failed, ended = 0 }: { team: string; failed: number
       <Link to="/t/$team/executions" params={{ team }} search={{ status: 'ERROR,KILLED,REJECTED' }}>
         {failed.toLocaleString('en')} not finished
       </Link>
-      , {((failed / ended) * 100).toFixed(failed < ended / 100 ? 1 : 0)} %
+      , {((failed / ended) * 100).toFixed(failed < ended / 100 ? 1 : 0)}&nbsp;%
     </>
   )
 }
