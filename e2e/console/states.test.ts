@@ -29,6 +29,23 @@ test('a page that loads shows a skeleton, and never that there is nothing before
   await context.close()
 })
 
+test('a chart tells no figures before its answer', async () => {
+  const { context, page } = await visit(browser)
+  let answer = (): void => undefined
+  const held = new Promise<void>((resolve) => (answer = resolve))
+  await page.route('**/rest/executions/statistics*', async (route) => {
+    await held
+    await route.continue()
+  })
+  await page.goto(at('/executions'))
+  await page.getByRole('link', { name: 'Failing order' }).first().waitFor()
+  const figures = page.getByText(/of them not finished/)
+  expect(await figures.count()).toBe(0)
+  answer()
+  await figures.waitFor()
+  await context.close()
+})
+
 test('a failure has its message, code and request id, and a way to try again', async () => {
   const visited = await visit(browser)
   const { context, page } = visited

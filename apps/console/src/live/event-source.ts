@@ -76,7 +76,7 @@ export class ReconnectingEvents {
       }
     } catch (error) {
       if (control.signal.aborted) return
-      why = error instanceof Error ? error.message : 'The stream failed'
+      why = error instanceof TypeError ? "The service can't be reached" : String(error)
     }
     if (control.signal.aborted) return
     this.#control = undefined

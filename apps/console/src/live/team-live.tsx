@@ -1,6 +1,6 @@
 import type { ReactNode } from 'react'
 import { icons } from '../parts/icons.tsx'
-import { Time } from '../parts/time.tsx'
+import { clockOf } from '../rules/local-times.ts'
 import { TeamLiveContext, useTeamStream } from './use-team-stream.ts'
 import styles from './team-live.module.css'
 
@@ -15,8 +15,7 @@ export function TeamLiveRegion({ team, children }: { team: string; children: Rea
           <div className={styles.lost}>
             <icons.warning />
             <span>
-              Changes have not come since <Time at={new Date(state.sinceMs).toISOString()} />: {state.why}. Trying
-              again.
+              Changes have not come since {clockOf(state.sinceMs)}: {state.why}. Trying again.
             </span>
           </div>
         )}

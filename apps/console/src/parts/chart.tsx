@@ -62,7 +62,7 @@ export function Chart(props: ChartProps) {
       {!isTable && (
         <div aria-hidden="true" style={{ minHeight: height }}>
           <Suspense fallback={null}>
-            <Canvas {...props} height={height} format={format} />
+            {times.length > 0 && <Canvas {...props} height={height} format={format} />}
           </Suspense>
         </div>
       )}

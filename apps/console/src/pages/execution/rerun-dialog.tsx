@@ -120,7 +120,7 @@ function TagField({ team, execution, tag, setTag, fault }: TagProps) {
   const ofFirst = execution.tag ?? execution.versionId ?? 'the source at that time'
   return (
     <>
-      <Field label="Version or alias" hint={`Empty: as before (${ofFirst})`} fault={fault}>
+      <Field label="Version, tag or alias" hint={`Empty: as before (${ofFirst})`} fault={fault}>
         <input list={listId} value={tag} onChange={(event) => setTag(event.target.value)} />
       </Field>
       <datalist id={listId}>

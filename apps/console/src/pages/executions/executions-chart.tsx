@@ -64,9 +64,11 @@ export function ExecutionsChart({ team, search, processId, isWaiting, onChange }
             any time
           </button>
         )}
-        <span className={styles.soft}>
-          {total.ended.toLocaleString('en')} ended, {total.failed.toLocaleString('en')} of them not finished
-        </span>
+        {statistics.data && (
+          <span className={styles.soft}>
+            {total.ended.toLocaleString('en')} ended, {total.failed.toLocaleString('en')} of them not finished
+          </span>
+        )}
       </div>
       <Chart
         title={`Executions by ${bucket}`}

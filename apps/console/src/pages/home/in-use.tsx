@@ -36,7 +36,7 @@ export function InUse({ team }: { team: string }) {
         </Figure>
         <Figure name="Slots of runners" allowed={slots} inUse={slots === undefined ? undefined : slots - (free ?? 0)}>
           {slots === 0 ? <span className={styles.bad}>no runner</span> : (free ?? '–')}
-          {slots !== 0 && <small> free</small>}
+          {slots !== undefined && slots > 0 && <small> free</small>}
         </Figure>
         <Figure name="Ended in 24 hours" note={failed !== undefined && <NotFinished {...{ team, failed, ended }} />}>
           {ended?.toLocaleString('en') ?? '–'}

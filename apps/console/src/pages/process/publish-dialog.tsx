@@ -76,7 +76,7 @@ function Form({ team, slug, process: given, last, aliases, versions, onClose }: 
             onChange={(event) => setTag(event.target.value)}
           />
         </Field>
-        <Field label="Description" hint="What is new in it." fault={faultAt(publish.error, '/comment')}>
+        <Field label="Comment" hint="What is new in it." fault={faultAt(publish.error, '/comment')}>
           <input value={comment} autoComplete="off" onChange={(event) => setComment(event.target.value)} />
         </Field>
       </div>
