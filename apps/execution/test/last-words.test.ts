@@ -16,8 +16,6 @@ beforeEach(async () => {
     teamMaxQueued: 1,
     returnValueMaxBytes: 20,
     parametersMaxBytes: 2000,
-    logMaxLines: 10,
-    logMaxBytes: 1_000_000,
   })
 })
 afterEach(async () => {
@@ -76,22 +74,6 @@ test('a killed run says so in its last line, whatever of its log comes later', a
   await hasItsLastWord(id, 'on its way', 'added')
   expect((await linesOf(id, 2, 1)).lines).toEqual([['ERROR', 'Killed by tester']])
   expect((await linesOf(id, 1, 1)).lines).toEqual([['INFO', 'added']])
-})
-
-test('what a runner sends beyond what a log may have is refused, and the run can be ended', async () => {
-  const runner = await system.runner(open)
-  for (const [first, long] of [
-    [1, 9_500_000],
-    [1100, 1],
-  ] as const) {
-    const id = await started(runner)
-    log(runner, id, 0, 'first')
-    log(runner, id, first, 'x'.repeat(long))
-    log(runner, id, 2, 'later')
-    runner.finish(id, value(1))
-    await system.ended(id)
-    expect(await linesOf(id)).toEqual({ lines: [['INFO', 'first']], total: 1 })
-  }
 })
 
 test('lines that a runner numbers as those of the service are refused, and the run can be ended', async () => {

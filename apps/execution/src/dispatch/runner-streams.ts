@@ -2,7 +2,6 @@ import { Status } from '@automation/contract/execution/v1/execution'
 import type {
   Hello,
   KilledUsage,
-  LogChunk,
   Logs as LogsMessage,
   Result,
   RunnerMessage,
@@ -16,11 +15,11 @@ import { introduced, type Membership } from './introduction.ts'
 import type { Runners, RunnerStream } from './runners.ts'
 import type { Ends } from '../end/ends.ts'
 import type { KilledRuns } from '../end/killed-runs.ts'
-import type { LogBounds } from './log-bounds.ts'
 import type { Logs } from './log-writer.ts'
 import type { LeftOver, Signals } from '../signals.ts'
 import type { Sessions } from './sessions.ts'
 import type { Ending } from '../store/end-rows.ts'
+import { isOfRun } from '../store/log-chunks.ts'
 import { readPool, type PoolGrant } from '../store/team-pools.ts'
 import type { Queries } from '../store/connections.ts'
 import { storedText, textOf } from '../store/stored-text.ts'
@@ -33,7 +32,6 @@ export interface RunnerStreamsContext {
   ends: Ends
   killedRuns: KilledRuns
   logs: Logs
-  logBounds: LogBounds
   returnValueMaxBytes: number
   logger: Logger
 }
@@ -190,19 +188,14 @@ export class RunnerStreams {
 
   async #logs({ sessionId }: Stream, { executionId, fence, chunk }: LogsMessage): Promise<void> {
     if (chunk === undefined || chunk.entries.length === 0 || !isOfRow(executionId, fence)) return
-    if (!this.#areTaken(sessionId, executionId, chunk)) return
+    if (!isOfRun(chunk)) return this.#refuseLines(sessionId, executionId, chunk.first)
     await this.#context.logs.append({ id: executionId, fence, sessionId, first: chunk.first, entries: chunk.entries })
   }
 
-  #areTaken(sessionId: string, executionId: string, chunk: LogChunk): boolean {
-    const { logBounds, logger } = this.#context
-    const fault = logBounds.fault(executionId, chunk)
-    if (fault)
-      logger.warn(
-        { sessionId, executionId, first: chunk.first },
-        `log lines were refused: ${fault}; look at the runner of the session`,
-      )
-    return fault === undefined
+  #refuseLines(sessionId: string, executionId: string, first: number): void {
+    const what =
+      'log lines were refused: their numbers are not those of lines of a run; look at the runner of the session'
+    this.#context.logger.warn({ sessionId, executionId, first }, what)
   }
 
   #usedByKilled({ sessionId, owner }: Stream, { executionId, fence, usage }: KilledUsage): void {
@@ -229,7 +222,8 @@ export class RunnerStreams {
     const { logs, ends, returnValueMaxBytes } = this.#context
     const { executionId, lastLogs } = result
     await logs.stored(executionId)
-    const refused = lastLogs !== undefined && !this.#areTaken(sessionId, executionId, lastLogs)
+    const refused = lastLogs !== undefined && !isOfRun(lastLogs)
+    if (refused) this.#refuseLines(sessionId, executionId, lastLogs.first)
     const ending = endingOf(sessionId, refused ? { ...result, lastLogs: undefined } : result, returnValueMaxBytes)
     const value =
       ending.status === Status.FINISHED && result.end.case === 'finished' ? result.end.value.returnValue : undefined
