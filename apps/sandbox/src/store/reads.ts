@@ -76,7 +76,7 @@ export async function readActive(store: Store, driver: string): Promise<{ id: st
 /** The ids of a team's sandboxes that have not ended; at most 100. */
 export async function readActiveOfTeam(store: Store, team: string): Promise<string[]> {
   const rows = await store.query<{ id: string }>({
-    name: 'active_of_team',
+    name: 'ids_of_active_of_team',
     text: `SELECT id FROM sandboxes WHERE team = $1 AND ${active} ORDER BY id LIMIT 100`,
     values: [team],
   })
