@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process'
-import { stat } from 'node:fs/promises'
+import { stat, truncate } from 'node:fs/promises'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { childPrograms, compileJavaScript, inIsolation } from '../src/children/programs.ts'
@@ -15,9 +15,9 @@ afterAll(() => under.stop())
 
 // As start.js reads it.
 const looksAtFile = `
-  const file = require('node:fs').readFileSync(process.argv[1])
-  const end = 4 + file.readUInt32LE(0)
-  const script = new (require('node:vm').Script)(file.latin1Slice(4, end), { cachedData: file.subarray(end) })
+  const [, file, start] = process.argv
+  const { source, compiled } = require(start).partsOf(require('node:fs').readFileSync(file))
+  const script = new (require('node:vm').Script)(source, { cachedData: compiled })
   console.log(script.cachedDataRejected)`
 
 test('what is compiled ahead is there for children of any account, and is made once', async () => {
@@ -32,8 +32,19 @@ test.each([32, 512, 65_536])('a Node with the options of children takes it: %i M
   const compiled = await compileJavaScript()
   const { program } = childPrograms({ python: undefined, compiled, memoryMb })[0]!
   const [node, ...options] = program.slice(0, -2)
-  const { stdout } = await promisify(execFile)(node!, [...options, '-e', looksAtFile, compiled])
+  const { stdout } = await promisify(execFile)(node!, [...options, '-e', looksAtFile, compiled, program.at(-2)!])
   expect(stdout.trim()).toBe('false')
+})
+
+test('what a machine that went down has left of it is made anew', async () => {
+  const path = await compileJavaScript()
+  const { size } = await stat(path)
+  for (const left of [0, 5, size - 1]) {
+    await truncate(path, left)
+    expect((await under.replica.run('return 1', { run: { freshProcess: true } })).value).toBe(1)
+    expect(await compileJavaScript()).toBe(path)
+    expect((await stat(path)).size).toBe(size)
+  }
 })
 
 test('children start from it', async () => {

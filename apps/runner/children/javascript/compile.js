@@ -13,6 +13,7 @@ const { tmpdir } = require('node:os')
 const { join } = require('node:path')
 const { Script } = require('node:vm')
 const { types } = require('./channel.js')
+const { fileOf, partsOf } = require('./start.js')
 
 const READABLE = 0o644
 const ENTERABLE = 0o755
@@ -50,12 +51,12 @@ function sourceOfAll() {
   return all.replace(/[^\0-\x7f]/g, escaped)
 }
 
-/** The path of the file, which is there by now. */
+/** The path of the file, which is there by now, and whole: what a machine that went down has left of one is made anew. */
 function made() {
   const kind = [process.version, process.arch, source].join('\n')
   const directory = join(__dirname, '.cache')
   const path = join(directory, createHash('sha256').update(kind).digest('hex').slice(0, 32))
-  if (fs.existsSync(path)) return path
+  if (isWhole(path)) return path
   const work = fs.mkdtempSync(join(tmpdir(), 'automation-compile-'))
   try {
     const frames = join(work, 'frames')
@@ -66,7 +67,7 @@ function made() {
     fs.mkdirSync(directory, { recursive: true })
     fs.chmodSync(directory, ENTERABLE)
     const own = `${path}.${process.pid}`
-    fs.copyFileSync(compiled, own)
+    fs.writeFileSync(own, fs.readFileSync(compiled), { mode: READABLE, flush: true })
     fs.chmodSync(own, READABLE)
     fs.renameSync(own, path)
     return path
@@ -75,14 +76,22 @@ function made() {
   }
 }
 
+/** Whether the file holds what it says of itself. */
+function isWhole(path) {
+  try {
+    return partsOf(fs.readFileSync(path)) !== undefined
+  } catch (error) {
+    if (error.code === 'ENOENT') return false
+    throw error
+  }
+}
+
 /** Is the child for a run, and writes down what it has compiled. */
 function rehearse() {
   const { reallyExit } = process
   const script = new Script(source, { filename: `${__dirname}/modules.js` })
   process.reallyExit = (code) => {
-    const length = Buffer.alloc(4)
-    length.writeUInt32LE(source.length)
-    fs.writeFileSync(result, Buffer.concat([length, Buffer.from(source, 'latin1'), script.createCachedData()]))
+    fs.writeFileSync(result, fileOf(Buffer.from(source, 'latin1'), script.createCachedData()))
     reallyExit(code)
   }
   script.runInThisContext()(require, __dirname)

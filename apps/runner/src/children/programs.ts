@@ -63,12 +63,16 @@ export async function compilePython(python: string): Promise<void> {
   await promisify(execFile)(python, ['-I', '-S', pathOf('compile_python.py'), pathOf('python'), jailPythonPath])
 }
 
+const compileWithinMs = 30_000
+
 /**
  * Has V8 compile ahead what JavaScript children consist of, and gives the path of that; otherwise each does so when it starts.
  * Rejects where its directory can't be written, and it has not been done before.
  */
 export async function compileJavaScript(): Promise<string> {
-  const { stdout } = await promisify(execFile)(process.execPath, [pathOf('javascript/compile.js')])
+  const { stdout } = await promisify(execFile)(process.execPath, [pathOf('javascript/compile.js')], {
+    timeout: compileWithinMs,
+  })
   return stdout
 }
 

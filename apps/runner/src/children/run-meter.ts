@@ -71,15 +71,14 @@ export class RunMeter {
    * of, the template where there is one, is none of them. All where it is not known which is which.
    */
   ofRun(all: Process[], hasTemplate: boolean): Process[] {
-    if (this.#child === 0) return all
-    const pids = new Set([this.#child])
+    const child = all.find(({ pid }) => pid === this.#child)
+    if (child === undefined) return all
+    if (this.#language === 'javascript') return [child, ...besides(child, all)]
+    const pids = new Set([child.pid])
     for (const { pid, parent } of all) if (pids.has(parent)) pids.add(pid)
-    if (this.#language === 'javascript') return all.filter(({ pid }) => pids.has(pid))
-    const started = all.filter(({ pid }) => pids.has(pid) && pid !== this.#child)
-    const ages = new Map(started.map((each) => [each, timesOf(each.pid).started]))
-    // Of one that has just ended nothing is known.
-    const there = started.filter((each) => ages.get(each) !== 0)
-    return there.toSorted((a, b) => ages.get(a)! - ages.get(b)!).slice(hasTemplate ? 1 : 0)
+    const started = all.filter(({ pid }) => pids.has(pid) && pid !== child.pid)
+    // By number, not by age, which is read only while a process has a processor: numbers begin anew so rarely.
+    return started.toSorted((a, b) => a.pid - b.pid).slice(hasTemplate ? 1 : 0)
   }
 
   /** The run's processes together are seen to hold so much. */
@@ -159,4 +158,13 @@ function saidIn(text: string): Said | undefined {
   if (cpu === undefined) return undefined
   const cpuMs = Number(cpu) / 1000
   return { peakBytes: Number(peak) * 1024, ...(cpuMs >= 0 && { cpuMs }) }
+}
+
+/** All but the process and what it is below: also what a run has left behind, which is below the first process of its jail. */
+function besides(child: Process, all: Process[]): Process[] {
+  const parents = new Map(all.map(({ pid, parent }) => [pid, parent]))
+  const line = new Set<number>()
+  for (let pid: number | undefined = child.pid; pid !== undefined && !line.has(pid); pid = parents.get(pid))
+    line.add(pid)
+  return all.filter(({ pid }) => !line.has(pid))
 }
