@@ -95,7 +95,7 @@ UPDATE executions e
 RETURNING ${row}, CASE c.status WHEN ${queued} THEN extract(epoch FROM now() - c.updated_at)::float8 END AS "queuedS", CASE c.rank WHEN 1 THEN (
   SELECT json_agg(json_build_object('team', t.team, 'left', CASE
            WHEN (SELECT count(*) FROM picked p WHERE p.team = t.team) < t.asked THEN 'none'
-           WHEN t.asked = t.free THEN 'no slot' ELSE 'some' END)) FROM turns t) END AS turns`
+           WHEN (SELECT count(*) FROM chosen n WHERE n.team = t.team) = t.free THEN 'no slot' ELSE 'some' END)) FROM turns t) END AS turns`
 
 const claimAny = claim('')
 const claimOnly = claim(' AND (e.language = ANY ($8::smallint[]) OR e.language IS NULL)')
