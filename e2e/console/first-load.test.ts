@@ -62,7 +62,9 @@ test('what Home shows of the team that was open last is asked for before its scr
 })
 
 test('an answer that came too early to be good is asked for again', async () => {
-  const { context, page } = await visit(browser)
+  const visited = await visit(browser)
+  const { context, page } = visited
+  await withoutStream(visited)
   await page.addInitScript((team) => localStorage.setItem('kept:team', JSON.stringify([team])), subject.team)
   await page.route('**/rest/processes/summaries?*', (route) => route.fulfill({ status: 401, json: {} }), { times: 1 })
   await page.goto(at(''))

@@ -15,9 +15,18 @@
   // call of their own. Visitors of a form need no session.
   if (!/^\/(?:forms\/|terminal\.html$)/.test(path)) ask('preload', '/session', 'fetch')
 
+  const keptTeam = () => {
+    try {
+      const [team] = JSON.parse(localStorage.getItem('kept:team') ?? '[]')
+      return typeof team === 'string' ? team : undefined
+    } catch {
+      // Not what a page has kept.
+      return undefined
+    }
+  }
   const [, area, place, name = 'home', id, tab] = path.replace(/\/$/, '').split('/')
   // The team that was open last, where somebody is signed in: the start leads to it.
-  const team = JSON.parse(localStorage.getItem('kept:team') ?? '[]')[0]
+  const team = keptTeam()
   if (area === 't' || (path === '/' && team !== undefined)) {
     document.documentElement.dataset.frame = ''
     // The files of the page come beside those of all pages, not behind them.
