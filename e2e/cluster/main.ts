@@ -24,7 +24,8 @@ Installs the chart on the cluster that KUBECONFIG names, and tries what is promi
 with two teams, what user code reaches over the network, what monitoring finds, a pod of each service killed while runs go on,
 the services' certificates replaced, a node that is drained, one that takes a runner pod away, one that is tainted for user code and a full one, twenty teams at once, an
 upgrade between two builds under load and the way back, and an uninstall that leaves nothing. In two namespaces of its own, on the
-database and brokers that the environment names as pods reach them.
+database and brokers that the environment names as pods reach them. For a cluster with nothing else on it: its first node is drained,
+tainted and filled.
 
   --tag TAG         of the images that the nodes have
   --next-tag TAG    of those that the upgrade goes to; without, the upgrade goes to the same images

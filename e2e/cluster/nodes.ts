@@ -159,7 +159,12 @@ class Filler {
     const pod = { apiVersion: 'v1', kind: 'Pod', metadata: { name: filler.#name }, spec }
     await must('kubectl', ['apply', '--namespace', filler.#namespace, '-f', '-'], JSON.stringify(pod))
     const where = ['--namespace', filler.#namespace, '--for=condition=Ready', '--timeout=60s']
-    await must('kubectl', ['wait', ...where, `pod/${filler.#name}`])
+    try {
+      await must('kubectl', ['wait', ...where, `pod/${filler.#name}`])
+    } catch (error) {
+      await filler.remove()
+      throw error
+    }
     return filler
   }
 
