@@ -88,9 +88,9 @@ class Credentials extends flow.ICredentialsHelper {
   }
 }
 
-const nodeOf = ({ parameters = {}, continueOnFail }) => ({
+const nodeOf = ({ parameters = {}, onError }) => ({
   ...{ id: '2', name: 'Node', type: `${loader.packageName}.${Object.keys(loader.known.nodes)[0]}`, typeVersion: 1 },
-  ...{ position: [0, 0], parameters, onError: continueOnFail ? 'continueRegularOutput' : undefined },
+  ...{ position: [0, 0], parameters, onError },
   credentials: { [credentialName]: { id: '1', name: 'Credential' } },
 })
 
@@ -109,7 +109,7 @@ function dataOf(workflow) {
   }
 }
 
-/** Runs a workflow of some items and the node; gives the items that come out of it, or the error that ended it. */
+/** Runs a workflow of some items and the node; gives the items of its output and of its error output, or the error that ended it. */
 async function run(call) {
   const before = {
     ...nodeOf({}),
@@ -124,7 +124,9 @@ async function run(call) {
   const { data } = await execution.run({ workflow, startNode: workflow.getNode('Items') })
   const { error, runData } = data.resultData
   if (error !== undefined) return { error: plainError(error) }
-  return { items: runData.Node[0].data.main[0].map(({ json, pairedItem }) => ({ json, pairedItem })) }
+  const [items, failed = []] = runData.Node[0].data.main
+  const plain = ({ json, pairedItem }) => ({ json, pairedItem })
+  return { items: items.map(plain), failed: failed.map(plain) }
 }
 
 /** What a method gives that fills a list or fields of the node's form. */

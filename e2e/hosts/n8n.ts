@@ -27,6 +27,8 @@ interface Call {
 
 interface Result {
   items?: Item[]
+  /** What comes out of the error output. */
+  failed?: Item[]
   loaded?: Loaded
   tested?: true
   error?: { name: string; message: string; description?: string; httpCode?: string; itemIndex?: number }
@@ -35,7 +37,15 @@ interface Result {
 }
 
 interface Item {
-  json: { executionId: string; status?: string; returnValue?: unknown; id?: string; message?: string; error?: string }
+  json: {
+    executionId: string
+    status?: string
+    returnValue?: unknown
+    id?: string
+    message?: string
+    error?: string
+    who?: string
+  }
   pairedItem: unknown
 }
 
@@ -158,7 +168,7 @@ function engineChecks(scene: Scene): Checks {
         const items = [{ who: 'Ada' }, { who: 'nobody' }]
         const [ended, went] = await engine(
           runs(parameters, { items }),
-          runs(parameters, { items, continueOnFail: true }),
+          runs(parameters, { items, onError: 'continueRegularOutput' }),
         )
         assert.equal(ended!.error?.name, 'NodeApiError', JSON.stringify(ended))
         assert.equal(ended!.error.message, 'Execution failed: RangeError: nobody is here (line 2)')
@@ -170,6 +180,18 @@ function engineChecks(scene: Scene): Checks {
           JSON.stringify(went),
         )
       },
+    'with an error output, items that fail leave by it, and others by the first': async () => {
+      const parameters = { ...start, process: list('greeting'), parametersJson: '={{ $json.given }}' }
+      const items = [{ given: { name: 'Ada' } }, { given: { name: 'nobody' }, who: 'second' }, { given: [1] }]
+      const [result] = await engine(runs(parameters, { items, onError: 'continueErrorOutput' }))
+      const values = result!.items?.map(({ json }) => json.returnValue)
+      assert.deepEqual(values, [{ text: 'Hello, Ada' }], JSON.stringify(result))
+      const [thrown, refused] = result!.failed!
+      assert.equal(thrown!.json.error, 'Execution failed: RangeError: nobody is here (line 2)')
+      assert.match(thrown!.json.message!, /^execution_failed; execution [\w-]{36}; request /)
+      assert.equal(thrown!.json.who, 'second')
+      assert.equal(refused!.json.error, 'The parameters are no JSON object')
+    },
     'what is refused is named: an unknown process, parameters that are no object': async () => {
       const [unknown, text] = await engine(
         runs({ ...start, process: list('nothing') }),

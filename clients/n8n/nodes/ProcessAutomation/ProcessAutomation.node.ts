@@ -60,12 +60,12 @@ export class ProcessAutomation implements INodeType {
         for (const json of [result].flat()) made.push({ json, pairedItem: { item } })
       } catch (error) {
         if (!this.continueOnFail()) {
-          if (error instanceof NodeOperationError)
-            throw new NodeOperationError(this.getNode(), error, { itemIndex: item })
-          throw new NodeApiError(this.getNode(), error as JsonObject, { itemIndex: item })
+          if (error instanceof NodeApiError) throw new NodeApiError(this.getNode(), error as unknown as JsonObject)
+          throw new NodeOperationError(this.getNode(), error as Error, { itemIndex: item })
         }
         const { message, description } = error as NodeApiError
-        made.push({ json: { error: message, description }, pairedItem: { item } })
+        // n8n knows a failed item by these two names, where it has no others.
+        made.push({ json: { error: message, ...(description && { message: description }) }, pairedItem: { item } })
       }
     }
     return [made]
