@@ -243,6 +243,35 @@ function engineChecks(scene: Scene): Checks {
       assert.equal(all!.items[129]!.json.message, 'greeting Ada 129')
       assert.equal(some!.items?.length, 5)
     },
+    'parameters by fields are converted to the types of the fields, and refused where they are of none': async () => {
+      const process = list('greeting')
+      const read = { does: 'load', kind: 'resourceMapping', method: 'readParameterFields', parameters: { process } }
+      const [form] = await engine(read as Call)
+      const fieldsOf = (value: object | null, schema = form!.loaded!.fields) => ({
+        ...{ ...start, process, operation: 'start', specifyParameters: 'fields' },
+        parameterFields: { mappingMode: 'defineBelow', value, schema },
+      })
+      const texts = {
+        name: 'Grace',
+        times: '={{ $json.times }}',
+        tone: null,
+        at: '={{ $json.at }}',
+        more: '{"a": [1]}',
+      }
+      const items = [{ times: '2', at: '2026-11-25 10:00:00Z' }]
+      const [good, wrong, none] = await engine(
+        runs(fieldsOf(texts), { items }),
+        runs(fieldsOf({ name: 'Grace', times: '={{ "often" }}' })),
+        runs({ ...fieldsOf(null, []), process: list('slow') }),
+      )
+      const executionId = good!.items?.[0]?.json.executionId
+      assert.ok(executionId, JSON.stringify(good))
+      const { body } = await scene.client.get<{ parameters: object }>(`/executions/${executionId}`)
+      const typed = { name: 'Grace', times: 2, at: '2026-11-25T10:00:00.000Z', more: { a: [1] } }
+      assert.deepEqual(body.parameters, typed)
+      assert.match(wrong!.error!.message, /^Invalid input for 'times'/, JSON.stringify(wrong))
+      assert.ok(none!.items?.[0]?.json.executionId, JSON.stringify(none))
+    },
     'executions are listed page after page, read and killed': async () => {
       const started = { ...start, operation: 'start', process: list('endless') }
       const many = { ...start, operation: 'start', process: list('greeting'), parametersJson: '{"name": "many"}' }

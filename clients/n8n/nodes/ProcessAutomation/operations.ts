@@ -61,10 +61,7 @@ const given = (object: IDataObject) =>
   Object.fromEntries(Object.entries(object).filter(([, value]) => value !== undefined && value !== ''))
 
 function parametersOf(context: IExecuteFunctions, itemIndex: number): IDataObject {
-  if (context.getNodeParameter('specifyParameters', itemIndex) === 'fields') {
-    const fields = context.getNodeParameter('parameterFields', itemIndex) as { value: IDataObject | null }
-    return Object.fromEntries(Object.entries(fields.value ?? {}).filter(([, value]) => value !== null))
-  }
+  if (context.getNodeParameter('specifyParameters', itemIndex) === 'fields') return fieldsOf(context, itemIndex)
   const value = context.getNodeParameter('parametersJson', itemIndex) as string | IDataObject
   const parsed = typeof value === 'string' ? parsedJson(value) : value
   if (typeof parsed === 'object' && parsed !== null && !Array.isArray(parsed)) return parsed as IDataObject
@@ -72,6 +69,14 @@ function parametersOf(context: IExecuteFunctions, itemIndex: number): IDataObjec
     description: 'They are an object by name, such as { "name": "Ada" }',
     itemIndex,
   })
+}
+
+/** Only what is read by its own path has n8n converted to the types of the fields, and it takes no null there. */
+function fieldsOf(context: IExecuteFunctions, itemIndex: number): IDataObject {
+  const whole = context.getNodeParameter('parameterFields', itemIndex, {}, { rawExpressions: true })
+  if (((whole as IDataObject).value ?? null) === null) return {}
+  const fields = context.getNodeParameter('parameterFields.value', itemIndex) as IDataObject
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => (value ?? null) !== null))
 }
 
 /** Undefined where the text is no JSON. */

@@ -89,7 +89,7 @@ export const processProperties: INodeProperties[] = [
         mode: 'add',
         fieldWords: { singular: 'parameter', plural: 'parameters' },
         addAllFields: true,
-        supportAutoMap: true,
+        supportAutoMap: false,
       },
     },
   },
