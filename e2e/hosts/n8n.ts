@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import type { Readable } from 'node:stream'
 import { text } from 'node:stream/consumers'
 import { promisify } from 'node:util'
+import { CuttingProxy } from '../clients/cutting-proxy.ts'
 import { repositoryRoot } from '../system/system.ts'
 import type { Checks, Scene } from './main.ts'
 
@@ -144,6 +145,31 @@ function engineChecks(scene: Scene): Checks {
       const { body } = await scene.client.get<{ total: number }>('/executions', { keywords: 'slow' })
       assert.equal(body.total, 1)
     },
+    'a wait outlasts an answer that is lost and refusals that pass, and starts one run': async () => {
+      await using proxy = await CuttingProxy.before(scene.system.host)
+      const parameters = { ...start, process: list('greeting'), parametersJson: '{"name": "Edsger"}' }
+      const orders = [{ loseAnswer: true }, { status: 503, headers: { 'Retry-After': '2' } }, { status: 502 }]
+      for (const order of [...orders, { status: 504 }, { status: 429, body: { code: 'too_many_calls', detail: '' } }])
+        proxy.next(/execute-sync$/, order)
+      const [result] = await inEngine(scene, [runs(parameters)], proxy.url)
+      assert.deepEqual(result!.items?.[0]?.json.returnValue, { text: 'Hello, Edsger' }, JSON.stringify(result))
+      assert.equal(proxy.count(/execute-sync$/), 6)
+      const { body } = await scene.client.get<{ total: number }>('/executions', { q: 'Edsger' })
+      assert.equal(body.total, 1)
+    },
+    'a wait ends at once for a run that the service rejects, and in its time for a service that stays away':
+      async () => {
+        await using proxy = await CuttingProxy.before(scene.system.host)
+        proxy.next(/execute-sync$/, { status: 429, body: { code: 'execution_rejected', detail: 'The queue is full' } })
+        for (let n = 0; n < 9; n += 1) proxy.next(/execute-sync$/, { status: 503 })
+        const parameters = { ...start, process: list('greeting'), parametersJson: '{"name": "Ada"}' }
+        const away = { ...parameters, options: { waitSeconds: 5 } }
+        const [rejected, given] = await inEngine(scene, [runs(parameters), runs(away)], proxy.url)
+        assert.deepEqual([rejected!.error?.message, rejected!.error?.httpCode], ['The queue is full', '429'])
+        assert.equal(given!.error?.httpCode, '503', JSON.stringify(given))
+        const asked = proxy.count(/execute-sync$/)
+        assert.ok(asked > 2 && asked < 7, `It was asked ${asked} times`)
+      },
     'a node that gives up waiting says which run goes on': async () => {
       const [result] = await engine(
         runs({ ...start, process: list('endless'), options: { waitSeconds: 1, timeoutMs: 60_000 } }),
@@ -305,8 +331,8 @@ function engineChecks(scene: Scene): Checks {
 }
 
 /** What came of the calls in a process of n8n's engine. */
-async function inEngine({ system, modules }: Scene, calls: Call[]): Promise<Result[]> {
-  const { host, team, apiToken } = system
+async function inEngine({ system, modules }: Scene, calls: Call[], host = system.host): Promise<Result[]> {
+  const { team, apiToken } = system
   const child = spawn(process.execPath, [join(import.meta.dirname, 'n8n-host.mjs')], {
     stdio: ['pipe', 'ignore', 'inherit', 'pipe'],
     // It keeps its settings there.

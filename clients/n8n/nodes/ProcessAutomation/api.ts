@@ -75,7 +75,7 @@ export function refusal(
   { statusCode, body }: IN8nHttpFullResponse,
   itemIndex?: number,
 ): NodeApiError {
-  const problem = isProblem(body) ? body : undefined
+  const problem = problemOf(body)
   return new NodeApiError(context.getNode(), (problem ?? {}) as unknown as JsonObject, {
     httpCode: String(statusCode),
     message: problem === undefined ? `The service answered with ${statusCode}` : messageOf(problem),
@@ -84,8 +84,10 @@ export function refusal(
   })
 }
 
-function isProblem(body: unknown): body is Problem {
-  return typeof body === 'object' && body !== null && 'code' in body && 'detail' in body
+/** The refusal that a body is; undefined of another body, such as that of a proxy. */
+export function problemOf(body: unknown): Problem | undefined {
+  const isProblem = typeof body === 'object' && body !== null && 'code' in body && 'detail' in body
+  return isProblem ? (body as Problem) : undefined
 }
 
 function messageOf({ detail, error }: Problem): string {

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
-import { NodeOperationError, type IDataObject, type IExecuteFunctions } from 'n8n-workflow'
-import { answerOf, call, list, listBehind, refusal, type ApiRequest } from './api.ts'
+import { NodeOperationError, sleep, type IDataObject, type IExecuteFunctions } from 'n8n-workflow'
+import { call, list, listBehind, type ApiRequest } from './api.ts'
+import { attempt } from './attempt.ts'
 
 /** What an operation gives for one item. */
 type Operation = (context: IExecuteFunctions, itemIndex: number) => Promise<IDataObject | IDataObject[]>
@@ -17,21 +18,23 @@ export const operations: Readonly<Record<string, Operation>> = {
 }
 
 /**
- * Starts a run and waits for its end. An answer that it still runs is no failure: the same start under the same key waits
- * on, and starts nothing.
+ * Starts a run and waits for its end. Where the service stops waiting, or a fault passes, the same start under the same key
+ * waits on, and starts nothing.
  */
 async function runAndWait(context: IExecuteFunctions, itemIndex: number): Promise<IDataObject> {
   const request = startOf(context, itemIndex, 'execute-sync')
   const waitSeconds = context.getNodeParameter('options.waitSeconds', itemIndex, 3600) as number
   const until = Date.now() + waitSeconds * 1000
   for (;;) {
-    const answer = await answerOf(context, request)
-    const isBeingRun =
-      answer.statusCode === 408 && (answer.body as IDataObject | undefined)?.code === 'execution_timeout'
-    if (isBeingRun && Date.now() < until) continue
-    if (answer.statusCode >= 400) throw refusal(context, answer, itemIndex)
-    const header = Object.entries(answer.headers).find(([name]) => /(^|-)execution-id$/i.test(name))
-    return { executionId: header?.[1], status: 'FINISHED', returnValue: answer.body }
+    const tried = await attempt(context, request)
+    if ('answer' in tried) {
+      const { headers, body } = tried.answer
+      const header = Object.entries(headers).find(([name]) => /(^|-)execution-id$/i.test(name))
+      return { executionId: header?.[1], status: 'FINISHED', returnValue: body }
+    }
+    const { error, pauseMs } = tried
+    if (pauseMs === undefined || Date.now() + pauseMs >= until) throw error
+    await sleep(pauseMs, context.getExecutionCancelSignal())
   }
 }
 

@@ -162,7 +162,8 @@ export const processProperties: INodeProperties[] = [
         typeOptions: { minValue: 1 },
         default: 3600,
         displayOptions: { show: { '/operation': ['runAndWait'] } },
-        description: 'How long the node waits for the end of the run, which goes on when the node gives up',
+        description:
+          'How long the node waits for the end of the run, which goes on when the node gives up. It is waited for in steps of what the service waits, 55 s by default, and the last step is not cut short.',
       },
     ],
   },
