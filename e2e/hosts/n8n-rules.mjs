@@ -31,7 +31,8 @@ export default [
       ...base.configs.credentials.rules,
       ...off(
         'n8n-nodes-base',
-        'cred-class-field-documentation-url-miscased',
+        // Whoever publishes the package says where its documents are, too.
+        'cred-class-field-documentation-url-missing',
         'cred-class-field-type-options-password-missing',
       ),
     },

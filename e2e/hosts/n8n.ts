@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { cp, rm, writeFile } from 'node:fs/promises'
+import { cp, readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Readable } from 'node:stream'
 import { text } from 'node:stream/consumers'
@@ -177,7 +177,7 @@ function engineChecks(scene: Scene): Checks {
       assert.equal(result!.error?.httpCode, '408', JSON.stringify(result))
       assert.match(result!.error.description!, /execution_timeout.*execution [\w-]{36}/)
     },
-    'the same idempotency key starts one run': async () => {
+    'the same idempotency key starts one run, and that of the documents one for each item': async () => {
       const process = { __rl: true, mode: 'slug', value: 'greeting' }
       const parameters = {
         ...start,
@@ -187,6 +187,13 @@ function engineChecks(scene: Scene): Checks {
       }
       const [one, two] = await engine(runs(parameters), runs(parameters))
       assert.equal(one!.items?.[0]?.json.executionId, two!.items?.[0]?.json.executionId, JSON.stringify([one, two]))
+      const [idempotencyKey] = /\{\{ \$execution\.id[^`]+/.exec(
+        await readFile(join(installed(scene.modules), 'README.md'), 'utf8'),
+      )!
+      const each = runs({ ...parameters, options: { idempotencyKey: `=${idempotencyKey}` } }, { items: [{}, {}] })
+      const ids = (await engine(each, each)).map(({ items }) => items?.map(({ json }) => json.executionId))
+      assert.deepEqual(ids[0], ids[1])
+      assert.equal(new Set(ids[0]).size, 2, JSON.stringify(ids))
     },
     'a run that fails ends the workflow with what its code has thrown; where the node goes on, it is in the item':
       async () => {

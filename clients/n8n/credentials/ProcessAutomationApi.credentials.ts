@@ -13,8 +13,6 @@ export class ProcessAutomationApi implements ICredentialType {
 
   displayName = 'Process Automation API'
 
-  documentationUrl = 'https://www.npmjs.com/package/@process-automation/n8n-nodes-process-automation'
-
   icon = {
     light: 'file:../nodes/ProcessAutomation/process-automation.svg',
     dark: 'file:../nodes/ProcessAutomation/process-automation.dark.svg',
