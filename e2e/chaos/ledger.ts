@@ -62,7 +62,7 @@ function write(entries: Map<string, Entry>, { what, id, nonce, pid }: Note): voi
   if (what === 'end') entry.ends += 1
   if (what === 'start') {
     entry.starts.add(nonce)
-    entry.process = processInside(pid, /children\/javascript\/main\.js/)
+    entry.process = processInside(pid, /children\/javascript\/(?:main|start)\.js/)
   }
   const child = what === 'child' ? processInside(pid, /^sleep 307$/) : undefined
   if (child) entry.children.push(child)

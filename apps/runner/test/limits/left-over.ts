@@ -24,7 +24,7 @@ export function leftOverProcesses(mark: string): string[] {
   const forked = new Set<string>()
   const left = [...own.values()].filter(({ pid, parent, exitSignal, command }) => {
     if (isLauncher(pid) || /pasta|slirp4netns/.test(command) || !isOfRunner(parent, own)) return false
-    if (isLauncher(parent)) return !/children\/(javascript\/main\.js|python\/main\.py)/.test(command)
+    if (isLauncher(parent)) return !/children\/(javascript\/(main|start)\.js|python\/main\.py)/.test(command)
     const isFork = command.includes(pythonChild) && own.get(parent)!.command.includes(pythonChild)
     const place = `${parent} ${exitSignal}`
     if (!isFork || !isLauncher(own.get(parent)!.parent) || forked.has(place) || !forkSignals.has(exitSignal))
