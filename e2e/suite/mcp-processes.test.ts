@@ -178,7 +178,9 @@ describe('a long run', () => {
     return waitUntil('its run', ask, { timeoutMs: 30_000 })
   }
 
-  test.each(eras)('of a client of %s is told of as it goes on, and is killed when it is given up', async (era) => {
+  // A client of 2025 gives a call up by a request of its own, which behind a balancer may reach another gateway.
+  const givenUp = shared.owned ? eras : eras.filter((era) => era !== '2025')
+  test.each(givenUp)('of a client of %s is told of as it goes on, and is killed when it is given up', async (era) => {
     const process = await makeProcess({ sourceCode: slow, tags })
     const mcp = await connect({ era })
     const given = new AbortController()
