@@ -25,6 +25,7 @@ export {
 } from './service-addresses.ts'
 export { StopOrder } from './stop-order.ts'
 export { readTeamLimits, type TeamLimits } from './team-limits.ts'
+export { Tally } from './tally.ts'
 export { TeamTurns } from './team-turns.ts'
 export type { Logger } from 'pino'
 export type { Registry } from 'prom-client'

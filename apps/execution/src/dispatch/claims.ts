@@ -1,6 +1,6 @@
 import { isConnectionFailure } from '@automation/database'
 import { Failure, isPassing } from '@automation/errors'
-import { failPoint, type Logger } from '@automation/service'
+import { failPoint, Tally, type Logger } from '@automation/service'
 import { LRUCache } from 'lru-cache'
 import type { Backlog } from './backlog.ts'
 import { allLanguages, type Languages } from './languages.ts'
@@ -50,7 +50,7 @@ export class Claims {
   /** Claims and hand-overs that are on their way. */
   readonly #underWay = new Set<Promise<void>>()
   /** Runs that are claimed and not handed over yet, by pool and team: how many. */
-  readonly #handOvers = new Map<string, number>()
+  readonly #handOvers = new Tally()
   /** When teams had no slot for what was in their queues, the last time. */
   readonly #heldAtMs = new LRUCache<string, number>({ max: 10_000 })
   #quiet = false
@@ -241,7 +241,7 @@ export class Claims {
   async #handOver(run: Claimed, slot: Slot, fence: bigint): Promise<void> {
     const { specs, specMaxBytes, runners, forced } = this.#context
     const { id, team, processId, versionId } = run
-    this.#countHandOver(run, 1)
+    this.#handOvers.add(`${run.pool} ${team}`, 1)
     try {
       const name = { team, identifier: processId, tag: versionId ?? '' }
       const spec = await this.#untilReachable(() => specs.resolveAgain(name, run.traceparent ?? undefined))
@@ -273,20 +273,13 @@ export class Claims {
       const explanation = error instanceof Failure ? error.message : 'The run could not be handed over'
       await this.#untilReachable(() => forced.fail([id], explanation))
     } finally {
-      this.#countHandOver(run, -1)
+      this.#handOvers.add(`${run.pool} ${team}`, -1)
     }
   }
 
   /** Runs of the team in this pool that have their slot here, or are about to be handed over. */
   #inFlight(pool: string, team: string): number {
-    return this.#context.runners.slots.holds(pool, team) + (this.#handOvers.get(`${pool} ${team}`) ?? 0)
-  }
-
-  #countHandOver({ pool, team }: Claimed, more: 1 | -1): void {
-    const key = `${pool} ${team}`
-    const count = (this.#handOvers.get(key) ?? 0) + more
-    if (count > 0) this.#handOvers.set(key, count)
-    else this.#handOvers.delete(key)
+    return this.#context.runners.slots.holds(pool, team) + this.#handOvers.of(`${pool} ${team}`)
   }
 
   async #untilReachable<T>(ask: () => Promise<T>): Promise<T> {

@@ -1,4 +1,5 @@
 import { Failure } from '@automation/errors'
+import { Tally } from '@automation/service'
 import { addressOf, type ClientAddress, clientKey } from './caller.ts'
 import type { Exchange } from './exchange.ts'
 
@@ -18,21 +19,6 @@ export interface ArrivingBody {
   /** Failure: too_many_bodies. */
   add(bytes: number): void
   end(): void
-}
-
-/** Bytes by who has them. */
-class Tally {
-  readonly #bytes = new Map<string, number>()
-
-  of(key: string): number {
-    return this.#bytes.get(key) ?? 0
-  }
-
-  add(key: string, bytes: number): void {
-    const sum = this.of(key) + bytes
-    if (sum === 0) this.#bytes.delete(key)
-    else this.#bytes.set(key, sum)
-  }
 }
 
 /**

@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs'
+import { Tally } from '@automation/service'
 import { clientKey } from './caller.ts'
 
 /** What bounds the connections of one server. */
@@ -14,7 +15,7 @@ export interface ConnectionBounds {
 /** Counts the open connections of a server and says whether one more may come. */
 export class ConnectionLimits {
   readonly #bounds: ConnectionBounds
-  readonly #byAddress = new Map<string, number>()
+  readonly #byAddress = new Tally()
   #open = 0
 
   constructor(bounds: ConnectionBounds) {
@@ -30,15 +31,12 @@ export class ConnectionLimits {
     const { max, maxOfAddress, isProxy } = this.#bounds
     if (this.#open >= max) return undefined
     const key = clientKey(address)
-    const own = this.#byAddress.get(key) ?? 0
-    if (own >= maxOfAddress && !isProxy(address)) return undefined
+    if (this.#byAddress.of(key) >= maxOfAddress && !isProxy(address)) return undefined
     this.#open += 1
-    this.#byAddress.set(key, own + 1)
+    this.#byAddress.add(key, 1)
     return () => {
       this.#open -= 1
-      const left = (this.#byAddress.get(key) ?? 1) - 1
-      if (left === 0) this.#byAddress.delete(key)
-      else this.#byAddress.set(key, left)
+      this.#byAddress.add(key, -1)
     }
   }
 }

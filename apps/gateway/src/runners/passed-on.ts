@@ -12,6 +12,7 @@ import {
   type Neighbours,
   type ServedService,
 } from '@automation/rpc'
+import { Tally } from '@automation/service'
 import type { DescService } from '@bufbuild/protobuf'
 
 /** What a runner of another network may call, and its runs by it; all else is refused. */
@@ -65,18 +66,15 @@ function streamed(call: Call): Call {
 
 /** So many streams of a token at a time, each open as long as its runner likes. */
 function bounded(streams: Call): Call {
-  const open = new Map<string, number>()
+  const open = new Tally()
   return async function* (request, context) {
     const { token = '' } = context.principal
-    const count = open.get(token) ?? 0
-    if (count >= mostWorkStreams) throw tooManyStreams()
-    open.set(token, count + 1)
+    if (open.of(token) >= mostWorkStreams) throw tooManyStreams()
+    open.add(token, 1)
     try {
       yield* streams(request, context) as AsyncIterable<unknown>
     } finally {
-      const left = open.get(token)! - 1
-      if (left === 0) open.delete(token)
-      else open.set(token, left)
+      open.add(token, -1)
     }
   }
 }

@@ -1,5 +1,6 @@
 import { Failure } from '@automation/errors'
 import type { KeyedChannel } from '@automation/rpc/keyed'
+import { Tally } from '@automation/service'
 
 interface Kept {
   channel: KeyedChannel
@@ -36,7 +37,7 @@ export interface DaemonUse {
 export class DaemonChannels {
   readonly #most: MostUses
   readonly #kept = new Map<string, Kept>()
-  readonly #ofTeams = new Map<string, number>()
+  readonly #ofTeams = new Tally()
   #uses = 0
   readonly #sweep = setInterval(() => this.#closeIdle(), idleMs).unref()
 
@@ -88,19 +89,16 @@ export class DaemonChannels {
   }
 
   #take(team: string, ofSandbox: number): void {
-    const ofTeam = this.#ofTeams.get(team) ?? 0
     const most = this.#most
-    if (this.#uses >= most.inAll || ofTeam >= most.ofTeam || ofSandbox >= most.ofSandbox)
+    if (this.#uses >= most.inAll || this.#ofTeams.of(team) >= most.ofTeam || ofSandbox >= most.ofSandbox)
       throw new Failure('unavailable', 'too_many_connections', 'Sandboxes have too many connections, try again')
     this.#uses++
-    this.#ofTeams.set(team, ofTeam + 1)
+    this.#ofTeams.add(team, 1)
   }
 
   #giveBack(team: string): void {
     this.#uses--
-    const left = this.#ofTeams.get(team)! - 1
-    if (left === 0) this.#ofTeams.delete(team)
-    else this.#ofTeams.set(team, left)
+    this.#ofTeams.add(team, -1)
   }
 
   #closeIdle(): void {

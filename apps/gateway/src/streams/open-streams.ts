@@ -1,5 +1,5 @@
 import { Failure } from '@automation/errors'
-import type { Registry } from '@automation/service'
+import { Tally, type Registry } from '@automation/service'
 import { Gauge } from 'prom-client'
 
 const RETRY_S = 5
@@ -27,7 +27,7 @@ interface Open {
 export class OpenStreams {
   readonly #limits: StreamLimits
   readonly #open = new Set<Open>()
-  readonly #byTeam = new Map<string, number>()
+  readonly #byTeam = new Tally()
   readonly #gauge: Gauge
   #stopping = false
 
@@ -42,7 +42,7 @@ export class OpenStreams {
 
   /** How many a team has open here. */
   openOf(team: string): number {
-    return this.#byTeam.get(team) ?? 0
+    return this.#byTeam.of(team)
   }
 
   /** How many a team may have open here. */
@@ -53,9 +53,8 @@ export class OpenStreams {
   /** Failures: too_many_streams; unavailable when the gateway has no room or stops. */
   take(team: string): StreamSlot {
     const { teamMaxStreams, maxStreams } = this.#limits
-    const count = this.#byTeam.get(team) ?? 0
     if (this.#stopping) throw full('stopping', 'The service is stopping')
-    if (count >= teamMaxStreams)
+    if (this.openOf(team) >= teamMaxStreams)
       throw new Failure(
         'resource_exhausted',
         'too_many_streams',
@@ -84,9 +83,7 @@ export class OpenStreams {
   }
 
   #count(team: string, by: number): void {
-    const count = (this.#byTeam.get(team) ?? 0) + by
-    if (count > 0) this.#byTeam.set(team, count)
-    else this.#byTeam.delete(team)
+    this.#byTeam.add(team, by)
     this.#gauge.set(this.#open.size)
   }
 }
