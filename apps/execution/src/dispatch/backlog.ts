@@ -104,10 +104,13 @@ export class Backlog {
    * the fewest runs in flight first, and of such the one that has waited longest.
    */
   turns(pool: string, count: number, { languages = allLanguages, inFlight, canServe }: TurnOptions = {}): string[] {
-    let all = [...(this.#pools.get(pool) ?? [])].map(([team, entry]) => ({ team, entry, runs: inFlight?.(team) ?? 0 }))
-    all = all.toSorted((a, b) => a.runs - b.runs)
+    const all = [...(this.#pools.get(pool) ?? [])].map(([team, entry]) => ({
+      team,
+      entry,
+      runs: inFlight?.(team) ?? 0,
+    }))
     const turn: string[] = []
-    for (const { team, entry } of all) {
+    for (const { team, entry } of all.toSorted((a, b) => a.runs - b.runs)) {
       if (turn.length === count) break
       if (entry.atLimit || !languages.some((language) => entry.languages.has(language))) continue
       if (canServe?.(team) === false) continue

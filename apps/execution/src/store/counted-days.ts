@@ -55,19 +55,38 @@ const fill = addSums(
   `${sumsOf(grains.hour, grains.day, '$1::timestamptz', 'process_id')} UNION ALL ${sumsOfAll(grains.hour, grains.hourOfAll)}`,
 )
 
+const mark = `
+INSERT INTO counted_days (until, hours_until) VALUES ($1, $1)
+    ON CONFLICT (one) DO UPDATE SET until = excluded.until, hours_until = excluded.hours_until`
+
 /** False where another replica fills one. */
 function fillDay(connections: Connections, day: number): Promise<boolean> {
+  const to = day + dayMs
+  return fillSpan(connections, { lock: 'execution counted days', fill, span: [day, to], mark, until: to })
+}
+
+export interface Filling {
+  /** One replica at a time has it. */
+  lock: string
+  /** What `addSums` gives. */
+  fill: string
+  /** From when on and before when, in ms. */
+  span: [from: number, to: number]
+  /** A statement that notes that all before $1 is filled. */
+  mark: string
+  /** Before when all is filled then, in ms. */
+  until: number
+}
+
+/** Writes the sums of a span, in a transaction of its own. False where another replica has the lock. */
+export function fillSpan(connections: Connections, { lock, fill, span, mark, until }: Filling): Promise<boolean> {
   return connections.transaction(async (client) => {
     await client.query(`SET LOCAL statement_timeout = ${fillTimeoutMs}`)
-    const lock = `SELECT pg_try_advisory_xact_lock(hashtextextended('execution counted days', 0)) AS mine`
-    if (!(await client.query<{ mine: boolean }>(lock)).rows[0]?.mine) return false
-    const [from, to] = [new Date(day), new Date(day + dayMs)]
-    await client.query({ text: fill, values: [from, to], query_timeout: fillTimeoutMs })
-    await client.query(
-      `INSERT INTO counted_days (until, hours_until) VALUES ($1, $1)
-           ON CONFLICT (one) DO UPDATE SET until = excluded.until, hours_until = excluded.hours_until`,
-      [to],
-    )
+    const take = `SELECT pg_try_advisory_xact_lock(hashtextextended('${lock}', 0)) AS mine`
+    if (!(await client.query<{ mine: boolean }>(take)).rows[0]?.mine) return false
+    const values = span.map((ms) => new Date(ms))
+    await client.query({ text: fill, values, query_timeout: fillTimeoutMs })
+    await client.query(mark, [new Date(until)])
     return true
   })
 }

@@ -1,11 +1,10 @@
 import type { Connections, Queries } from './connections.ts'
-import { addSums, sumsOfAll } from './counted-days.ts'
+import { addSums, fillSpan, sumsOfAll } from './counted-days.ts'
 import { grains, oldestUncounted } from './run-counts.ts'
 
 const hourMs = 3_600_000
 /** What was committed late is counted late: an hour is filled again so long after it. */
 const refilledAfterMs = 24 * hourMs
-const fillTimeoutMs = 60_000
 
 /** In a statement, when the hour began that was the last one to be over an hour ago. */
 const overUntil = (times: string) => `date_trunc('hour', least(now() - interval '1 hour', ${times}), 'UTC')`
@@ -31,19 +30,11 @@ export async function fillMinutes(connections: Connections, signal: AbortSignal)
 
 const fill = addSums(sumsOfAll(grains.minute, grains.minuteOfAll))
 
+const mark = `INSERT INTO summed_minutes (until) VALUES ($1) ON CONFLICT (one) DO UPDATE SET until = excluded.until`
+
 /** All are filled before `until` then. False where another replica fills an hour. */
 function fillHour(connections: Connections, hour: number, until: number): Promise<boolean> {
-  return connections.transaction(async (client) => {
-    await client.query(`SET LOCAL statement_timeout = ${fillTimeoutMs}`)
-    const lock = `SELECT pg_try_advisory_xact_lock(hashtextextended('execution summed minutes', 0)) AS mine`
-    if (!(await client.query<{ mine: boolean }>(lock)).rows[0]?.mine) return false
-    await client.query({ text: fill, values: [new Date(hour), new Date(hour + hourMs)], query_timeout: fillTimeoutMs })
-    await client.query(
-      `INSERT INTO summed_minutes (until) VALUES ($1) ON CONFLICT (one) DO UPDATE SET until = excluded.until`,
-      [new Date(until)],
-    )
-    return true
-  })
+  return fillSpan(connections, { lock: 'execution summed minutes', fill, span: [hour, hour + hourMs], mark, until })
 }
 
 /** Up to when they are filled, in ms; 0 where none is. Never later than it can be, whatever the clock of the server has said. */
