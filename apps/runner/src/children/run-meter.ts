@@ -74,9 +74,10 @@ export class RunMeter {
     const child = all.find(({ pid }) => pid === this.#child)
     if (child === undefined) return all
     if (this.#language === 'javascript') return [child, ...besides(child, all)]
-    const pids = new Set([child.pid])
-    for (const { pid, parent } of all) if (pids.has(parent)) pids.add(pid)
-    const started = all.filter(({ pid }) => pids.has(pid) && pid !== child.pid)
+    const started = below(
+      child.pid,
+      Map.groupBy(all, ({ parent }) => parent),
+    )
     // By number, not by age, which is read only while a process has a processor: numbers begin anew so rarely.
     return started.toSorted((a, b) => a.pid - b.pid).slice(hasTemplate ? 1 : 0)
   }
