@@ -4,6 +4,7 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join, relative, resolve } from 'node:path'
 import type { Suite } from './suites.ts'
+import type { UnhandledError } from './unhandled-errors.ts'
 
 export interface SuiteResult {
   name: string
@@ -73,15 +74,24 @@ interface Counts {
 async function countsOfRun({ config, files, env }: Suite, options: string[] = []): Promise<Counts> {
   const folder = await mkdtemp(join(tmpdir(), 'automation-report-'))
   const report = join(folder, 'report.json')
-  const reporters = ['--reporter=default', '--reporter=json', `--outputFile.json=${report}`]
+  const errors = join(folder, 'unhandled-errors.json')
+  const unhandled = `--reporter=${join(import.meta.dirname, 'unhandled-errors.ts')}`
+  const reporters = ['--reporter=default', '--reporter=json', `--outputFile.json=${report}`, unhandled]
   try {
     const vitest = ['node_modules/.bin/vitest', 'run', '--config', config, '--passWithNoTests', ...reporters]
     const args = [...vitest, ...options, ...files]
     // What all runs load, vitest among it, is compiled once.
     const cache = { NODE_COMPILE_CACHE: resolve('node_modules/.cache/compile') }
-    const child = spawn(process.execPath, args, { stdio: 'inherit', env: { ...cache, ...process.env, ...env } })
+    const environment = { ...cache, ...process.env, UNHANDLED_ERRORS: errors, ...env }
+    const child = spawn(process.execPath, args, { stdio: 'inherit', env: environment })
     const [code] = (await once(child, 'exit')) as [number | null]
     const counts = await countsOf(report)
+    for (const { file = '', test = 'no test', message, stack } of ((await jsonOf(errors)) ?? []) as UnhandledError[]) {
+      counts.failed++
+      counts.failures.push(
+        failure(file, `an error that no test caught, while ${test} ran`, `${message} ${frames(stack)}`),
+      )
+    }
     if (code !== 0 && counts.failed === 0) {
       counts.failed = 1
       counts.failures.push({ file: '', name: 'vitest', line: `vitest ended with ${code}` })
@@ -105,12 +115,8 @@ interface Report {
 }
 
 async function countsOf(path: string): Promise<Counts> {
-  const text = await readFile(path, 'utf8').catch((error: NodeJS.ErrnoException) => {
-    if (error.code === 'ENOENT') return undefined // it ended before it could count
-    throw error
-  })
-  if (text === undefined) return { passed: 0, failed: 0, skipped: 0, failures: [], notHere: [] }
-  const report = JSON.parse(text) as Report
+  const report = (await jsonOf(path)) as Report | undefined
+  if (report === undefined) return { passed: 0, failed: 0, skipped: 0, failures: [], notHere: [] }
   // Also those whose hook failed: vitest reports their tests as skipped.
   const broken = report.testResults.filter(
     (file) => file.status === 'failed' && !file.assertionResults.some(({ status }) => status === 'failed'),
@@ -130,8 +136,26 @@ async function countsOf(path: string): Promise<Counts> {
   }
 }
 
+/** Undefined where vitest ended before it could write it. */
+async function jsonOf(path: string): Promise<unknown> {
+  const text = await readFile(path, 'utf8').catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'ENOENT') return 'null'
+    throw error
+  })
+  return (JSON.parse(text) as unknown) ?? undefined
+}
+
+/** Where an error was made: the first lines of its stack. */
+function frames(stack: string): string {
+  const lines = stack.split('\n').map((line) => line.trim())
+  return lines
+    .filter((line) => line.startsWith('at '))
+    .slice(0, 4)
+    .join(' | ')
+}
+
 function failure(path: string, title: string, message = ''): Failure {
-  const file = relative(process.cwd(), path)
+  const file = path === '' ? '' : relative(process.cwd(), path)
   const name = `${file} > ${title}: `
   return { file, name, line: name + words(message) }
 }

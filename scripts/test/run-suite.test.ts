@@ -34,6 +34,16 @@ failsAtFirst('late', 2, 'test')
 
 const suite = { name: 'a suite', config: join(root, 'vitest.config.js'), files: [], env: {} }
 
+const leaks = JSON.stringify(join(runs, 'leak'))
+writeFileSync(
+  join(root, 'leak.test.cjs'),
+  `const fs = require('node:fs')
+  test('leaves a promise', async () => {
+    if (!fs.existsSync(${leaks})) { fs.writeFileSync(${leaks}, ''); Promise.reject(new Error('nobody waited')) }
+    await new Promise((resolve) => setImmediate(resolve))
+  })`,
+)
+
 /** In a process of its own, as what the suite says of its failures is not to be read as ours. */
 async function resultOf(again: boolean): Promise<SuiteResult> {
   const module = fileURLToPath(new URL('../test-run/run-suite.ts', import.meta.url))
@@ -45,10 +55,11 @@ async function resultOf(again: boolean): Promise<SuiteResult> {
 
 test('what fails and then passes where it may run again is named; what fails each time has failed', async () => {
   const result = await resultOf(true)
-  expect(result).toMatchObject({ passed: 4, failed: 1 })
+  expect(result).toMatchObject({ passed: 6, failed: 1 })
   const unsteady = [
     /hook\.test\.cjs > cannot be run: not yet/,
     /late\.test\.cjs > at last/,
+    /leak\.test\.cjs > an error that no test caught, while leaves a promise ran: Error: nobody waited at .*leak\.test\.cjs/,
     /unsteady\.test\.cjs > at last/,
   ]
   expect(result.unsteady.toSorted()).toEqual(unsteady.map((words) => expect.stringMatching(words)))
@@ -56,6 +67,6 @@ test('what fails and then passes where it may run again is named; what fails eac
   const workers = (file: string) => readFileSync(join(runs, file), 'utf8').slice(1)
   // One after the other, in one worker, and those alone that are left a third time.
   expect(['hook', 'late', 'unsteady'].map(workers)).toEqual(['1', '11', '1'])
-  for (const file of ['hook', 'late', 'unsteady']) rmSync(join(runs, file))
-  expect(await resultOf(false)).toMatchObject({ passed: 1, failed: 4, unsteady: [] })
+  for (const file of ['hook', 'late', 'leak', 'unsteady']) rmSync(join(runs, file))
+  expect(await resultOf(false)).toMatchObject({ passed: 2, failed: 5, unsteady: [] })
 })
