@@ -4,8 +4,8 @@ import { globSync } from 'node:fs'
 import { appendFile, chown, mkdir, readFile } from 'node:fs/promises'
 import { delimiter, join } from 'node:path'
 import { promisify } from 'node:util'
+import { freePorts } from '@automation/testing/free-ports'
 import { Client } from 'pg'
-import { freePorts } from './system.ts'
 import { waitUntil } from './wait-until.ts'
 
 /** The folder of PostgreSQL's programs on this machine, the newest; undefined where they are not installed. */

@@ -6,7 +6,7 @@ import { chmod, mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
-import { createServer } from 'node:net'
+import { freePorts } from '@automation/testing/free-ports'
 import { isAlive, processesMarked, treeOf, type ProcessRow } from './process-table.ts'
 import { waitUntil } from './wait-until.ts'
 
@@ -233,28 +233,3 @@ async function exited(child: ChildProcess): Promise<void> {
 }
 
 const logPath = (dataDir: string) => `${dataDir}.log`
-
-// Below the ports that systems give to outgoing connections: what is free now is not taken by one of those before it
-// is listened on, nor while a system is stopped and started again.
-const first = 12_000
-const span = 2_000
-const spans = 9 // up to 29,999
-// Workers of a suite, which are threads of one process, start systems at the same moment: none takes from another's.
-const mine = (process.pid + Number(process.env['VITEST_POOL_ID'] ?? 0)) % spans
-
-/** So many loopback ports that nobody listens on now. */
-export async function freePorts(count: number): Promise<number[]> {
-  const held = new Map<number, () => Promise<unknown>>()
-  while (held.size < count) {
-    const port = first + mine * span + Math.floor(Math.random() * span)
-    if (held.has(port)) continue
-    const server = createServer().listen(port, '127.0.0.1')
-    const isFree = await once(server, 'listening').then(
-      () => true,
-      () => false, // somebody has it
-    )
-    if (isFree) held.set(port, () => once(server.close(), 'close'))
-  }
-  await Promise.all([...held.values()].map((release) => release()))
-  return [...held.keys()]
-}

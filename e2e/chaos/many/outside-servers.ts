@@ -6,7 +6,8 @@ import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { promisify } from 'node:util'
-import { freePorts, repositoryRoot } from '../../system/system.ts'
+import { freePorts } from '@automation/testing/free-ports'
+import { repositoryRoot } from '../../system/system.ts'
 
 type Script = 's3' | 'kafka'
 

@@ -4,7 +4,7 @@ import { createServer } from 'node:net'
 // Below the ports that systems give to outgoing connections: one of those would keep a server from its port while it
 // is started, or started again.
 const first = 12_000
-const last = 29_999
+const last = 13_999
 
 /** A loopback port that nobody listens on now. */
 export async function freePort(): Promise<number> {

@@ -63,7 +63,8 @@ export function Commands({ team }: { team: string }) {
     window.addEventListener('keydown', listener, true)
     return () => window.removeEventListener('keydown', listener, true)
   }, [])
-  const close = () => setOpen(undefined)
+  // A dialog is told late that it was closed, when the other may be open.
+  const close = (which: typeof open) => setOpen((now) => (now === which ? undefined : now))
   const openPalette = () => {
     setPasted('')
     setOpen('palette')
@@ -75,8 +76,8 @@ export function Commands({ team }: { team: string }) {
         <span className={styles.word}>Search</span> <kbd>Ctrl K</kbd>
       </Button>
       <Suspense fallback={null}>
-        {open === 'palette' && <Palette team={team} text={pasted} onClose={close} />}
-        {open === 'keys' && <ShortcutList onClose={close} />}
+        {open === 'palette' && <Palette team={team} text={pasted} onClose={() => close('palette')} />}
+        {open === 'keys' && <ShortcutList onClose={() => close('keys')} />}
       </Suspense>
     </>
   )

@@ -1,10 +1,10 @@
 import { execFileSync, spawn } from 'node:child_process'
 import { mkdtempSync, rmSync } from 'node:fs'
-import { createServer, type AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
+import { freePorts } from '@automation/testing/free-ports'
 import { attacks } from './judged.ts'
 import type { Attack, Language } from './attack.ts'
 
@@ -45,16 +45,8 @@ interface Team {
 
 type System = Awaited<ReturnType<typeof start>>
 
-async function freePort(): Promise<number> {
-  const server = createServer()
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  const { port } = server.address() as AddressInfo
-  await new Promise((resolve) => server.close(resolve))
-  return port
-}
-
 async function start() {
-  const [port, publicPort, grpcPort] = [await freePort(), await freePort(), await freePort()]
+  const [port, publicPort, grpcPort] = await freePorts(3)
   const env = {
     ...process.env,
     PORT: String(port),

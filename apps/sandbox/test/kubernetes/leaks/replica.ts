@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url'
 import { SandboxService } from '@automation/contract/sandbox/v1/sandbox'
 import type { Client } from '@automation/rpc'
 import { WireNetwork } from '@automation/rpc/wire'
-import { freePort } from '@automation/postgres'
+import { freePorts } from '@automation/testing/free-ports'
 import { until } from '@automation/testing'
 
 const program = fileURLToPath(new URL('../../../src/main.ts', import.meta.url))
@@ -32,7 +32,8 @@ export class ReplicaProcess {
   }
 
   static async open(settings: Record<string, string>): Promise<ReplicaProcess> {
-    return new ReplicaProcess(settings, await freePort(), await freePort())
+    const [grpc = 0, health = 0] = await freePorts(2)
+    return new ReplicaProcess(settings, grpc, health)
   }
 
   get isUp(): boolean {
