@@ -3,6 +3,7 @@ import { once } from 'node:events'
 import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join, relative, resolve } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
 import type { Suite } from './suites.ts'
 import type { UnhandledError } from './unhandled-errors.ts'
 
@@ -83,8 +84,17 @@ async function countsOfRun({ config, files, env }: Suite, options: string[] = []
     // What all runs load, vitest among it, is compiled once.
     const cache = { NODE_COMPILE_CACHE: resolve('node_modules/.cache/compile') }
     const environment = { ...cache, ...process.env, UNHANDLED_ERRORS: errors, ...env }
-    const child = spawn(process.execPath, args, { stdio: 'inherit', env: environment })
+    const child = spawn(process.execPath, args, { stdio: ['inherit', 'inherit', 'pipe'], env: environment })
+    let lastWords = ''
+    child.stderr.setEncoding('utf8').on('data', (text: string) => {
+      process.stderr.write(text)
+      lastWords = (lastWords + text).slice(-3000)
+    })
+    const closed = once(child, 'close')
     const [code] = (await once(child, 'exit')) as [number | null]
+    // What a test has left behind may keep the output open.
+    await Promise.race([closed, delay(2000)])
+    child.stderr.destroy()
     const counts = await countsOf(report)
     for (const { file = '', test = 'no test', message, stack } of ((await jsonOf(errors)) ?? []) as UnhandledError[]) {
       counts.failed++
@@ -94,7 +104,7 @@ async function countsOfRun({ config, files, env }: Suite, options: string[] = []
     }
     if (code !== 0 && counts.failed === 0) {
       counts.failed = 1
-      counts.failures.push({ file: '', name: 'vitest', line: `vitest ended with ${code}` })
+      counts.failures.push(failure('', `vitest ended with ${code}`, lastWords))
     }
     return counts
   } finally {
@@ -156,13 +166,13 @@ function frames(stack: string): string {
 
 function failure(path: string, title: string, message = ''): Failure {
   const file = path === '' ? '' : relative(process.cwd(), path)
-  const name = `${file} > ${title}: `
+  const name = file === '' ? `${title}: ` : `${file} > ${title}: `
   return { file, name, line: name + words(message) }
 }
 
-/** What was said without the stack, on one line: the start, and the end, where a system's last words stand. */
+/** What was said without the stacks, on one line: the start, and the end, where a system's last words stand. */
 function words(message: string): string {
-  const [said = ''] = message.split(/\n\s+at /)
+  const said = message.replaceAll(/\n\s+at .*/g, '')
   const line = said.trim().replaceAll(/\s*\n\s*/g, ' | ')
   return line.length <= 1000 ? line : `${line.slice(0, 300)} … ${line.slice(-700)}`
 }

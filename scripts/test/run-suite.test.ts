@@ -32,8 +32,6 @@ failsAtFirst('unsteady', 1, 'test')
 failsAtFirst('hook', 1, 'hook')
 failsAtFirst('late', 2, 'test')
 
-const suite = { name: 'a suite', config: join(root, 'vitest.config.js'), files: [], env: {} }
-
 const leaks = JSON.stringify(join(runs, 'leak'))
 writeFileSync(
   join(root, 'leak.test.cjs'),
@@ -45,7 +43,8 @@ writeFileSync(
 )
 
 /** In a process of its own, as what the suite says of its failures is not to be read as ours. */
-async function resultOf(again: boolean): Promise<SuiteResult> {
+async function resultOf(again: boolean, config = 'vitest.config.js'): Promise<SuiteResult> {
+  const suite = { name: 'a suite', config: join(root, config), files: [], env: {} }
   const module = fileURLToPath(new URL('../test-run/run-suite.ts', import.meta.url))
   const program = `const { runSuite } = await import(${JSON.stringify(module)})
     console.log('\\n' + JSON.stringify(await runSuite(${JSON.stringify(suite)}, ${again})))`
@@ -69,4 +68,17 @@ test('what fails and then passes where it may run again is named; what fails eac
   expect(['hook', 'late', 'unsteady'].map(workers)).toEqual(['1', '11', '1'])
   for (const file of ['hook', 'late', 'leak', 'unsteady']) rmSync(join(runs, file))
   expect(await resultOf(false)).toMatchObject({ passed: 2, failed: 5, unsteady: [] })
+})
+
+test('what can not be ended after the tests is told with its last words', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'suite-end-'))
+  writeFileSync(
+    join(root, 'end.config.js'),
+    `export default { test: { root: '${folder}', globals: true, globalSetup: ['./setup.mjs'] } }`,
+  )
+  writeFileSync(join(folder, 'setup.mjs'), "export default () => () => { throw new Error('it does not stop') }")
+  writeFileSync(join(folder, 'holds.test.js'), "test('holds', () => {})")
+  const { passed, failures } = await resultOf(true, 'end.config.js')
+  expect([passed, failures]).toEqual([1, [expect.stringMatching(/^vitest ended with 1: .*it does not stop/)]])
+  rmSync(folder, { recursive: true })
 })
