@@ -170,7 +170,7 @@ describe('limits of live streams', () => {
         yield logMessage(`a.${sent}`, 'x'.repeat(32_000))
       }
     } as never)
-    const socket = connect(gateway.gateway.port(), '127.0.0.1')
+    const socket = connect(gateway.gateway.port(), '127.0.0.1').on('error', () => undefined)
     socket.write(`GET ${path} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${await gateway.servers.token()}\r\n\r\n`)
     socket.pause()
     let before = -1
