@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'vitest'
 import { awaitLogs, execute, awaitEnd, expectLastWord, makeProcess, executeSync, runCode } from './runs.ts'
-import { shared } from './shared-system.ts'
 
 const explanationOf = async (source: string, input: Record<string, unknown> = {}) => {
   const { execution } = await runCode(source, input)
@@ -38,9 +37,7 @@ describe('how a run ends', () => {
       expect((await executeSync(beside)).body).toBe(1)
       const execution = await awaitEnd(id, 120_000)
       expect(execution.status).toBe('ERROR')
-      // Of a pod, whose runs share its memory, the kernel may be first.
-      const reason = shared.owned ? /memory|allocation|RangeError/i : /memory|allocation|RangeError|SIGKILL/i
-      expect(execution.timeline.events.at(-1)?.explanation).toMatch(reason)
+      expect(execution.timeline.events.at(-1)?.explanation).toMatch(/memory|allocation|RangeError/i)
       await expectLastWord(execution)
     },
   )

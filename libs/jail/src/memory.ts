@@ -1,5 +1,6 @@
 import { statfsSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
+import { directoriesOf } from './cgroup-directories.ts'
 import { fieldOf, readOf, type Process } from './processes.ts'
 
 /** What a process holds for itself alone, in bytes. */
@@ -49,6 +50,19 @@ export function fileBytes({ pid }: Process, directories: string[]): number {
 /** Whether this machine tells what processes hold. */
 export function tellsMemory(): boolean {
   return pageBytes() > 0
+}
+
+let memoryDirectories: string[] | undefined
+
+/** How many processes of this one's group (cgroup), a pod's for instance, the kernel has ended as the group's memory was used up. */
+export function endedForMemory(): number {
+  memoryDirectories ??= directoriesOf('memory')
+  // As the second and the first kind of groups say it.
+  const files = memoryDirectories.flatMap((directory) => [
+    `${directory}/memory.events`,
+    `${directory}/memory.oom_control`,
+  ])
+  return files.reduce((sum, file) => sum + Number(/^oom_kill (\d+)/m.exec(readOf(file))?.[1] ?? 0), 0)
 }
 
 /** A field of statm: 1 resident, 2 shared. */

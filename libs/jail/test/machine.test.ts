@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { fileBytes, processOf } from '@automation/jail'
-import { directoriesIn } from '../src/cpu-groups.ts'
+import { directoriesIn } from '../src/cgroup-directories.ts'
 
 const second = '30 23 0:26 / /sys/fs/cgroup rw,nosuid shared:9 - cgroup2 cgroup2 rw,nsdelegate'
 const hybrid = '31 30 0:27 / /sys/fs/cgroup/unified rw,nosuid shared:10 - cgroup2 cgroup2 rw'

@@ -1,11 +1,13 @@
+import { constants } from 'node:os'
 import type { Readable } from 'node:stream'
+import { endedForMemory } from '@automation/jail'
 import { OutputReader } from '../logs/output-reader.ts'
 import { exitOf, failureOf, importsOf, pidOf, type RunTimes, runTimesOf, uncleanKindOf, valueOf } from './ending.ts'
 import { frame, type Frame, FrameReader, FrameType } from './frames.ts'
 import type { Launched } from './child-launcher.ts'
 import type { RunMeter } from './run-meter.ts'
 import type { Spares } from './spares.ts'
-import type { Ending, Exit, RunningChild, Surroundings, Task } from './task.ts'
+import type { Ending, Exit, RunningChild, Surroundings, Task, WhoseMemory } from './task.ts'
 import { usualMb } from './retirement.ts'
 
 /** `checking`: its run has been answered, and it looks whether it is clean. */
@@ -204,8 +206,8 @@ export class Child implements RunningChild {
   #conclude(): void {
     const task = this.#task
     if (task === undefined) return
-    const ending = this.#ending ?? { kind: 'died', exit: this.#exit!, ofMemory: this.#reader.diedOfMemory }
-    if (ending.kind === 'died') ending.ofMemory ||= this.#reader.diedOfMemory
+    const ending: Ending = this.#ending ?? { kind: 'died', exit: this.#exit! }
+    if (ending.kind === 'died') ending.ofMemory = this.#reader.diedOfMemory ? 'run' : whoseMemory(ending.exit)
     this.#reader.end(ending.kind === 'died')
     const used = this.meter.end(this.#exit === undefined ? undefined : this.#report)
     this.#task = undefined
@@ -272,6 +274,18 @@ export class Child implements RunningChild {
     this.#conclude()
     this.#events.gone(this, exit)
   }
+}
+
+let ended = endedForMemory()
+let endedAt = -Infinity
+
+/** Whose memory was used up where the kernel has ended a process; it may end several at once. */
+function whoseMemory(exit: Exit): WhoseMemory | undefined {
+  if (exit.kind !== 'signal' || exit.signal !== constants.signals.SIGKILL) return undefined
+  const endedNow = endedForMemory()
+  if (endedNow > ended) endedAt = performance.now()
+  ended = endedNow
+  return performance.now() - endedAt < 1000 ? 'runner' : undefined
 }
 
 // What is thrown away is read at about this rate: reading it takes time from everybody.

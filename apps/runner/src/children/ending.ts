@@ -54,9 +54,8 @@ export function failureOf(payload: Buffer): Ending | undefined {
   const sent = objectOf(payload)
   if (sent === undefined) return undefined
   const died = sent['died'] as { kind?: unknown; code?: unknown; signal?: unknown } | undefined
-  if (died?.kind === 'exit') return { kind: 'died', exit: { kind: 'exit', code: Number(died.code) }, ofMemory: false }
-  if (died?.kind === 'signal')
-    return { kind: 'died', exit: { kind: 'signal', signal: Number(died.signal) }, ofMemory: false }
+  if (died?.kind === 'exit') return { kind: 'died', exit: { kind: 'exit', code: Number(died.code) } }
+  if (died?.kind === 'signal') return { kind: 'died', exit: { kind: 'signal', signal: Number(died.signal) } }
   return { kind: 'failure', name: textOf(sent['name']), message: textOf(sent['message']), stack: textOf(sent['stack']) }
 }
 

@@ -26,7 +26,10 @@ export interface Surroundings {
 export type Ending =
   | { kind: 'value'; json: Buffer; transient: boolean }
   | { kind: 'failure'; name: string; message: string; stack: string }
-  | { kind: 'died'; exit: Exit; ofMemory: boolean }
+  | { kind: 'died'; exit: Exit; ofMemory?: WhoseMemory }
+
+/** Whose memory was used up: the run's, or what the runner's pod has for all that it runs. */
+export type WhoseMemory = 'run' | 'runner'
 
 /** How a process ended: `failed` where it could not even be started. */
 export type Exit =

@@ -34,7 +34,12 @@ export function reasonOf(ending: Exclude<Ending, { kind: 'value' }>, memoryMb: n
     return { explanation, log: stack.startsWith(explanation) ? stack : `${explanation}\n${stack}`.trimEnd() }
   }
   const { exit, ofMemory } = ending
-  if (ofMemory) return outOfMemory(memoryMb)
+  if (ofMemory === 'run') return outOfMemory(memoryMb)
+  if (ofMemory === 'runner')
+    return reason(
+      'OutOfMemoryError',
+      'The memory of the runner, which several runs share, was used up, and this run was ended for it: run it again, or use less memory',
+    )
   if (exit.kind === 'signal') return reason('Error', `The process was ended by ${signalName(exit.signal)}`)
   if (exit.kind === 'failed') return reason('Error', `The process could not go on: ${exit.words}`)
   return reason('Error', `The process ended (exit code ${exit.code}) before the run had a value`)
