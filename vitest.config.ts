@@ -8,7 +8,7 @@ export default defineConfig({
   test: {
     include: ['{libs,apps}/*/test/**/*.test.ts', '{scripts,bench,e2e}/test/**/*.test.ts'],
     exclude: [...configDefaults.exclude, isolation],
-    globalSetup: ['libs/testing/src/postgres-for-tests.ts'],
+    globalSetup: ['libs/testing/src/postgres-for-tests.ts', 'apps/cli/test/project/system-on-demand.ts'],
     pool: 'forks',
     // A worker runs file after file: importing all anew for each would be a quarter of the whole time.
     isolate: false,

@@ -2,11 +2,11 @@ import { mkdtemp, chmod } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
-import { endOnSignals, removeTraces, startSystem, systemSettings, type System } from '../system/system.ts'
+import { endOnSignals, removeTraces, runAdmin, startSystem, systemSettings, type System } from '../system/system.ts'
 
 // For tests in other languages. Starts a system, with the settings that the arguments have as NAME=VALUE, and says on
 // stdout where it is, as a line of JSON. A line `restart` on stdin kills it, starts it again at the same address, and
-// says so by another line. It ends with stdin.
+// says so by another line; a line `team NAME` makes another team and says how to reach that. It ends with stdin.
 
 endOnSignals()
 const dataDir = await mkdtemp(join(tmpdir(), 'automation-clients-'))
@@ -16,7 +16,9 @@ const env = { ...(await systemSettings(dataDir, 'clients')), ...Object.fromEntri
 
 let system = await start()
 for await (const line of createInterface(process.stdin)) {
-  if (line !== 'restart') continue
+  const [word, name = ''] = line.split(' ')
+  if (word === 'team') await makeTeam(name)
+  if (word !== 'restart') continue
   await system.kill()
   system = await start()
 }
@@ -28,4 +30,11 @@ async function start(): Promise<System> {
   const { host, team, apiToken } = started
   console.log(JSON.stringify({ host, team, apiToken }))
   return started
+}
+
+async function makeTeam(team: string): Promise<void> {
+  await runAdmin(['teams', 'create', team], system.env)
+  const { stdout, stderr } = await runAdmin(['tokens', 'create', team, '--scopes', 'executor,admin'], system.env)
+  if (stdout === '') throw new Error(`${team} has no token: ${stderr}`)
+  console.log(JSON.stringify({ host: system.host, team, apiToken: stdout.trim() }))
 }

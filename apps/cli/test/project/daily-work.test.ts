@@ -7,23 +7,22 @@ import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { parse } from 'yaml'
 import { GitHubStandIn } from './github-stand-in.ts'
-import { startSystem, type StartedSystem } from './started-system.ts'
+import { ownTeam, type OwnTeam } from './own-team.ts'
 import { program, pushed, sourceOf as path, unique, Workspace } from './workspace.ts'
 
 const root = resolve(import.meta.dirname, '../../../..')
 const run = promisify(execFile)
 
-let system: StartedSystem
+let system: OwnTeam
 let home: string
 beforeAll(async () => {
-  system = await startSystem()
+  system = await ownTeam('daily-work')
   home = await mkdtemp(join(tmpdir(), 'pas-guide-'))
   await mkdir(join(home, 'bin'))
   await writeFile(join(home, 'bin/pas'), `#!/bin/sh\nexec '${process.execPath}' '${program}' "$@"\n`, { mode: 0o755 })
   await writeFile(join(home, 'token.txt'), system.apiToken)
 }, 150_000)
 afterAll(async () => {
-  await system.stop()
   await rm(home, { recursive: true })
 })
 

@@ -1,12 +1,11 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
-import { startSystem, type StartedSystem } from './started-system.ts'
+import { beforeAll, expect, test } from 'vitest'
+import { ownTeam, type OwnTeam } from './own-team.ts'
 import { pushed, sourceOf as path, unique, Workspace } from './workspace.ts'
 
-let system: StartedSystem
+let system: OwnTeam
 beforeAll(async () => {
-  system = await startSystem()
+  system = await ownTeam('restored')
 }, 150_000)
-afterAll(() => system.stop())
 
 const { daily, source } = { daily: 'schedules: { daily: { cron: "0 8 * * *" } }\n', source: 'return 1\n\n\nreturn 2\n' }
 

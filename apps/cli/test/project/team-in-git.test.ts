@@ -1,12 +1,11 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { startSystem, type StartedSystem } from './started-system.ts'
+import { beforeAll, describe, expect, test } from 'vitest'
+import { ownTeam, type OwnTeam } from './own-team.ts'
 import { pushed, sourceOf as path, unique, Workspace } from './workspace.ts'
 
-let system: StartedSystem
+let system: OwnTeam
 beforeAll(async () => {
-  system = await startSystem()
+  system = await ownTeam('team-in-git')
 }, 150_000)
-afterAll(() => system.stop())
 
 const onServer = (slug: string) => system.client.processes.get(slug)
 

@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import fc from 'fast-check'
-import { afterAll, beforeAll, expect, test } from 'vitest'
-import { startSystem, type StartedSystem } from './started-system.ts'
+import { beforeAll, expect, test } from 'vitest'
+import { ownTeam, type OwnTeam } from './own-team.ts'
 import { Workspace } from './workspace.ts'
 
 /**
@@ -9,11 +9,10 @@ import { Workspace } from './workspace.ts'
  * other edit has. A push may take a mark from the server only where the history of its clone has it, a pull may take none from
  * the files unless it says so.
  */
-let system: StartedSystem
+let system: OwnTeam
 beforeAll(async () => {
-  system = await startSystem()
+  system = await ownTeam('two-editors')
 }, 150_000)
-afterAll(() => system.stop())
 
 const runs = Number(globalThis.process.env['PROJECT_RUNS'] ?? 5)
 const processes = 3

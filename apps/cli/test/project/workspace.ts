@@ -7,7 +7,7 @@ import { text } from 'node:stream/consumers'
 import { promisify } from 'node:util'
 import { runProgram } from '../../src/run-program.ts'
 import { expect } from 'vitest'
-import type { StartedSystem } from './started-system.ts'
+import type { OwnTeam } from './own-team.ts'
 
 const run = promisify(execFile)
 export const program = resolve(import.meta.dirname, '../../src/main.ts')
@@ -30,7 +30,7 @@ export class Workspace implements AsyncDisposable {
   }
 
   /** A new repository, or a clone of another one. */
-  static async make(system: StartedSystem, from?: Workspace): Promise<Workspace> {
+  static async make(system: OwnTeam, from?: Workspace): Promise<Workspace> {
     const folder = await mkdtemp(join(tmpdir(), 'pas-project-'))
     const env = {
       PATH: process.env['PATH'] ?? '',
@@ -127,7 +127,7 @@ export const sourceOf = (slug: string, name = 'main.js') => `processes/${slug}/$
 
 /** A repository with a process that was pushed from its first commit. */
 export async function pushed(
-  system: StartedSystem,
+  system: OwnTeam,
   slug: string,
   source = 'return 1\n',
   settings = 'tags: [one] # first\n',
