@@ -2,6 +2,7 @@ import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { traceReceiver, until, type TraceReceiver } from '@automation/testing'
+import { testDrain } from './drained-runner.ts'
 import {
   admin,
   ownEnvironment,
@@ -60,10 +61,15 @@ describe('traces', () => {
   testTraces(() => ({ values, receiver }))
 })
 
+describe('runners', () => {
+  testDrain(() => values)
+})
+
 test('a service that dies is started again', async () => {
   const before = await servicesFile()
-  process.kill(before.services['runner']?.pid ?? 0, 'SIGKILL')
-  await until(async () => (await servicesFile()).services['runner']?.starts === 2)
+  const { pid = 0, starts = 0 } = before.services['runner'] ?? {}
+  process.kill(pid, 'SIGKILL')
+  await until(async () => (await servicesFile()).services['runner']?.starts === starts + 1)
   await until(
     async () => (await fetch(`${before.services['runner']?.health}/readyz`).catch(() => undefined))?.ok === true,
   )
