@@ -1,13 +1,9 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import type { Client } from '../client/client.ts'
+import { describe, expect, test } from 'vitest'
 import { EventStream } from '../client/event-stream.ts'
-import { startSystem } from '../system/system.ts'
-import type { System } from '../system/system.ts'
 import { waitUntil } from '../system/wait-until.ts'
-import { clientOf } from './client-of.ts'
 import { execute, executionOf, logsOf, makeGate, makeProcess, publish, runCode } from './runs.ts'
 import { makeSchedule, yearly } from './scheduling.ts'
-import { client, hasOther, other, shared } from './shared-system.ts'
+import { client, hasOther, other } from './shared-system.ts'
 
 /** Tells of steps until it is told to end by its own clock. */
 const steps = (count: number, everyMs: number) => `for (let n = 0; n < ${count}; n += 1) {
@@ -158,52 +154,5 @@ describe('the live stream of a team', () => {
     const ours = [process.id, schedule.id, sandbox.id]
     expect(stranger?.events.filter(({ data }) => ours.includes(data.id ?? '')) ?? []).toEqual([])
     for (const one of [stream, again, stranger]) one?.leave()
-  })
-})
-
-describe.skipIf(!shared.owned)('live streams of a system with narrow limits', { concurrent: false }, () => {
-  let system: System
-  let small: Client
-
-  beforeAll(async () => {
-    const env = { TEAM_MAX_RUNNING: '1', TEAM_MAX_QUEUED: '1', SHUTDOWN_GRACE_MS: '8000' }
-    system = await startSystem({ team: 'small', env })
-    small = await clientOf(system)
-  })
-  let stopping: Promise<void> | undefined
-  afterAll(() => stopping ?? system?.stop())
-
-  test('a run that waits says why; one that was rejected has ended', async () => {
-    const process = await makeProcess({ sourceCode: endless }, small)
-    const ids = [
-      await execute(process, {}, small),
-      await execute(process, {}, small),
-      await execute(process, {}, small),
-    ]
-    const [, waiting = '', rejected = ''] = ids
-    const over = await EventStream.open(small, rejected)
-    await over.closed
-    expect(over.summary).toEqual(['CREATED', `log ${over.events.at(-2)?.data.explanation}`, 'REJECTED', 'end'])
-    const stream = await EventStream.open(small, waiting)
-    await stream.has('QUEUED')
-    expect(stream.events[1]?.data.explanation).toMatch(/\w+ \w+/)
-    await small.put(`/executions/${ids[0]}/kill`)
-    await stream.has('log first')
-    await small.put(`/executions/${waiting}/kill`)
-    await stream.closed
-    const statuses = ['CREATED', 'QUEUED', 'DEQUEUED', 'RUNNING', 'log first', 'KILLED', 'end']
-    expect(stream.summary).toEqual(statuses.toSpliced(5, 0, `log ${stream.events.at(-2)?.data.explanation}`))
-  })
-
-  test('a stop of the system closes its streams at once, without an end', async () => {
-    const id = await execute(await makeProcess({ sourceCode: endless }, small), {}, small)
-    const stream = await EventStream.open(small, id)
-    await stream.has('log first')
-    const began = performance.now()
-    stopping = system.stop()
-    await stream.closed
-    expect(performance.now() - began).toBeLessThan(7500)
-    expect(stream.summary).not.toContain('end')
-    await stopping
   })
 })

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Client } from '../client/client.ts'
+import { EventStream } from '../client/event-stream.ts'
 import type { Process } from '../client/records.ts'
 import { startSystem } from '../system/system.ts'
 import type { System } from '../system/system.ts'
@@ -20,7 +21,10 @@ const settings = {
   BODY_MAX_BYTES: '65536',
   HEADER_PREFIX: 'X-Acme-',
   RUNNER_SLOTS: '4',
+  SHUTDOWN_GRACE_MS: '8000',
 }
+
+const endless = 'console.log("first"); await new Promise((done) => setTimeout(done, 200000))'
 
 /** A system with narrow limits: what happens beyond them. The tests share its two slots, so they follow each other. */
 describe.skipIf(!shared.owned)('a system with narrow limits', { concurrent: false }, () => {
@@ -44,14 +48,18 @@ describe.skipIf(!shared.owned)('a system with narrow limits', { concurrent: fals
     small = await clientOf(system)
   })
 
-  afterAll(() => system?.stop())
+  let stopping: Promise<void> | undefined
+  afterAll(() => stopping ?? system?.stop())
 
   test('a sync call beyond its longest wait answers 408, and the run goes on', async () => {
-    const process = await timed()
-    const answer = await sync(process.id, { parameters: { ms: 12_000 } })
+    const sourceCode = `while ((await svc.storage.list().catch(() => [])).length === 0) await new Promise((done) => setTimeout(done, 100))`
+    const process = await makeProcess({ sourceCode }, small)
+    const answer = await sync(process.id)
     const executionId = answer.headers.get('x-acme-execution-id') ?? ''
     expectProblem(answer, 408, { executionId })
     expect((await executionOf(executionId, small)).status).toBe('RUNNING')
+    const put = await small.call('POST', '/storage/objects', { query: { filename: 'go' }, body: 'go' })
+    expect(put.status, put.text).toBe(204)
     expect((await awaitEnd(executionId, 30_000, small)).status).toBe('FINISHED')
   })
 
@@ -122,5 +130,37 @@ describe.skipIf(!shared.owned)('a system with narrow limits', { concurrent: fals
     const logs = await small.get<{ total: number }>(`/executions/${id}/logs`)
     expect(logs.body.total).toBe(21)
     expect((await executionOf(id, small)).settings.timeout).toBe(20_000)
+  })
+
+  test('the live stream of a run that waits says why; that of one that was rejected has ended', async () => {
+    const process = await makeProcess({ sourceCode: endless }, small)
+    const ids = []
+    for (let n = 0; n < 6; n += 1) ids.push(await execute(process, { settings: { timeout: 30_000 } }, small))
+    const [first = '', second = '', waiting = '', ...others] = ids
+    const rejected = others.pop() ?? ''
+    const over = await EventStream.open(small, rejected)
+    await over.closed
+    expect(over.summary).toEqual(['CREATED', `log ${over.events.at(-2)?.data.explanation}`, 'REJECTED', 'end'])
+    const stream = await EventStream.open(small, waiting)
+    await stream.has('QUEUED')
+    expect(stream.events[1]?.data.explanation).toMatch(/\w+ \w+/)
+    await killAll([...others, first])
+    await stream.has('log first')
+    await killAll([waiting, second])
+    await stream.closed
+    const statuses = ['CREATED', 'QUEUED', 'DEQUEUED', 'RUNNING', 'log first', 'KILLED', 'end']
+    expect(stream.summary).toEqual(statuses.toSpliced(5, 0, `log ${stream.events.at(-2)?.data.explanation}`))
+  })
+
+  test('a stop of the system closes its live streams at once, without an end', async () => {
+    const id = await execute(await makeProcess({ sourceCode: endless }, small), {}, small)
+    const stream = await EventStream.open(small, id)
+    await stream.has('log first')
+    const began = performance.now()
+    stopping = system.stop()
+    await stream.closed
+    expect(performance.now() - began).toBeLessThan(7500)
+    expect(stream.summary).not.toContain('end')
+    await stopping
   })
 })
