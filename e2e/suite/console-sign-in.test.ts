@@ -1,10 +1,10 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { readFile } from 'node:fs/promises'
+import { beforeAll, describe, expect, test } from 'vitest'
 import type { Client } from '../client/client.ts'
 import type { Execution, Page, Process } from '../client/records.ts'
-import { runAdmin, startSystem, type System } from '../system/system.ts'
 import { waitUntil } from '../system/wait-until.ts'
 import { eventsOf } from './audit-events.ts'
-import { clientOf } from './client-of.ts'
+import { admin, dataDir, ownTeam } from './own-team.ts'
 import { shared } from './shared-system.ts'
 
 /** Somebody's browser at the console: it keeps the cookie, and its pages send what pages of the console send. */
@@ -45,35 +45,32 @@ const echo = {
 }
 
 describe.skipIf(!shared.owned)('the console', { concurrent: false }, () => {
-  let system: System
   let client: Client
-  let console: string
+  let apiToken: string
+  const console = shared.own?.env['CONSOLE_URL'] ?? ''
   const person = () => new Person(console)
 
   beforeAll(async () => {
-    system = await startSystem({ team: 'consoled' })
-    client = await clientOf(system)
-    console = system.env['CONSOLE_URL'] ?? ''
+    ;({ client, apiToken } = await ownTeam('consoled'))
   })
-  afterAll(() => system?.stop())
 
   test('lets in who has the address that the start has printed, once', async () => {
-    const [, code = ''] = /\/sign-in#code=([\w-]+)/.exec(await system.output()) ?? []
+    const [, code = ''] = /\/sign-in#code=([\w-]+)/.exec(await readFile(`${dataDir}.log`, 'utf8')) ?? []
     const ada = person()
     expect(await ada.signIn({ code })).toBe(201)
     expect(await person().signIn({ code })).toBe(401)
     expect(await (await ada.ask('GET', '/session')).json()).toMatchObject({
       signedIn: true,
-      teams: [{ slug: 'consoled', scopes: ['executor', 'admin'] }],
-      apiUrl: system.host,
+      teams: [{ slug: shared.main.team, scopes: ['executor', 'admin'] }],
+      apiUrl: shared.host,
     })
     // All that REST has, the accounts of others too.
-    expect((await ada.ask('GET', '/api/consoled/rest/auth/service-accounts')).status).toBe(200)
-    expect((await ada.ask('GET', '/api/other/rest/team')).status).toBe(403)
+    expect((await ada.ask('GET', `/api/${shared.main.team}/rest/auth/service-accounts`)).status).toBe(200)
+    expect((await ada.ask('GET', '/api/consoled/rest/team')).status).toBe(403)
   })
 
   test('does what a person does in their name, and notes when they came and went', async () => {
-    const { stdout } = await runAdmin(['--json', 'console', 'link', 'consoled', '--name', 'Ada L'], system.env)
+    const { stdout } = await admin(['--json', 'console', 'link', 'consoled', '--name', 'Ada L'])
     const { url } = JSON.parse(stdout) as { url: string }
     expect(url).toMatch(`${console}/sign-in#code=`)
     const ada = person()
@@ -99,12 +96,12 @@ describe.skipIf(!shared.owned)('the console', { concurrent: false }, () => {
 
   test('shows its cookie to no webhook, which can not set it either', async () => {
     const ada = person()
-    expect(await ada.signIn({ apiToken: system.apiToken })).toBe(201)
+    expect(await ada.signIn({ apiToken })).toBe(201)
     const headers = { cookie: `${ada.cookie}; theirs=2` }
-    const answer = await fetch(`${system.host}/api/consoled/webhooks/echo`, { headers })
+    const answer = await fetch(`${shared.host}/api/consoled/webhooks/echo`, { headers })
     expect(await answer.json()).toBe('theirs=2')
     expect(answer.headers.getSetCookie()).toEqual([expect.stringMatching(/^own=1;/)])
-    expect((await fetch(`${system.host}/api/consoled/rest/team`, { headers })).status).toBe(401)
+    expect((await fetch(`${shared.host}/api/consoled/rest/team`, { headers })).status).toBe(401)
   })
 
   test('ends the sessions of an API token that is revoked', async () => {
@@ -123,22 +120,22 @@ describe.skipIf(!shared.owned)('the console', { concurrent: false }, () => {
   })
 
   test('ends the sessions of a team, and takes back its addresses, when an operator says so', async () => {
-    const { stdout } = await runAdmin(['--json', 'console', 'link'], system.env)
+    const { stdout } = await admin(['--json', 'console', 'link'], { BOOTSTRAP_TEAM: 'consoled' })
     const { url } = JSON.parse(stdout) as { url: string }
     const ada = person()
-    expect(await ada.signIn({ apiToken: system.apiToken })).toBe(201)
-    const end = (...args: string[]) => runAdmin(['console', 'end', ...args], system.env)
+    expect(await ada.signIn({ apiToken })).toBe(201)
+    const end = (...args: string[]) => admin(['console', 'end', ...args])
     expect(await end()).toMatchObject({ code: 1, stderr: expect.stringContaining('name a team, or --all') as string })
     expect(await end('nobody')).toMatchObject({ code: 1, stderr: expect.stringContaining('team') as string })
     expect(await end('consoled')).toMatchObject({ code: 0, stdout: expect.stringContaining('have ended') as string })
     const status = async () => (await ada.ask('GET', '/api/consoled/rest/team')).status
     await waitUntil('its session to end', async () => (await status()) === 401, { timeoutMs: 12_000, everyMs: 200 })
     expect(await person().signIn({ code: url.split('=')[1] })).toBe(401)
-    expect(await ada.signIn({ apiToken: system.apiToken })).toBe(201)
+    expect(await ada.signIn({ apiToken })).toBe(201)
   })
 
   test('has its pages there once they are built, and leads browsers to them', async () => {
-    const page = async () => (await fetch(`${system.host}/`, { headers: { accept: 'text/html' } })).status
+    const page = async () => (await fetch(`${shared.host}/`, { headers: { accept: 'text/html' } })).status
     await waitUntil('the console to be built', async () => (await page()) === 200, { timeoutMs: 60_000, everyMs: 200 })
     const home = await (await fetch(`${console}/t/consoled`)).text()
     const [, program = ''] = /src="(\/assets\/start-[^"]+\.js)"/.exec(home) ?? []
