@@ -1,7 +1,12 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import { describe, expect, test } from 'vitest'
+import { beforeAll, describe, expect, test } from 'vitest'
+import type { Client } from '../client/client.ts'
+import type { Process } from '../client/records.ts'
+import { expectEvents, expectWho, Initiated } from './audit-events.ts'
+import { clientOf } from './client-of.ts'
+import { handled } from './handler-runs.ts'
 import { GRACE_MS, restartedSystem } from './restarted-system.ts'
-import { awaitEnd, awaitStatus, execute, expectLastWord } from './runs.ts'
+import { awaitEnd, awaitStatus, execute, expectLastWord, makeProcess } from './runs.ts'
 import { shared } from './shared-system.ts'
 
 /** Ends that leave runs no time, and the start after them; the tests follow each other. */
@@ -35,16 +40,45 @@ describe.skipIf(!shared.owned)(
       expect(execution.timeline.events.at(-1)?.explanation).toMatch(/stopped/)
     })
 
-    test('a crash ends what ran as ERROR with the reason; what waited runs, what was accepted is there', async () => {
-      const runs = await sleeper(60_000)
-      const id = await execute(runs, {}, running())
-      await awaitStatus(id, ({ status }) => status === 'RUNNING', 40_000, running())
-      await own.system.kill()
-      await start({ RUNNER_LEASE_MS: '2000' })
-      const execution = await awaitEnd(id, 40_000, running())
-      expect(execution.status).toBe('ERROR')
-      await expectLastWord(execution, running())
-      expect(execution.timeline.events.at(-1)?.explanation).toMatch(/runner lost|restart/)
+    describe('a crash', () => {
+      let handler: Process
+      let failed: string[]
+      let cut: string
+      let killed: string
+      let ann: Client
+
+      beforeAll(async () => {
+        const by = running()
+        ann = await clientOf(own.system, Initiated)
+        handler = await makeProcess({ sourceCode: 'return svc.context.parameters' }, by)
+        const named = await by.patch('/team', { errorHandlerConfig: { processSlug: handler.slug, tag: null } })
+        expect(named.status, named.text).toBe(200)
+        const fails = await makeProcess({ sourceCode: 'throw new TypeError("wrong")' }, by)
+        const runs = await sleeper(60_000)
+        ;[cut, killed] = [await execute(runs, {}, by), await execute(runs, {}, ann)]
+        for (const id of [cut, killed]) await awaitStatus(id, ({ status }) => status === 'RUNNING', 40_000, by)
+        failed = await Promise.all(Array.from({ length: 12 }, () => execute(fails, {}, by)))
+        await awaitEnd(failed[0]!, 40_000, by)
+        expect((await ann.put(`/executions/${killed}/kill`)).status).toBe(202)
+        await own.system.kill()
+        await start({ RUNNER_LEASE_MS: '4000' })
+      })
+
+      test('ends what ran as ERROR with the reason', async () => {
+        const execution = await awaitEnd(cut, 40_000, running())
+        expect(execution.status).toBe('ERROR')
+        await expectLastWord(execution, running())
+        expect(execution.timeline.events.at(-1)?.explanation).toMatch(/runner lost|restart/)
+      })
+
+      test('leaves one run of the error handler for whatever fails before and by it', async () => {
+        for (const id of [cut, ...failed]) expect((await awaitEnd(id, 40_000, running())).status).toBe('ERROR')
+        for (const id of [cut, ...failed]) expect(await handled(handler, id, running())).toHaveLength(1)
+      })
+
+      test('leaves the audit events of what was done before', async () => {
+        expectWho(await expectEvents('EXECUTION', killed, ['started', 'killed'], ann))
+      })
     })
   },
 )

@@ -1,23 +1,11 @@
-import { describe, expect, test } from 'vitest'
+import { beforeAll, describe, expect, test } from 'vitest'
 import type { Client } from '../client/client.ts'
-import type { Execution, Page, Process, Team } from '../client/records.ts'
-import { waitUntil } from '../system/wait-until.ts'
-import { restartedSystem } from './restarted-system.ts'
+import type { Process, Team } from '../client/records.ts'
+import { handled, inputOf, runsOf, type HandlerInput } from './handler-runs.ts'
+import { ownTeam } from './own-team.ts'
 import { awaitEnd, awaitLogs, awaitStatus, execute, logsOf, makeProcess } from './runs.ts'
 import { awaitEnded, inMs, makeSchedule } from './scheduling.ts'
 import { shared } from './shared-system.ts'
-
-/** What a handler returns: its parameters as its code sees them. */
-interface HandlerInput {
-  execution: {
-    id: string
-    comment: string | null
-    parameters: unknown
-    schedule?: { id: string; comment: string | null }
-    process: { id: string; name: string }
-  }
-  error: { message: string; stacktrace: string }
-}
 
 const languages = {
   JAVASCRIPT: {
@@ -33,27 +21,12 @@ const languages = {
 } as const
 type Language = keyof typeof languages
 
-/** The runs of a process, oldest first. */
-async function runsOf(process: Process, by: Client): Promise<Execution[]> {
-  const answer = await by.get<Page<Execution>>('/executions', { processId: process.id, limit: 1000 })
-  expect(answer.status, answer.text.slice(0, 500)).toBe(200)
-  return answer.body.data.toReversed()
-}
-
-const inputOf = ({ parameters }: Execution) => parameters as unknown as HandlerInput
-
-/** The runs of a handler for this execution, once there is one and all have ended. */
-function handled(handler: Process, failed: string, by: Client): Promise<Execution[]> {
-  const ask = async () => {
-    const runs = (await runsOf(handler, by)).filter((run) => inputOf(run).execution?.id === failed)
-    return runs.length > 0 && runs.every(({ status }) => !['CREATED', 'QUEUED', 'RUNNING'].includes(status)) && runs
-  }
-  return waitUntil(`the error handler of ${failed}`, ask, { timeoutMs: 30_000, everyMs: 100 })
-}
-
 describe.skipIf(!shared.owned)('error handlers', { concurrent: false }, () => {
-  const restarted = restartedSystem('handlers')
-  const by = () => restarted.running()
+  let team: Client
+  const by = () => team
+  beforeAll(async () => {
+    team = (await ownTeam('handlers')).client
+  })
 
   const patch = (errorHandlerConfig: unknown) => by().patch<Team>('/team', { errorHandlerConfig })
   const handleWith = async (processSlug: string, tag?: string) => {
@@ -111,7 +84,7 @@ describe.skipIf(!shared.owned)('error handlers', { concurrent: false }, () => {
   test('a run that takes too long has one; killed and finished ones have none', async () => {
     const handler = await make('JAVASCRIPT', 'tells')
     await handleWith(handler.slug)
-    const sleeper = await restarted.sleeper(20_000)
+    const sleeper = await makeProcess({ sourceCode: 'await new Promise((done) => setTimeout(done, 20_000))' }, by())
     const killed = await execute(sleeper, {}, by())
     await awaitStatus(killed, ({ status }) => status === 'RUNNING', undefined, by())
     expect((await by().put(`/executions/${killed}/kill`)).status).toBe(202)
@@ -142,20 +115,5 @@ describe.skipIf(!shared.owned)('error handlers', { concurrent: false }, () => {
     expect((await patch(null)).body).not.toHaveProperty('errorHandlerConfig')
     const third = await fail(process)
     expect((await logsOf(third, by())).filter(({ level }) => level === 'WARNING')).toEqual([])
-  })
-
-  test('whatever fails before and while the system is killed has one run of the handler each', async () => {
-    const process = await make('JAVASCRIPT', 'fails')
-    const handler = await make('JAVASCRIPT', 'tells')
-    const sleeper = await restarted.sleeper(60_000)
-    await handleWith(handler.slug)
-    const cut = await execute(sleeper, {}, by())
-    await awaitStatus(cut, ({ status }) => status === 'RUNNING', undefined, by())
-    const ids = await Promise.all(Array.from({ length: 12 }, () => execute(process, {}, by())))
-    await awaitEnd(ids[0]!, undefined, by())
-    await restarted.system.kill()
-    await restarted.start({ RUNNER_LEASE_MS: '4000' })
-    for (const id of [cut, ...ids]) expect((await awaitEnd(id, undefined, by())).status).toBe('ERROR')
-    for (const id of [cut, ...ids]) expect(await handled(handler, id, by())).toHaveLength(1)
   })
 })
