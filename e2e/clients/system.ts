@@ -6,7 +6,7 @@ import { endOnSignals, removeTraces, runAdmin, startSystem, systemSettings, type
 
 // For tests in other languages. Starts a system, with the settings that the arguments have as NAME=VALUE, and says on
 // stdout where it is, as a line of JSON. A line `restart` on stdin kills it, starts it again at the same address, and
-// says so by another line; a line `team NAME` makes another team and says how to reach that. It ends with stdin.
+// says so by another line; a line `team NAME` makes another team and says how to reach that, or why not. It ends with stdin.
 
 endOnSignals()
 const dataDir = await mkdtemp(join(tmpdir(), 'automation-clients-'))
@@ -35,6 +35,6 @@ async function start(): Promise<System> {
 async function makeTeam(team: string): Promise<void> {
   await runAdmin(['teams', 'create', team], system.env)
   const { stdout, stderr } = await runAdmin(['tokens', 'create', team, '--scopes', 'executor,admin'], system.env)
-  if (stdout === '') throw new Error(`${team} has no token: ${stderr}`)
-  console.log(JSON.stringify({ host: system.host, team, apiToken: stdout.trim() }))
+  const { host } = system
+  console.log(JSON.stringify(stdout === '' ? { error: stderr.trim() } : { host, team, apiToken: stdout.trim() }))
 }

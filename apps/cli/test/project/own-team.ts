@@ -12,8 +12,8 @@ export interface OwnTeam {
 /** Makes one on the system that all files share. */
 export async function ownTeam(name: string): Promise<OwnTeam> {
   const answer = await fetch(`${inject('teamsUrl')}/${name}`)
-  const text = await answer.text()
-  if (!answer.ok) throw new Error(`There is no team ${name}: ${text}`)
-  const { host, team, apiToken } = JSON.parse(text) as { host: string; team: string; apiToken: string }
+  const made = (await answer.json()) as { host: string; team: string; apiToken: string; error?: string }
+  if (made.error !== undefined) throw new Error(`There is no team ${name}: ${made.error}`)
+  const { host, team, apiToken } = made
   return { host, team, apiToken, client: new Client({ url: host, team, token: apiToken }) }
 }

@@ -25,7 +25,7 @@ export default async function systemOnDemand(project: TestProject): Promise<() =
     last = made.catch(() => undefined)
     made.then(
       (team) => response.end(team),
-      (error: Error) => response.writeHead(500).end(error.message),
+      ({ message }: Error) => response.end(JSON.stringify({ error: message })),
     )
   }).listen(0, '127.0.0.1')
   await once(server, 'listening')
@@ -38,7 +38,7 @@ export default async function systemOnDemand(project: TestProject): Promise<() =
 }
 
 interface Started {
-  /** Makes a team; gives how to reach it, as JSON. */
+  /** Makes a team; gives how to reach it, or its `error`, as JSON. */
   team(name: string): Promise<string>
   stop(): Promise<void>
 }
