@@ -62,3 +62,20 @@ describe('a value of a type that the OpenAPI document does not have is refused w
     expect(wrong.length).toBeGreaterThan(100)
   })
 })
+
+test.each([
+  ['/processes', { slug: 'No Slug', parametersSchema: '{' }, ['/name', '/slug', '/parametersSchema']],
+  [
+    '/sandboxes',
+    { imageId: 'none', timeout: 1, publicHttpPorts: [0, 70_000] },
+    ['/imageId', '/timeout', '/publicHttpPorts/0', '/publicHttpPorts/1'],
+  ],
+  [
+    '/processes',
+    { name: 'packed', manifest: { dependencies: { a: 'file:a', b: 'ssh://b' } } },
+    ['/manifest/dependencies/a', '/manifest/dependencies/b'],
+  ],
+])('POST %s tells all values at once that break a rule: %j', async (path, json, paths) => {
+  const { errors } = expectProblem(await client.post(path, { json }), 400, { code: 'invalid_input' })
+  expect(errors?.map((fault) => fault.path)).toEqual(paths)
+})

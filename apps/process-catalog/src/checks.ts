@@ -3,6 +3,7 @@ import { Faults } from '@automation/errors/faults'
 import { DeadlineError, DeadlineWorker } from '@automation/service'
 import type { CheckJob } from './check-thread.ts'
 import type { LanguageName } from './language.ts'
+import { schemaText } from './process-values.ts'
 import { emptyReading, mayMention, type Reading } from './reading/reading.ts'
 import type { PythonProgram } from './reading/python-fault.ts'
 import type { ReadingJob } from './reading/reading-thread.ts'
@@ -51,6 +52,17 @@ export class Checks {
     const faults = new Faults()
     for (const { path, message } of found as FieldFault[]) faults.add(`/parametersSchema${path}`, message)
     faults.check()
+  }
+
+  /** What `read` makes of values with this schema. Fails with the places of all faults that `read` and `checkSchema` find. */
+  async withSchema<T>(team: string, schema: string | undefined, read: () => T): Promise<T> {
+    const faults = new Faults()
+    const made = faults.of(read)
+    // Of a text that is refused as it is, `read` tells.
+    const checkable = new Faults().of(() => schemaText(schema))
+    await faults.ofWork(this.checkSchema(team, checkable))
+    faults.check()
+    return made as T
   }
 
   /**

@@ -123,12 +123,12 @@ export interface NewProcess {
 export function newProcess(values: ProcessValues): NewProcess {
   const change: ProcessChange = { columns: { sourceCode: '' }, credentials: {} }
   const faults = new Faults()
+  if (values.name === undefined) faults.add('/name', 'is required')
   for (const [field, read] of Object.entries(readers)) {
     // An empty slug on create is what a form sends that was not filled in.
     if (field !== 'slug' || values.slug !== '') faults.of(() => read(values, change))
   }
   faults.check()
-  if (change.columns.name === undefined) throw invalid('/name', 'is required')
   if (values.dependenciesScopedToProcess === undefined) wantOwnSet(values, change)
   if (change.columns.publicEnabled === true) change.columns.publicToken ||= newPublicToken()
   return change as NewProcess

@@ -1,5 +1,6 @@
 import type { Team } from '@automation/contract/catalog/v1/team'
 import { invalid } from '@automation/errors'
+import { Faults } from '@automation/errors/faults'
 import type { FieldMask } from '@bufbuild/protobuf/wkt'
 import { isUuid } from '@automation/contract/forms'
 import { addressRanges } from './address-ranges.ts'
@@ -40,7 +41,10 @@ const readers = new Map<string, (values: Team) => TeamChange>([
 
 /** The change that a mask asks for, checked. Other fields of a team can't be changed so. */
 export function teamChange(values: Team, mask: FieldMask | undefined): TeamChange {
-  return Object.assign({}, ...(mask?.paths ?? []).map((path) => read(path, values)))
+  const faults = new Faults()
+  const changes = (mask?.paths ?? []).map((path) => faults.of(() => read(path, values)))
+  faults.check()
+  return Object.assign({}, ...changes)
 }
 
 function parents(slugs: string[]): string[] {

@@ -1,5 +1,6 @@
 import type { CreateSandboxRequest } from '@automation/contract/sandbox/v1/sandbox'
 import { invalid } from '@automation/errors'
+import { Faults, readAll } from '@automation/errors/faults'
 import type { Catalogue, Image } from './catalogue.ts'
 
 /** A sandbox as it was asked for, checked. */
@@ -22,17 +23,21 @@ const portsMost = 20
 /** Failures: invalid_argument with the path of the field; image_not_found. */
 export function checkedRequest(request: CreateSandboxRequest, catalogue: Catalogue): SandboxRequest {
   const { imageId, name, metadata, timeoutMs, publicHttpPorts, publicHttpPortsBasicAuth } = request
+  return readAll({
+    image: () => imageOf(imageId, catalogue),
+    name: () => nameOf(name),
+    metadata: () => checkedMetadata(metadata),
+    timeoutMs: () => (timeoutMs === undefined ? usualTimeoutMs : checkedTimeout(timeoutMs)),
+    publicHttpPorts: () => checkedPorts(publicHttpPorts),
+    credential: () => portCredential(publicHttpPortsBasicAuth),
+  })
+}
+
+function imageOf(imageId: string, catalogue: Catalogue): Image {
   if (imageId === '') throw invalid('/imageId', 'is required')
   const image = catalogue.find(imageId)
   if (image === undefined) throw invalid('/imageId', `names no image; ${offered(catalogue)}`, 'image_not_found')
-  return {
-    image,
-    name: nameOf(name),
-    metadata: checkedMetadata(metadata),
-    timeoutMs: timeoutMs === undefined ? usualTimeoutMs : checkedTimeout(timeoutMs),
-    publicHttpPorts: checkedPorts(publicHttpPorts),
-    credential: portCredential(publicHttpPortsBasicAuth),
-  }
+  return image
 }
 
 function offered({ images, allowAnyImage }: Catalogue): string {
@@ -65,10 +70,12 @@ function checkedMetadata(metadata: Record<string, string>): Record<string, strin
 
 function checkedPorts(ports: number[]): number[] {
   if (ports.length > portsMost) throw invalid('/publicHttpPorts', `must have at most ${portsMost} ports`)
+  const faults = new Faults()
   ports.forEach((port, at) => {
-    if (port < 1 || port > 65_535) throw invalid(`/publicHttpPorts/${at}`, 'must be a port from 1 to 65535')
-    if (ports.indexOf(port) < at) throw invalid(`/publicHttpPorts/${at}`, 'is there twice')
+    if (port < 1 || port > 65_535) faults.add(`/publicHttpPorts/${at}`, 'must be a port from 1 to 65535')
+    else if (ports.indexOf(port) < at) faults.add(`/publicHttpPorts/${at}`, 'is there twice')
   })
+  faults.check()
   return ports
 }
 

@@ -39,6 +39,14 @@ describe('what is refused', () => {
   })
 })
 
+test('all that is wrong is told at once', () => {
+  const wrong = { imageId: 'unknown', name: 'x'.repeat(256), timeoutMs: 1n, publicHttpPorts: [0, 80, 80, 65_536] }
+  const paths = ['/imageId', '/name', '/timeout', '/publicHttpPorts/0', '/publicHttpPorts/2', '/publicHttpPorts/3']
+  const fields = paths.map((path) => ({ path, message: expect.any(String) }))
+  expect(() => checked(wrong)).toThrow(expect.objectContaining({ code: 'invalid_input', fields }))
+  expect(() => checked({ imageId: 'unknown' })).toThrow(expect.objectContaining({ code: 'image_not_found' }))
+})
+
 test('an image that is not there is told with those that are', () => {
   const offers = new Catalogue([base, { ...base, id: 'python' }], false)
   expect(() => checked({ imageId: 'pyton' }, offers)).toThrow('names no image; there are base, python')

@@ -3,9 +3,10 @@ import { Failure, invalid, type FieldFault } from './failure.ts'
 /** Gathers the faults of several fields, so that a caller hears of all at once. */
 export class Faults {
   readonly #fields: FieldFault[] = []
+  readonly #codes = new Set<string>()
 
   add(path: string, message: string): void {
-    this.#fields.push({ path, message })
+    this.#take(invalid(path, message))
   }
 
   /** What `read` gives; undefined where a field is invalid. Other failures are thrown as they are. */
@@ -13,22 +14,38 @@ export class Faults {
     try {
       return read()
     } catch (error) {
-      if (!(error instanceof Failure) || error.code !== 'invalid_input') throw error
-      this.#fields.push(...error.fields)
+      this.#take(error)
       return undefined
     }
   }
 
-  /** Failure: invalid_input with all that was gathered. */
+  /** The same of work that takes longer. */
+  async ofWork<T>(work: Promise<T>): Promise<T | undefined> {
+    try {
+      return await work
+    } catch (error) {
+      this.#take(error)
+      return undefined
+    }
+  }
+
+  /** Failure: invalid_input with all that was gathered, or the one code that all of it has. */
   check(): void {
     const [first] = this.#fields
     if (first === undefined) return
-    const { kind, code, message } = invalid(first.path, first.message)
-    throw new Failure(kind, code, message, { fields: this.#fields })
+    const [code = ''] = this.#codes
+    const { kind, message } = invalid(first.path, first.message)
+    throw new Failure(kind, this.#codes.size === 1 ? code : 'invalid_input', message, { fields: this.#fields })
+  }
+
+  #take(error: unknown): void {
+    if (!(error instanceof Failure) || error.kind !== 'invalid_argument' || error.fields.length === 0) throw error
+    this.#fields.push(...error.fields)
+    this.#codes.add(error.code)
   }
 }
 
-/** What each of the readers gives, by its name. Failure: invalid_input with the faults of all. */
+/** What each of the readers gives, by its name. Failure: as of `Faults.check`, with the faults of all. */
 export function readAll<T extends object>(readers: { [K in keyof T]: () => T[K] }): T {
   const faults = new Faults()
   const values: Partial<T> = {}

@@ -1,4 +1,5 @@
 import { invalid } from '@automation/errors'
+import { Faults } from '@automation/errors/faults'
 import type { LanguageName } from '../language.ts'
 import { limits } from '../limits.ts'
 import { pointerSegment } from '../text.ts'
@@ -8,7 +9,7 @@ import { specifierFault } from './specifier.ts'
 /** Package names to version specifiers. */
 export type Dependencies = Readonly<Record<string, string>>
 
-/** Checks a manifest that somebody wrote below this path; fails with the path of the entry at fault. */
+/** Checks a manifest that somebody wrote below this path; fails with the paths of all entries at fault. */
 export function checkManifest(
   path: string,
   language: LanguageName,
@@ -18,16 +19,18 @@ export function checkManifest(
   const entries = Object.entries(dependencies)
   if (entries.length > limits.dependencyCount)
     throw invalid(path, `must have at most ${limits.dependencyCount} entries`)
+  const faults = new Faults()
   const names = new Map<string, string>()
   for (const [name, specifier] of entries) {
     const at = `${path}/${pointerSegment(name.slice(0, limits.nameCharacters).replaceAll('\0', ''))}`
-    const fault = nameFault(language, name) ?? specifierFault(language, specifier, allowGit)
-    if (fault !== undefined) throw invalid(at, fault)
     const canonical = canonicalName(language, name)
     const other = names.get(canonical)
-    if (other !== undefined) throw invalid(at, `names the same package as ${other}`)
-    names.set(canonical, name)
+    const twice = other === undefined ? undefined : `names the same package as ${other}`
+    const fault = nameFault(language, name) ?? specifierFault(language, specifier, allowGit) ?? twice
+    if (fault === undefined) names.set(canonical, name)
+    else faults.add(at, fault)
   }
+  faults.check()
 }
 
 /** A stored manifest. */

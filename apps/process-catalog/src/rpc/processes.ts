@@ -20,11 +20,12 @@ export function processHandlers(catalog: Catalog): Handlers<typeof ProcessServic
   return {
     async createProcess({ values = create(ProcessValuesSchema) }, context) {
       const author = memberIn(context)
-      const process = { ...newProcess(values), language: languageName(values.language) }
+      const made = await checks.withSchema(author.team, values.parametersSchema, () => newProcess(values))
+      const process = { ...made, language: languageName(values.language) }
       const reading = await checks.read(author.team, process.language, process.columns.sourceCode)
-      const passwordHash = await checked(author.team, process, checks)
-      const made = await createProcess(store, author, { ...process, reading }, passwordHash, config.dependencies)
-      return { ...made, warnings: warningsOf(reading) }
+      const passwordHash = await hashed(author.team, process, checks)
+      const created = await createProcess(store, author, { ...process, reading }, passwordHash, config.dependencies)
+      return { ...created, warnings: warningsOf(reading) }
     },
 
     getProcess({ identifier }, context) {
@@ -37,11 +38,13 @@ export function processHandlers(catalog: Catalog): Handlers<typeof ProcessServic
 
     async updateProcess({ identifier, values = create(ProcessValuesSchema), mask, ifMatch }, context) {
       const author = memberIn(context)
-      const change = maskedChange(values, mask?.paths ?? [])
+      const paths = mask?.paths ?? []
+      const schema = paths.includes('parameters_schema') ? values.parametersSchema : undefined
+      const change = await checks.withSchema(author.team, schema, () => maskedChange(values, paths))
       const owner = { process: identifier, module: '' }
       let read = await readChange(catalog, author.team, owner, change.columns.sourceCode)
       const warnings = warningsOf(read?.reading)
-      const passwordHash = await checked(author.team, change, checks)
+      const passwordHash = await hashed(author.team, change, checks)
       for (let tries = 0; tries < maxTries; tries += 1) {
         const written = { ...change, read, ifMatch }
         const outcome = await updateProcess(store, author, identifier, written, passwordHash, config.dependencies)
@@ -62,9 +65,8 @@ export function processHandlers(catalog: Catalog): Handlers<typeof ProcessServic
   }
 }
 
-/** What takes long, before a transaction begins: checks the schema, and hashes the password where one is given. */
-async function checked(team: string, { columns, credentials }: NewProcess | ProcessChange, checks: Checks) {
-  await checks.checkSchema(team, columns.parametersSchema)
+/** The hash of the password where one is given: it takes long, so it is made before a transaction begins. */
+async function hashed(team: string, { credentials }: NewProcess | ProcessChange, checks: Checks) {
   const { password } = credentials
   return password === undefined ? undefined : checks.hashPassword(team, password)
 }

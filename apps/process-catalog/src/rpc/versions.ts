@@ -17,15 +17,16 @@ export function versionHandlers(catalog: Catalog): Handlers<typeof VersionServic
   return {
     async publishVersion(request, context) {
       const author = memberIn(context)
-      const version = readAll({
-        tag: () => tag('/tag', request.tag),
-        // An empty comment is none.
-        comment: () => optionalText('/comment', request.comment || undefined, limits.commentCharacters),
-        sourceCode: () => optionalText('/sourceCode', request.sourceCode, limits.sourceCodeCharacters) ?? undefined,
-        parametersSchema: () => schemaText(request.parametersSchema) ?? undefined,
-        readme: () => optionalText('/readme', request.readme, limits.readmeCharacters) ?? undefined,
-      })
-      await checks.checkSchema(author.team, version.parametersSchema)
+      const version = await checks.withSchema(author.team, request.parametersSchema, () =>
+        readAll({
+          tag: () => tag('/tag', request.tag),
+          // An empty comment is none.
+          comment: () => optionalText('/comment', request.comment || undefined, limits.commentCharacters),
+          sourceCode: () => optionalText('/sourceCode', request.sourceCode, limits.sourceCodeCharacters) ?? undefined,
+          parametersSchema: () => schemaText(request.parametersSchema) ?? undefined,
+          readme: () => optionalText('/readme', request.readme, limits.readmeCharacters) ?? undefined,
+        }),
+      )
       const read = await readChange(catalog, author.team, request, version.sourceCode)
       return publishVersion(store, author, request, { ...version, imports: read?.reading.imports })
     },

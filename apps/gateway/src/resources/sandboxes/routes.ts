@@ -162,6 +162,6 @@ export function sandboxRoutes(api: RestApi, neighbours: Neighbours, addresses: (
 
 /** A negative port can't be said in the contract. */
 function requirePorts(ports: number[]): void {
-  const wrong = ports.findIndex((port) => port < 1)
+  const wrong = ports.findIndex((port) => port < 0)
   if (wrong >= 0) throw invalid(`/publicHttpPorts/${wrong}`, 'must be a port from 1 to 65535')
 }
