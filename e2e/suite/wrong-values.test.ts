@@ -76,6 +76,6 @@ test.each([
     ['/manifest/dependencies/a', '/manifest/dependencies/b'],
   ],
 ])('POST %s tells all values at once that break a rule: %j', async (path, json, paths) => {
-  const { errors } = expectProblem(await client.post(path, { json }), 400, { code: 'invalid_input' })
+  const { errors } = expectProblem(await client.post(path, json), 400, { code: 'invalid_input' })
   expect(errors?.map((fault) => fault.path)).toEqual(paths)
 })
