@@ -17,6 +17,7 @@ beforeAll(async () => {
   const put = (name: string, webhook: object) => (ids[name] = system.catalog.put(name, { webhook }))
   put('open', { enabled: true })
   put('late', { enabled: false })
+  put('soon', { enabled: false })
   put('closed', { enabled: false })
   put('doomed', { enabled: false })
   put('flooded', { enabled: false })
@@ -55,6 +56,15 @@ async function reasons(name: string) {
     outcome.case === 'refusal' ? `${outcome.value.code}: ${outcome.value.reason}` : 'run',
   )
 }
+
+test('a call that was refused is in the list that is read next', async () => {
+  await expect(call('soon')).rejects.toBeInstanceOf(Failure)
+  expect(await reasons('soon')).toEqual(['webhook_not_found: The webhook is not enabled'])
+  for (let n = 2; n <= 5; n += 1) {
+    await Promise.all([expect(call('soon')).rejects.toBeInstanceOf(Failure), list('soon')])
+    expect(await list('soon')).toHaveLength(n)
+  }
+})
 
 const rowsOf = async (name: string) =>
   (await system.rows('SELECT 1 FROM webhook_refusals WHERE process_id = $1', [ids[name]])).length

@@ -57,6 +57,13 @@ export class WebhookRefusals {
     this.#plan()
   }
 
+  /** Ends when all that was noted before is written or given up: who reads then finds it. */
+  async written(): Promise<void> {
+    await this.#writing
+    if (this.#writing === undefined && this.#waiting.length > 0) this.#begin()
+    await this.#writing
+  }
+
   /** Writes what is waiting, once. */
   async close(): Promise<void> {
     clearTimeout(this.#timer)
@@ -83,14 +90,17 @@ export class WebhookRefusals {
 
   #plan(): void {
     if (this.#timer !== undefined || this.#writing !== undefined) return
-    this.#timer = setTimeout(() => {
-      this.#timer = undefined
-      this.#writing = this.#write().finally(() => {
-        this.#writing = undefined
-        if (this.#waiting.length > 0) this.#plan()
-      })
-    }, collectedMs)
+    this.#timer = setTimeout(() => this.#begin(), collectedMs)
     this.#timer.unref()
+  }
+
+  #begin(): void {
+    clearTimeout(this.#timer)
+    this.#timer = undefined
+    this.#writing = this.#write().finally(() => {
+      this.#writing = undefined
+      if (this.#waiting.length > 0) this.#plan()
+    })
   }
 
   async #write(): Promise<void> {

@@ -9,6 +9,7 @@ import { Failure, type FailureKind } from '@automation/errors'
 import { memberIn, principalIn, type CallContext, type Handlers } from '@automation/rpc'
 import type { Admission } from '../accept/admission.ts'
 import type { Specs } from '../accept/specs.ts'
+import type { WebhookRefusals } from '../accept/webhook-refusals.ts'
 import type { ForcedEnds } from '../end/forced-ends.ts'
 import type { Outcomes } from '../end/waiters.ts'
 import type { ProcessDeletion } from '../end/process-deletion.ts'
@@ -33,6 +34,7 @@ export interface ExecutionServiceParts {
   specs: Specs
   agentPools: AgentPools
   teamCapacity: TeamCapacity
+  refusals: WebhookRefusals
   pools: Pick<Pools, 'reads'>
 }
 
@@ -40,7 +42,7 @@ export interface ExecutionServiceParts {
 export function executionService(parts: ExecutionServiceParts): Handlers<typeof ExecutionService> {
   const { waitingRuns, specs, admission, outcomes, records, forced, deletion, watches, agentPools, teamCapacity } =
     parts
-  const { pools } = parts
+  const { pools, refusals } = parts
   const listExecutions = (request: ListExecutionsRequest, context: CallContext) =>
     records.list(memberIn(context).team, request)
   const listLogs = (request: ListLogsRequest, context: CallContext) => records.logs(memberIn(context).team, request)
@@ -70,9 +72,11 @@ export function executionService(parts: ExecutionServiceParts): Handlers<typeof 
       await admission.noteRefusal(memberIn(context).team, identifier, call, failureOf(refusal))
       return {}
     },
-    listWebhookDeliveries: async ({ processId }, context) => ({
-      deliveries: await listDeliveries(pools.reads, memberIn(context).team, processId),
-    }),
+    listWebhookDeliveries: async ({ processId }, context) => {
+      const { team } = memberIn(context)
+      await refusals.written()
+      return { deliveries: await listDeliveries(pools.reads, team, processId) }
+    },
     getExecution: ({ id }, context) => records.get(memberIn(context).team, id),
     listExecutions,
     searchExecutions: listExecutions,
