@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import { describe, expect, test } from 'vitest'
 import type { Execution, LogEntry, Page, Process } from '../client/records.ts'
 import { waitUntil } from '../system/wait-until.ts'
@@ -128,6 +129,16 @@ describe('running code by an API token alone', () => {
     await gate.open()
     expect((await waiting).body).toMatchObject({ status: 'FINISHED', processId: quick.body.processId })
     expect((await processAt(quick.body.processId)).status).toBe(404)
+  })
+
+  test('its process is removed where asked although no run of it was begun', async () => {
+    const code = `return '${unique()}'`
+    const slug = `run-${createHash('sha256').update(`JAVASCRIPT\n${code}`).digest('hex')}`
+    const settings = { agentPoolSlug: 'nowhere' }
+    expectProblem(await run(code, { settings, removeOnDone: true }), 400)
+    expect((await processAt(slug)).status).toBe(404)
+    expectProblem(await run(code, { settings }), 400)
+    expect((await processAt(slug)).status).toBe(200)
   })
 
   test('what can not be run is refused where the caller wrote it', async () => {

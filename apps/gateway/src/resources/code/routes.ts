@@ -96,6 +96,9 @@ export function codeRoutes(api: RestApi, { neighbours, config, report }: CodeRou
           return presentCodeRun(record, outcome.returnValue, await wholeLog(executions, id, context))
         }
         return { body: await read().catch((error: unknown) => failWith(id, error)), headers: { [idHeader]: id } }
+      } catch (error) {
+        if (isRefused(asFailure(error))) runGoesOn = false
+        throw error
       } finally {
         // Not by the caller's own time: it may be over, or the caller gone.
         const release = code.releaseProcess({ useId, runGoesOn }, ownContext(principal, config.callTimeoutMs))
@@ -103,6 +106,11 @@ export function codeRoutes(api: RestApi, { neighbours, config, report }: CodeRou
       }
     },
   )
+}
+
+/** By what the caller wrote, so that there is no run. */
+function isRefused({ kind, executionId }: Failure): boolean {
+  return executionId === undefined && (kind === 'invalid_argument' || kind === 'not_found' || kind === 'too_large')
 }
 
 /** The run has been, so that whoever asks again has to know of it. */
