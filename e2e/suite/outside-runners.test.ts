@@ -7,7 +7,7 @@ import { processesMarked, treeOf } from '../system/process-table.ts'
 import { runAdmin, startSystem, type System } from '../system/system.ts'
 import { waitUntil } from '../system/wait-until.ts'
 import { clientOf } from './client-of.ts'
-import { awaitEnd, awaitStatus, execute, logsOf, makeProcess } from './runs.ts'
+import { awaitEnd, awaitStatus, execute, executionOf, logsOf, makeProcess } from './runs.ts'
 import { shared } from './shared-system.ts'
 
 interface Runner {
@@ -20,7 +20,7 @@ interface Runner {
 }
 
 interface Limits {
-  agentPools: { slug: string; slots: number }[]
+  agentPools: { slug: string; slots: number; freeSlots: number }[]
 }
 
 const pool = 'plant'
@@ -37,6 +37,7 @@ describe.skipIf(!shared.owned || !hasOwnNetworks)(
     let system: System
     let by: Client
     let other: Client
+    let port: number
     let runner: OutsideRunner
     let token: { id: string; token: string }
     /** The runner does not reach it. */
@@ -50,10 +51,11 @@ describe.skipIf(!shared.owned || !hasOwnNetworks)(
     const found = async () =>
       (await json<Runner[]>('runners', 'list')).find((each) => each.pool === pool && !each.state.startsWith('silent'))
     const isThere = () => waitUntil('the runner to be there', found, patience)
+    const join = () => startOutsideRunner(port, { RUNNER_TOKEN: token.token, RUNNER_LABELS: 'site=plant-7,line=2' })
     const begun = (id: string) => awaitStatus(id, ({ status }) => status === 'RUNNING', 30_000, by)
 
     beforeAll(async () => {
-      const [port] = await freePorts(1)
+      port = (await freePorts(1))[0]!
       registry = await openRegistry({ npm: { answer: 'module.exports = 42' }, pypi: { question: 'answer = 43' } })
       system = await startSystem({ env: { ...registry.settings, RUNNERS_PORT: `${port}`, RUNNER_LEASE_MS: '6000' } })
       by = await clientOf(system)
@@ -65,7 +67,7 @@ describe.skipIf(!shared.owned || !hasOwnNetworks)(
       })
       await json('pools', 'create', pool, '--team', system.team, '--label', 'site=plant-7')
       token = await json('pools', 'token', 'create', pool, '--days', '1')
-      runner = await startOutsideRunner(port!, { RUNNER_TOKEN: token.token, RUNNER_LABELS: 'site=plant-7,line=2' })
+      runner = await join()
       await isThere()
     }, 240_000)
     afterAll(async () => {
@@ -166,6 +168,40 @@ return (await svc.processes.runSync('${inner.id}', { parameters: { n: await svc.
       await isThere()
       const quick = await makeProcess({ sourceCode: 'return 1' }, by)
       expect(await awaitEnd(await execute(quick, inPool, by), 60_000, by)).toMatchObject({ status: 'FINISHED' })
+    })
+
+    test('is drained as any other: what runs is over, what comes waits for the next runner, and it ends in order', async () => {
+      const process = await makeProcess(
+        {
+          sourceCode:
+            "console.log('on')\nwhile ((await svc.datastore.get('goes on')) !== true) await new Promise((go) => setTimeout(go, 100))\nreturn 'over'",
+        },
+        by,
+      )
+      const last = await execute(process, inPool, by)
+      await waitUntil('its log', async () => (await logsOf(last, by)).length > 0, patience)
+      const { id } = (await found())!
+      const drained = admin('runners', 'drain', id, '--wait')
+      await waitUntil('the runner to hear of it', () => runner.output().includes('the runner drains'), patience)
+      expect(await found()).toMatchObject({ state: 'drains: waits for runs: 1' })
+      const next = await execute(process, inPool, by)
+      await awaitStatus(next, ({ status }) => status === 'QUEUED', undefined, by)
+      expect(await executionOf(last, by)).toMatchObject({ status: 'RUNNING' })
+      const { agentPools } = (await by.get<Limits>('/limits')).body
+      expect(agentPools.find(({ slug }) => slug === pool)).toMatchObject({ slots: 1, freeSlots: 0 })
+
+      const release = await makeProcess({ sourceCode: "await svc.datastore.set('goes on', true)" }, by)
+      await execute(release, {}, by)
+      expect(await awaitEnd(last, undefined, by)).toMatchObject({ status: 'FINISHED', returnValue: '"over"' })
+      expect(await drained).toMatchObject({ code: 0, stdout: expect.stringContaining('has ended') })
+      expect(await runner.ended).toBe(0)
+      expect(runner.output()).toContain('the runner is drained: all its runs are over, and it ends')
+      expect(await found()).toBeUndefined()
+      expect(await executionOf(next, by)).toMatchObject({ status: 'QUEUED' })
+
+      await runner.stop()
+      runner = await join()
+      expect(await awaitEnd(next, 60_000, by)).toMatchObject({ status: 'FINISHED' })
     })
 
     test('is out within seconds once its token is revoked, and its token is in no log and no list of processes', async () => {

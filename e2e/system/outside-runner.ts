@@ -14,6 +14,8 @@ export interface OutsideRunner {
   /** The way out is cut, and stays so until `mend`. */
   cut(): void
   mend(): void
+  /** With the exit code of the runner, once it has ended by itself or was stopped. */
+  ended: Promise<number | null>
   stop(): Promise<void>
 }
 
@@ -34,7 +36,7 @@ const server = createServer((near) => {
 server.listen(8443, '127.0.0.1', () => {
   const child = spawn(process.execPath, ['apps/runner/src/main.ts'], { stdio: 'inherit' })
   process.on('SIGTERM', () => child.kill('SIGTERM'))
-  child.on('exit', () => process.exit(0))
+  child.on('exit', (code) => process.exit(code ?? 1))
 })`
 
 /** Starts a runner that reaches `port` of this machine and nothing else. */
@@ -75,6 +77,7 @@ export async function startOutsideRunner(port: number, settings: Record<string, 
   let said = ''
   for (const stream of [child.stdout, child.stderr])
     stream.setEncoding('utf8').on('data', (text: string) => (said += text))
+  const ended = once(child, 'exit').then(([code]: (number | null)[]) => code ?? null)
   const cut = () => {
     isCut = true
     for (const socket of sockets) socket.destroy()
@@ -84,11 +87,10 @@ export async function startOutsideRunner(port: number, settings: Record<string, 
     pid: child.pid!,
     cut,
     mend: () => (isCut = false),
+    ended,
     async stop() {
-      if (child.exitCode === null && child.signalCode === null) {
-        signal(child.pid!, 'SIGTERM')
-        await once(child, 'exit')
-      }
+      if (child.exitCode === null && child.signalCode === null) signal(child.pid!, 'SIGTERM')
+      await ended
       cut()
       way.close()
       await rm(folder, { recursive: true, force: true })

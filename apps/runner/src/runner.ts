@@ -193,6 +193,7 @@ export class Runner {
     if (!this.#isDraining || this.#isStopping || !this.#grants.isAllBack) return
     if (this.#runs.size > 0 || this.#results.size > 0) return
     this.#isDraining = false
+    this.#options.logger.info('the runner is drained: all its runs are over, and it ends')
     this.#options.retire?.()
   }
 

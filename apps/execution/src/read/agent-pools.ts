@@ -29,17 +29,18 @@ export class AgentPools {
     this.#pools = pools
   }
 
-  /** With the slots of runners that serve every team, this one, or nobody yet. */
+  /** With the slots of runners that serve every team, this one, or nobody yet; one that drains has no more than its runs hold. */
   list(team: string): Promise<AgentPool[]> {
     return Promise.all(
       this.#pools.of(team).map(async (slug) => {
         const runners = (await this.#runners(slug)).filter((runner) => runner.team === '' || runner.team === team)
+        const places = runners.map(({ slots, running, drains }) => (drains ? running : slots))
         const kinds = this.#slots.kinds(slug)
         return {
           slug,
           languages: allLanguages.filter((language) => kinds.some((kind) => kind.includes(language))),
-          slots: runners.reduce((sum, { slots }) => sum + slots, 0),
-          freeSlots: runners.reduce((sum, { slots, running }) => sum + Math.max(slots - running, 0), 0),
+          slots: places.reduce((sum, slots) => sum + slots, 0),
+          freeSlots: runners.reduce((sum, { running }, at) => sum + Math.max(places[at]! - running, 0), 0),
         }
       }),
     )

@@ -11,6 +11,8 @@ export interface LivingRunner {
   team: string
   slots: number
   running: number
+  /** It takes no more runs. */
+  drains: boolean
   idleMs: bigint
 }
 
@@ -21,7 +23,7 @@ export async function readLivingRunners(pool: Queries, runnerPool: string): Prom
     // A run may be there before whose the runner is has been noted.
     text: `SELECT s.runner_name AS "runnerName", s.one_team AS "oneTeam", s.places AS slots,
                   CASE WHEN s.one_team THEN coalesce(s.team, r.team, '') ELSE '' END AS team,
-                  coalesce(r.running, 0) AS running,
+                  coalesce(r.running, 0) AS running, s.drain_asked_at IS NOT NULL AS drains,
                   CASE WHEN r.running > 0 THEN 0
                        ELSE greatest(extract(epoch FROM now() - s.idle_since) * 1000, 0) END::float8 AS "idleMs"
              FROM sessions s
