@@ -1,8 +1,7 @@
-import { readFile } from 'node:fs/promises'
-import { createRequire } from 'node:module'
 import type { Browser, Locator, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { at, openBrowser, picture, subject, visit } from './browser.ts'
+import { faultsOfAxe, widthBeyond } from './readable.ts'
 import { untilShown } from './until.ts'
 
 const { scene } = subject
@@ -61,10 +60,8 @@ const widths = [
 ] as const
 
 let browser: Browser
-let axe: string
 beforeAll(async () => {
   browser = await openBrowser()
-  axe = await readFile(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
 })
 afterAll(() => browser.close())
 
@@ -136,27 +133,4 @@ async function isInSight(page: Page, element: Locator): Promise<boolean> {
 async function settled(page: Page): Promise<void> {
   await untilShown(page)
   await page.evaluate(() => document.fonts.ready.then(() => undefined))
-}
-
-/** How many pixels the page is wider than the window. */
-function widthBeyond(page: Page): Promise<number> {
-  return page.evaluate(() => Math.max(0, document.documentElement.scrollWidth - window.innerWidth))
-}
-
-interface Violation {
-  id: string
-  nodes: { target: string[]; failureSummary?: string }[]
-}
-
-/** What axe finds against WCAG 2.2 AA. It comes by the debugger's way, which the content policy leaves alone. */
-async function faultsOfAxe(page: Page): Promise<string[]> {
-  await page.evaluate(axe)
-  const violations = await page.evaluate(async () => {
-    const { axe: engine } = window as unknown as { axe: { run(o: object): Promise<{ violations: Violation[] }> } }
-    const tags = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa']
-    return (await engine.run({ runOnly: { type: 'tag', values: tags } })).violations
-  })
-  return violations.flatMap(({ id, nodes }) =>
-    nodes.map(({ target, failureSummary = '' }) => `${id} ${target.join(' ')}: ${failureSummary}`),
-  )
 }

@@ -43,6 +43,27 @@ export const useExecutions = (team: string, filters: ExecutionFilters, isEnabled
     placeholderData: (before, query) => (query?.queryKey[0] === team ? before : undefined),
   })
 
+/** So many runs that wait are counted; records are large. */
+const MOST_COUNTED = 200
+
+/** How many runs of the team wait for a slot of each pool, among the newest that do; `areMore` where not all are counted. */
+export const useWaitingByPool = (team: string, isWanted: boolean) =>
+  useQuery({
+    queryKey: [team, 'limits', 'waiting'],
+    queryFn: async () => {
+      const query = { status: ['QUEUED' as const], after: '', limit: MOST_COUNTED }
+      const { data, hasNextPage } = await dataOf(apiOf(team).GET('/executions', { params: { query } }))
+      const pools = new Map<string, number>()
+      for (const { settings } of data) {
+        const pool = settings.agentPoolSlug ?? ''
+        pools.set(pool, (pools.get(pool) ?? 0) + 1)
+      }
+      return { pools, areMore: hasNextPage }
+    },
+    enabled: isWanted,
+    refetchInterval: 15_000,
+  })
+
 /** The ids of the list that was read last and has an execution; without one, of the newest of its process. */
 export async function listedExecutions(
   queries: QueryClient,

@@ -5,8 +5,9 @@ import { Card } from '../../parts/page.tsx'
 import { Progress } from '../../parts/progress.tsx'
 import { Table } from '../../parts/table.tsx'
 import { size } from '../../parts/time.tsx'
+import { PoolsCard } from './pools-card.tsx'
 
-/** What the team may have, with what is in use, and the runners that serve it. */
+/** What the team may have, with what is in use, and the pools of runners that serve it. */
 export function LimitsCard({ team }: { team: string }) {
   const limits = useLimits(team)
   return (
@@ -42,25 +43,12 @@ export function LimitsCard({ team }: { team: string }) {
               An operator sets them by <code className={layout.wraps}>npm run admin -- teams limit</code>.
             </p>
           </Card>
-          <Card title="Runners">
-            <Table
-              caption="Pools of runners"
-              rows={agentPools}
-              keyOf={({ slug }) => slug}
-              columns={[
-                { name: 'Pool', isMain: true, cell: ({ slug }) => <code>{slug}</code> },
-                { name: 'Languages', cell: ({ languages }) => languages.map(languageWord).join(', ') },
-                { name: 'Free slots', align: 'end', cell: ({ freeSlots, slots }) => `${freeSlots} of ${slots}` },
-              ]}
-            />
-          </Card>
+          <PoolsCard team={team} pools={agentPools} queued={all.find(({ name }) => name === 'queued')?.inUse ?? 0} />
         </div>
       )}
     </Answer>
   )
 }
-
-const languageWord = (language: string) => (language === 'PYTHON' ? 'Python' : 'JavaScript')
 
 /** `runningExecutions` and `running_executions` as `Running executions`. */
 function wordsOf(name: string): string {
