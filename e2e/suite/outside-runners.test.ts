@@ -25,6 +25,8 @@ interface Limits {
 
 const pool = 'plant'
 const inPool = { settings: { agentPoolSlug: pool } }
+/** Larger than those of the service. */
+const boundless = { LOG_MAX_LINES: '1000000', LOG_MAX_BYTES: '100000000' }
 const patience = { timeoutMs: 60_000, everyMs: 200 }
 
 describe.skipIf(!shared.owned || !hasOwnNetworks)(
@@ -51,7 +53,8 @@ describe.skipIf(!shared.owned || !hasOwnNetworks)(
     const found = async () =>
       (await json<Runner[]>('runners', 'list')).find((each) => each.pool === pool && !each.state.startsWith('silent'))
     const isThere = () => waitUntil('the runner to be there', found, patience)
-    const join = () => startOutsideRunner(port, { RUNNER_TOKEN: token.token, RUNNER_LABELS: 'site=plant-7,line=2' })
+    const join = (settings: Record<string, string> = {}) =>
+      startOutsideRunner(port, { RUNNER_TOKEN: token.token, RUNNER_LABELS: 'site=plant-7,line=2', ...settings })
     const begun = (id: string) => awaitStatus(id, ({ status }) => status === 'RUNNING', 30_000, by)
 
     beforeAll(async () => {
@@ -200,8 +203,19 @@ return (await svc.processes.runSync('${inner.id}', { parameters: { n: await svc.
       expect(await executionOf(next, by)).toMatchObject({ status: 'QUEUED' })
 
       await runner.stop()
-      runner = await join()
+      runner = await join(boundless)
       expect(await awaitEnd(next, 60_000, by)).toMatchObject({ status: 'FINISHED' })
+    })
+
+    test('writes no longer logs than the service allows, whatever bounds it has of its own', async () => {
+      const sourceCode = 'for (let line = 0; line < 40_000; line += 1) console.log(line)\nreturn 1'
+      const id = await execute(await makeProcess({ sourceCode }, by), inPool, by)
+      expect(await awaitEnd(id, 60_000, by)).toMatchObject({ status: 'FINISHED' })
+      const log = await logsOf(id, by)
+      expect(log.at(-1)).toMatchObject({ level: 'WARNING', message: expect.stringContaining('(10000 lines, ') })
+      expect(log.length).toBeGreaterThan(10_000)
+      expect(log.length).toBeLessThan(22_000)
+      expect(log.slice(0, -1).every(({ message }, at) => message === `${at}`)).toBe(true)
     })
 
     test('is out within seconds once its token is revoked, and its token is in no log and no list of processes', async () => {

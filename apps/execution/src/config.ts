@@ -19,6 +19,8 @@ export interface ExecutionConfig {
   runTimeoutMaxMs: number
   parametersMaxBytes: number
   returnValueMaxBytes: number
+  logMaxLines: number
+  logMaxBytes: number
   /** Of one run: its source with modules, variables and schema. */
   runSpecMaxBytes: number
   /** What this replica keeps of them for the next runs. */
@@ -62,6 +64,8 @@ export function readExecutionConfig(env: Environment): ExecutionConfig {
     runTimeoutMaxMs,
     parametersMaxBytes: env.integer('PARAMETERS_MAX_BYTES', { default: 1_048_576, min: 2 }),
     returnValueMaxBytes: env.integer('RETURN_VALUE_MAX_BYTES', { default: 5_242_880, min: 16 }),
+    logMaxLines: env.integer('LOG_MAX_LINES', { default: 10_000, min: 1 }),
+    logMaxBytes: env.integer('LOG_MAX_BYTES', { default: 5 * mib, min: 1 }),
     runSpecMaxBytes: 32 * mib,
     specCacheBytes: 128 * mib,
     retentionDays: env.integer('RETENTION_DAYS', { default: 30, min: 1, max: 3650 }),

@@ -21,6 +21,7 @@ import { HeldRuns } from './dispatch/held-runs.ts'
 import { KilledRuns } from './end/killed-runs.ts'
 import { ForcedEnds } from './end/forced-ends.ts'
 import { RunLimits } from './run-limits.ts'
+import { LogBounds } from './dispatch/log-bounds.ts'
 import { Logs } from './dispatch/log-writer.ts'
 import type { Metrics } from './metrics.ts'
 import { NestedRuns } from './dispatch/nested-runs.ts'
@@ -131,7 +132,16 @@ export function compose(
   const killedRuns = new KilledRuns(pools.events, partitions, logger)
   const poolTokens = new PoolTokens(hot)
   const { returnValueMaxBytes, retentionDays } = config
-  const hearing = { pool: hot, sessions, runners, signals, ends, killedRuns, logs }
+  const hearing = {
+    pool: hot,
+    sessions,
+    runners,
+    signals,
+    ends,
+    killedRuns,
+    logs,
+    logBounds: new LogBounds(hot, config),
+  }
   const streams = new RunnerStreams({ ...hearing, returnValueMaxBytes, logger })
 
   // Who reads it, and what follows from it.

@@ -15,6 +15,7 @@ import { introduced, type Membership } from './introduction.ts'
 import type { Runners, RunnerStream } from './runners.ts'
 import type { Ends } from '../end/ends.ts'
 import type { KilledRuns } from '../end/killed-runs.ts'
+import type { LogBounds } from './log-bounds.ts'
 import type { Logs } from './log-writer.ts'
 import type { LeftOver, Signals } from '../signals.ts'
 import type { Sessions } from './sessions.ts'
@@ -32,6 +33,7 @@ export interface RunnerStreamsContext {
   ends: Ends
   killedRuns: KilledRuns
   logs: Logs
+  logBounds: LogBounds
   returnValueMaxBytes: number
   logger: Logger
 }
@@ -41,6 +43,8 @@ interface Stream extends RunnerStream {
   storing: Set<Promise<void>>
   /** Whose it is, as its session's row says. */
   team?: string
+  /** It came with the token of a pool. */
+  isOutside: boolean
 }
 
 /** A runner answers sooner where it has slots to give. */
@@ -137,8 +141,9 @@ export class RunnerStreams {
   async #welcome(hello: Hello, grant: PoolGrant | undefined, messages: RunnerStream['messages']): Promise<Stream> {
     const { sessions, runners } = this.#context
     const introduction = introduced(hello, await this.#membershipOf(hello, grant))
+    const isOutside = grant !== undefined
     await sessions.open(introduction.session)
-    const stream = { ...introduction.stream, messages, storing: new Set<Promise<void>>() }
+    const stream = { ...introduction.stream, isOutside, messages, storing: new Set<Promise<void>>() }
     runners.open(stream)
     messages.push({ message: { case: 'welcome', value: { leaseMs: sessions.leaseMs, pool: stream.pool } } })
     if (this.#isDraining) this.#drain(stream)
@@ -186,10 +191,13 @@ export class RunnerStreams {
     })
   }
 
-  async #logs({ sessionId }: Stream, { executionId, fence, chunk }: LogsMessage): Promise<void> {
+  async #logs({ sessionId, isOutside }: Stream, { executionId, fence, chunk }: LogsMessage): Promise<void> {
     if (chunk === undefined || chunk.entries.length === 0 || !isOfRow(executionId, fence)) return
     if (!isOfRun(chunk)) return this.#refuseLines(sessionId, executionId, chunk.first)
-    await this.#context.logs.append({ id: executionId, fence, sessionId, first: chunk.first, entries: chunk.entries })
+    const { logs, logBounds } = this.#context
+    const sent = { id: executionId, fence, sessionId, first: chunk.first, entries: chunk.entries }
+    const taken = isOutside ? await logBounds.taken(sent) : sent
+    if (taken !== undefined) await logs.append(taken)
   }
 
   #refuseLines(sessionId: string, executionId: string, first: number): void {
@@ -209,7 +217,7 @@ export class RunnerStreams {
     const { sessionId } = stream
     const key = `${executionId} ${fence} ${sessionId}`
     try {
-      const storing = this.#storing.get(key) ?? this.#store(sessionId, result).finally(() => this.#storing.delete(key))
+      const storing = this.#storing.get(key) ?? this.#store(stream, result).finally(() => this.#storing.delete(key))
       this.#storing.set(key, storing)
       await storing
       stream.messages.push({ message: { case: 'resultStored', value: { executionId } } })
@@ -218,13 +226,15 @@ export class RunnerStreams {
     }
   }
 
-  async #store(sessionId: string, result: Result): Promise<void> {
-    const { logs, ends, returnValueMaxBytes } = this.#context
-    const { executionId, lastLogs } = result
+  async #store({ sessionId, isOutside }: Stream, result: Result): Promise<void> {
+    const { logs, logBounds, ends, returnValueMaxBytes } = this.#context
+    const { executionId, fence, lastLogs } = result
     await logs.stored(executionId)
     const refused = lastLogs !== undefined && !isOfRun(lastLogs)
     if (refused) this.#refuseLines(sessionId, executionId, lastLogs.first)
     const ending = endingOf(sessionId, refused ? { ...result, lastLogs: undefined } : result, returnValueMaxBytes)
+    if (isOutside && ending.logs !== undefined)
+      ending.logs = await logBounds.takenLast({ ...ending.logs, id: executionId, fence, sessionId })
     const value =
       ending.status === Status.FINISHED && result.end.case === 'finished' ? result.end.value.returnValue : undefined
     await ends.end(ending, value)

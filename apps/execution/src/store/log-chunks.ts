@@ -38,6 +38,28 @@ export async function insertChunks(pool: Queries, chunks: Chunk[]): Promise<void
   })
 }
 
+/** The end of the lines of a run that are stored, and about what they take. */
+export interface LogSize {
+  lines: number
+  characters: number
+}
+
+/** How much the run itself has logged; undefined where fence and session are not those of its hand-over. */
+export async function readLogSize(
+  pool: Queries,
+  { id, fence, sessionId }: Pick<Chunk, 'id' | 'fence' | 'sessionId'>,
+): Promise<LogSize | undefined> {
+  const { rows } = await pool.query<LogSize>({
+    name: 'log-size',
+    text: `SELECT coalesce(max(l.first + l.lines), 0)::integer AS lines,
+                  coalesce(sum(octet_length(l.body)), 0)::float8 AS characters
+             FROM executions e LEFT JOIN log_chunks l ON l.execution_id = e.id AND l.first < ${appendedFrom}
+            WHERE e.id = $1 AND e.fence = $2 AND e.session_id = $3 GROUP BY e.id`,
+    values: [id, fence, sessionId],
+  })
+  return rows[0]
+}
+
 /** Chunks as the arrays of a statement: id, fence, session, first line, lines, body. */
 export function chunkColumns(chunks: Chunk[]): unknown[] {
   return [
