@@ -2,6 +2,7 @@
 
 import _ctypes
 import posix
+import sys
 
 MACHINE = posix.uname().machine
 IS_ARM = MACHINE == "aarch64"
@@ -77,6 +78,7 @@ _syscall = Function(_ctypes.dlsym(LIBC, "syscall"))
 _prctl = Function(_ctypes.dlsym(LIBC, "prctl"))
 _mount = Function(_ctypes.dlsym(LIBC, "mount"))
 _sethostname = Function(_ctypes.dlsym(LIBC, "sethostname"))
+_memcpy = Function(_ctypes.dlsym(LIBC, "memcpy"))
 
 
 def checked(result, what):
@@ -133,6 +135,14 @@ def pivot_here():
 
 def set_host_name(name):
     checked(_sethostname(name.encode(), Long(len(name))), "sethostname")
+
+
+def be_shown_as(arguments):
+    """In place of its own arguments, as far as those have room: in lists of processes, and to itself in /proc."""
+    size = sum(len(each.encode(errors="surrogateescape")) + 1 for each in sys.orig_argv)
+    first = Long.from_address(_ctypes.dlsym(LIBC, "program_invocation_name")).value
+    shown = b"".join(each.encode(errors="surrogateescape") + b"\0" for each in arguments)[: size - 1]
+    _memcpy(Long(first), shown.ljust(size, b"\0"), Long(size))
 
 
 def drop_bounding_capabilities():

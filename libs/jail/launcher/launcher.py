@@ -1,8 +1,9 @@
 """Starts child processes, and sees to it that nothing which a child started outlives it.
 
 This program stays as small as it starts, reads from standard input the isolation around all children (levels.py) and then
-orders, one JSON object a line, and forks a launcher for each: forking the service itself would hold up everything else
-that it does. An order names
+orders, each a JSON object after eight digits that say its length, and forks a launcher for each: forking the service itself
+would hold up everything else that it does. With `ahead`, the path of a Python program, it imports that first, and its children
+are forks that go on as that program, in place of starting one. An order names
 `socket` (where the service listens), `token` (by which it knows the connections), `channels` (the descriptors that are
 connected), `listen` (where the child is to be reached, by its descriptor 3; it may be absent), `scratch` (a private
 directory, made here), `dataLimit` (bytes), `program` (path and arguments), `environment`, `readable` (what this one is
@@ -11,6 +12,7 @@ has by now). The end of standard input is the end.
 """
 
 import _signal
+import gc
 import json
 import posix
 import resource
@@ -19,19 +21,20 @@ import time
 
 # Isolated as this Python is, it looks for modules in its own library alone.
 own_directory = posix.fspath(__file__).rpartition("/")[0]
-sys.path.insert(0, own_directory)
-sys.path.append(own_directory + "/../python")
+library = sys.path[:]
+sys.path[:0] = [own_directory, own_directory.rpartition("/")[0] + "/python"]
 sys.dont_write_bytecode = True
 
 import channels
 import cpu_group
 import jail
 import levels
-from kernel import PR_SET_CHILD_SUBREAPER, PR_SET_NO_NEW_PRIVS, PR_SET_PDEATHSIG, prctl
+from kernel import PR_SET_CHILD_SUBREAPER, PR_SET_NO_NEW_PRIVS, PR_SET_PDEATHSIG, be_shown_as, prctl
 from processes import CONTROL, be_first_out_of_memory, sleep_through_signals, wake_on_signals, watch
 from removal import remove
 
 OPEN_FILES = 1024
+LENGTH_DIGITS = 8
 
 
 def serve(isolation):
@@ -46,10 +49,43 @@ def serve(isolation):
     posix.umask(0o077)
     _signal.signal(_signal.SIGCHLD, _signal.SIG_IGN)
     levels.prepare(isolation)
+    ahead = import_ahead(isolation["ahead"]) if "ahead" in isolation else None
     server = posix.getpid()
-    for line in sys.stdin.buffer:
+    while order := next_order():
         if fork_at_last() == 0:
-            launch(server, json.loads(line), isolation)
+            launch(server, json.loads(order), isolation, ahead)
+
+
+def next_order():
+    """Exactly one, so that no process that is forked for it has read what is said for another; empty at the end."""
+    length = read_whole(LENGTH_DIGITS)
+    return read_whole(int(length)) if length else b""
+
+
+def read_whole(length):
+    data = b""
+    while len(data) < length:
+        more = posix.read(0, length - len(data))
+        if not more:
+            return b""
+        data += more
+    return data
+
+
+def import_ahead(path):
+    """The program that children go on as: `prepare` is called once, here, and `live` with its arguments in each child."""
+    import importlib.util
+
+    # All of this program has been imported; the other one finds only what it would if it were started.
+    sys.path[:] = library
+    spec = importlib.util.spec_from_file_location("ahead", path)
+    program = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(program)
+    program.prepare()
+    # Looked at by the collector, its memory would be copied by each child.
+    gc.collect()
+    gc.freeze()
+    return program
 
 
 def fork_at_last():
@@ -61,7 +97,7 @@ def fork_at_last():
             time.sleep(0.02)
 
 
-def launch(server, order, isolation):
+def launch(server, order, isolation, ahead):
     """In a launcher: starts the child and stays with it."""
     # Until it can be heard it waits: whoever ended by it here would leave what was made so far.
     _signal.pthread_sigmask(_signal.SIG_BLOCK, {_signal.SIGTERM})
@@ -73,7 +109,7 @@ def launch(server, order, isolation):
     try:
         posix.mkdir(order["scratch"], 0o700)
         if channels.connect(order):
-            run(order, isolation)
+            run(order, isolation, ahead)
         else:
             leave_nothing(order)
     except BaseException as fault:
@@ -90,7 +126,7 @@ def leave_nothing(order):
         unlink("%s.%d" % (order["scratch"], descriptor))
 
 
-def run(order, isolation):
+def run(order, isolation, ahead):
     posix.setsid()
     prctl(PR_SET_CHILD_SUBREAPER, 1)
     wake = wake_on_signals()
@@ -100,14 +136,14 @@ def run(order, isolation):
     group = cpu_group.make(isolation.get("groups"), order["hasLowPriority"])
     if is_jail:
         channels.hand_over(jail.outside_id())
-        child, report = jail.start(order["scratch"], isolation, group, lambda directory: become(order, isolation, directory))
+        child, report = jail.start(order["scratch"], isolation, group, lambda directory: become(order, isolation, ahead, directory))
     else:
         launcher = posix.getpid()
         child = posix.fork()
         if child == 0:
             stay_with(launcher)
             cpu_group.join(group)
-            become(order, isolation, order["scratch"])
+            become(order, isolation, ahead, order["scratch"])
     channels.let_go()
     status = watch(child, wake, is_jail, channels.give_up)
     channels.tell("used %d %d" % used(group, is_jail))
@@ -134,7 +170,7 @@ def stay_with(launcher):
     sleep_through_signals()
 
 
-def become(order, isolation, directory):
+def become(order, isolation, ahead, directory):
     """In the child: takes on its limits and turns into the program."""
     try:
         posix.chdir(directory)
@@ -144,10 +180,29 @@ def become(order, isolation, directory):
         levels.limit(resource.RLIMIT_DATA, order["dataLimit"])
         levels.limit(resource.RLIMIT_NOFILE, OPEN_FILES)
         levels.restrict(isolation, directory)
-        posix.execve(order["program"][0], order["program"], order["environment"])
+        if ahead is None:
+            posix.execve(order["program"][0], order["program"], order["environment"])
+        go_on_as(ahead, order)
     except BaseException as error:
         posix.write(2, ("%s\n" % error).encode())
     posix._exit(127)
+
+
+def go_on_as(program, order):
+    """What a start of the program would do: closes what is not the child's, and leaves nothing of this program to be found."""
+    import os
+
+    posix.closerange(CONTROL, OPEN_FILES)
+    be_shown_as(order["program"])
+    for name, module in list(sys.modules.items()):
+        if str(getattr(module, "__file__", "")).startswith(own_directory):
+            del sys.modules[name]
+    sys.modules["__main__"] = program
+    sys.dont_write_bytecode = False
+    sys.argv = sys.orig_argv = order["program"]
+    os.environ.clear()
+    os.environ.update(order["environment"])
+    program.live(sys.argv)
 
 
 def clear_away(order):
@@ -183,4 +238,4 @@ def ending(status):
 
 
 # Not among the arguments, which the first process of a jail would show.
-serve(json.loads(sys.stdin.buffer.readline()))
+serve(json.loads(next_order()))

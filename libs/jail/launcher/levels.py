@@ -5,7 +5,7 @@ files and processes), `none`. The starter is told once which one it is:
 may reach); `readable` (what programs need beside the system) and `links` (by which they find it in a jail); `account` and
 `home` (who a child is, and where its private directory is, in a jail); `homeMb` (what that may hold); `processes` (how
 many it may have); `terminals` (whether a jail has such of its own); `egress` and `helper` (for a network of its own); `groups` (where each child gets one for
-processors, by the number of its launcher).
+processors, by the number of its launcher); `ahead` (the program that its children are forks of, where there is one).
 """
 
 import resource

@@ -11,7 +11,13 @@ import { inJail, type JailProgram, type ProgramLink, type ProgramMount } from '.
 import { Output, Reception } from './reception.ts'
 import { Starter, type Interpreter, type Order } from './starter.ts'
 import { EscapeProbe } from './isolation/trial.ts'
-import { chooseIsolation, networkHelpers, type Candidate, type Isolation } from './isolation/isolation.ts'
+import {
+  chooseIsolation,
+  isForOneTeam,
+  networkHelpers,
+  type Candidate,
+  type Isolation,
+} from './isolation/isolation.ts'
 
 // Where a child has what it says and hears beside its outputs.
 const usualChannels = [3, 4]
@@ -66,7 +72,10 @@ export class Launcher {
   readonly #root: string
   readonly #options: LauncherOptions
   readonly #reception: Reception
-  #starter!: Starter
+  /** By what they have imported ahead. */
+  #starters = new Map<string | undefined, Starter>()
+  /** That of a program, which is made where there is none. */
+  #starterOf!: (program: JailProgram) => Starter
   /** The isolation around all children. */
   isolation!: Isolation
   #count = 0
@@ -107,7 +116,7 @@ export class Launcher {
     return this.isolation.level === 'none' ? undefined : this.#options.groups
   }
 
-  /** The starter of the isolation that holds stays. */
+  /** The starters of the isolation that holds stay. */
   async #choose(): Promise<void> {
     const { interpreter, mounts: readable, trials, isolation: config, logger, apart } = this.#options
     const {
@@ -125,16 +134,26 @@ export class Launcher {
     const ports = [...config.closedPorts, probe.port]
     const addresses = ownAddresses
     const { path } = interpreter
+    const { ahead: _, ...plain } = trials[0]!
     const tryOut = async (candidate: Candidate) => {
-      this.#starter?.close()
+      this.#closeStarters()
       const prefixes = candidate.level === 'none' ? undefined : groups?.prefixes
       const isolation = { ...candidate, ...jail, groups: prefixes, ports, egress, addresses }
-      const starter = (this.#starter = new Starter(path, isolation, logger, (why) => this.#reception.giveUpAll(why)))
+      // What forks of one process have in common, such as the places of what they hold, no team is to know of another.
+      const mayFork = candidate.level !== 'none' && isForOneTeam(candidate, config)
+      const ended = (why: Error) => this.#reception.giveUpAll(why)
+      this.#starterOf = (program) => {
+        const ahead = mayFork ? program.ahead : undefined
+        const told = ahead === undefined ? isolation : { ...isolation, ahead }
+        const starter = this.#starters.get(ahead) ?? new Starter(path, told, logger, ended)
+        this.#starters.set(ahead, starter)
+        return starter
+      }
       this.isolation = { ...candidate, open: [], tried: [], oneTeam: true }
       return probe.tryOut(candidate, {
-        starterPid: () => starter.pid,
+        starterPids: () => [...this.#starters.values()].map(({ pid }) => pid),
         children: () => trials.map((program) => this.#launch(program)),
-        python: (...parameters) => this.#launch({ ...trials[0]!, program: [path, '-I', '-S', ...parameters] }),
+        python: (...parameters) => this.#launch({ ...plain, program: [path, '-I', '-S', ...parameters] }),
       })
     }
     try {
@@ -153,7 +172,12 @@ export class Launcher {
     const isJail = this.isolation.level === 'namespaces'
     const found = isJail ? inJail(program, this.#options.mounts) : program
     const environment = withHome(found.environment, isJail ? this.#options.home : scratch)
-    this.#order({ token, scratch, channels, listen, hasLowPriority, readable, ...found, environment })
+    const { program: words, dataLimitBytes: dataLimit } = found
+    this.#order(program, {
+      ...{ socket: this.#reception.path, token, channels, scratch, dataLimit, hasLowPriority, readable },
+      ...(listen !== undefined && { listen }),
+      ...{ program: words, environment },
+    })
     const [control, ...connected] = (await coming) as [Socket, ...Socket[]]
     const outputs: Output[] = []
     try {
@@ -176,9 +200,9 @@ export class Launcher {
     }
   }
 
-  #order({ dataLimitBytes: dataLimit, ...order }: Omit<Order, 'socket' | 'dataLimit'> & JailProgram): void {
+  #order(program: JailProgram, order: Order): void {
     try {
-      this.#starter.order({ ...order, dataLimit, socket: this.#reception.path })
+      this.#starterOf(program).order(order)
     } catch (error) {
       this.#reception.giveUp(order.token, error as Error)
     }
@@ -189,8 +213,13 @@ export class Launcher {
     this.#reception.close()
   }
 
+  #closeStarters(): void {
+    for (const starter of this.#starters.values()) starter.close()
+    this.#starters.clear()
+  }
+
   close(): void {
-    this.#starter?.close()
+    this.#closeStarters()
     this.#reception.close()
     this.#options.groups?.close()
     // A launcher may be removing its own directory there: then the removal comes to nothing, and says so or not.

@@ -49,6 +49,8 @@ export interface IsolationOrder {
   egress: string[]
   /** Of the host, which it does not lead to: asked for each child, and told with its order, as they may change. */
   addresses(): string[]
+  /** The file of a Python program that it imports first, and that its children go on as. */
+  ahead?: string
 }
 
 /** The small process that forks launchers; started again when it has ended. */
@@ -69,9 +71,9 @@ export class Starter {
   }
 
   order(order: Order): void {
-    this.#process ??= this.#start()
+    this.#process ??= this.#start(order)
     const addresses = this.#isolation.network === 'own' ? this.#isolation.addresses() : []
-    this.#process.stdin!.write(`${JSON.stringify({ ...order, addresses })}\n`)
+    this.#process.stdin!.write(measured({ ...order, addresses }))
   }
 
   close(): void {
@@ -84,11 +86,14 @@ export class Starter {
     return this.#process?.pid ?? 0
   }
 
-  #start(): ChildProcess {
-    const starter = spawn(this.#python, ['-I', '-S', launcherPath], {
+  #start({ program, environment }: Order): ChildProcess {
+    const { ahead } = this.#isolation
+    // Children that are forks of it show their own arguments where its are: there is to be room for these.
+    const room = ahead === undefined ? [] : program
+    const starter = spawn(this.#python, ['-I', '-S', launcherPath, ...room], {
       stdio: ['pipe', 'ignore', 'pipe'],
       cwd: '/',
-      env: {},
+      env: ahead === undefined ? {} : environment,
     })
     let words = ''
     // First of all: where there are no streams, for want of file descriptors, this tells why.
@@ -96,7 +101,7 @@ export class Starter {
     if (!starter.stdin || !starter.stderr) throw new Error('no process can be started')
     starter.stderr.on('data', (chunk: Buffer) => (words = (words + chunk.toString()).slice(-2000)))
     starter.stdin.on('error', () => starter.kill('SIGKILL'))
-    starter.stdin.write(`${JSON.stringify(this.#isolation)}\n`)
+    starter.stdin.write(measured(this.#isolation))
     starter.once('exit', () => this.#hasEnded(starter))
     starter.on('close', (code, signal) => {
       this.#hasEnded(starter)
@@ -111,6 +116,12 @@ export class Starter {
     this.#process = undefined
     if (!this.#isClosed) this.#ended(new Error('the starter of children has ended'))
   }
+}
+
+/** After its length in bytes, in eight digits. */
+function measured(message: object): string {
+  const text = JSON.stringify(message)
+  return String(Buffer.byteLength(text)).padStart(8, '0') + text
 }
 
 /** The Python of this machine. */

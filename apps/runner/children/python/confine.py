@@ -41,8 +41,8 @@ ALLOW, REFUSE = 0x7FFF0000, 0x00050000 | errno.EPERM
 
 _libc = ctypes.CDLL(None, use_errno=True)
 _libc.syscall.restype = ctypes.c_long
-_parent = os.getppid()
-_has_own_processes = _parent == 1 and os.uname().nodename == HOST_NAME
+_parent = None
+_has_own_processes = False
 _ruleset = None
 # Held, as the kernel's own form of it has only its address.
 _steps = None
@@ -56,7 +56,9 @@ def prepare(has_domains):
     Landlock domains of their own where the kernel has such; each copies the rules of those above, which takes 15 ms and
     4 MB where they are of many ports.
     """
-    global _is_isolated
+    global _parent, _has_own_processes, _is_isolated
+    _parent = os.getppid()
+    _has_own_processes = _parent == 1 and os.uname().nodename == HOST_NAME
     _is_isolated = prctl(PR_GET_SECCOMP, 0, 0, 0, 0) != 0
     shield()
     if has_domains:

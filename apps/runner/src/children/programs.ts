@@ -102,6 +102,7 @@ export function childPrograms({ python, compiled, memoryMb }: ProgramOptions): C
     programs.push({
       language: 'python',
       program: [python, '-I', '-S', pathOf('python/main.py')],
+      ahead: pathOf('python/main.py'),
       dataLimitBytes: (pythonDataMb + pythonSlackMb + memoryMb) * MB,
       environment: { ...environment(python), LD_BIND_NOW: '1' },
     })

@@ -74,7 +74,7 @@ export async function chooseIsolation(
     const trial = 'why' in first && late.test(first.why) ? await tryOut(candidate) : first
     if ('open' in trial) {
       const remedy = remedyFor(candidate, config, helpers, tried)
-      const oneTeam = remedy !== undefined && !config.manyTeamsAnyway
+      const oneTeam = isForOneTeam(candidate, config)
       return { ...candidate, open: trial.open, tried, oneTeam, ...(remedy !== undefined && { remedy }) }
     }
     tried.push({ level: nameOf(candidate), why: trial.why })
@@ -89,17 +89,27 @@ export async function chooseIsolation(
   )
 }
 
+/** Who is isolated so serves one team alone. */
+export function isForOneTeam(candidate: Candidate, { manyTeamsAnyway }: IsolationConfig): boolean {
+  return !partsTeams(candidate) && !manyTeamsAnyway
+}
+
+function partsTeams({ level, network }: Candidate): boolean {
+  return level === 'namespaces' && network !== 'host'
+}
+
 /**
  * Why runs at this isolation level are not parted from those of other teams, and what helps. On the network of the host any of
  * them reaches what others listen on, and what listens on the loopback of the machine.
  */
 function remedyFor(
-  { level, network }: Candidate,
+  candidate: Candidate,
   { wanted, network: wantedNetwork, manyTeamsAnyway }: IsolationConfig,
   helpers: string[],
   tried: Isolation['tried'],
 ): string | undefined {
-  if (level === 'namespaces' && network !== 'host') return undefined
+  if (partsTeams(candidate)) return undefined
+  const { level } = candidate
   const steps: string[] = []
   if (level !== 'namespaces') steps.push(wanted === 'auto' ? permitNamespaces : 'set ISOLATION=auto')
   if (wantedNetwork === 'host') steps.push('set ISOLATION_NETWORK=auto')

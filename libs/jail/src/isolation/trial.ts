@@ -16,8 +16,8 @@ const unreachable =
 
 /** Starts children in the isolation that is being tried. */
 export interface TrialStarts {
-  /** The process that forks launchers. */
-  starterPid(): number
+  /** The processes that fork launchers. */
+  starterPids(): number[]
   /** One of each program that must run in it. */
   children(): Promise<Launched>[]
   python(...parameters: string[]): Promise<Launched>
@@ -49,12 +49,12 @@ export class EscapeProbe {
   async tryOut(candidate: Candidate, starts: TrialStarts): Promise<Trial> {
     if (candidate.level === 'none') return { open: ['all that this account may do: files, processes, network'] }
     try {
-      // With the first order the starter is there.
+      // With their orders the starters are there.
       const children = starts.children().map((child) => child.then(firstWords))
       const targets = {
         secret: join(this.#directory, 'secret'),
         outside: join(this.#directory, 'written'),
-        processes: [process.pid, starts.starterPid()],
+        processes: [process.pid, ...starts.starterPids()],
         port: this.port,
       }
       const python = starts.python('-c', program, JSON.stringify(targets)).then(firstWords)
