@@ -57,7 +57,7 @@ def serve(isolation):
 
 
 def next_order():
-    """Exactly one, so that no process that is forked for it has read what is said for another; empty at the end."""
+    """Exactly one, so that no process that is forked for it has what is said for a later one; empty at the end."""
     length = read_whole(LENGTH_DIGITS)
     return read_whole(int(length)) if length else b""
 

@@ -11,13 +11,7 @@ import { inJail, type JailProgram, type ProgramLink, type ProgramMount } from '.
 import { Output, Reception } from './reception.ts'
 import { Starter, type Interpreter, type Order } from './starter.ts'
 import { EscapeProbe } from './isolation/trial.ts'
-import {
-  chooseIsolation,
-  isForOneTeam,
-  networkHelpers,
-  type Candidate,
-  type Isolation,
-} from './isolation/isolation.ts'
+import { chooseIsolation, networkHelpers, partsTeams, type Candidate, type Isolation } from './isolation/isolation.ts'
 
 // Where a child has what it says and hears beside its outputs.
 const usualChannels = [3, 4]
@@ -137,10 +131,11 @@ export class Launcher {
     const { ahead: _, ...plain } = trials[0]!
     const tryOut = async (candidate: Candidate) => {
       this.#closeStarters()
+      this.#starters = new Map()
       const prefixes = candidate.level === 'none' ? undefined : groups?.prefixes
       const isolation = { ...candidate, ...jail, groups: prefixes, ports, egress, addresses }
-      // What forks of one process have in common, such as the places of what they hold, no team is to know of another.
-      const mayFork = candidate.level !== 'none' && isForOneTeam(candidate, config)
+      // Forks of one process have the seed of hashes and the places of memory in common.
+      const mayFork = candidate.level !== 'none' && !partsTeams(candidate)
       const ended = (why: Error) => this.#reception.giveUpAll(why)
       this.#starterOf = (program) => {
         const ahead = mayFork ? program.ahead : undefined
@@ -215,7 +210,6 @@ export class Launcher {
 
   #closeStarters(): void {
     for (const starter of this.#starters.values()) starter.close()
-    this.#starters.clear()
   }
 
   close(): void {

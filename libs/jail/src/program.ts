@@ -11,8 +11,9 @@ export interface JailProgram {
   /** Which of its descriptors are connected to us: 0, 3 or 4; 3 and 4 unless this says otherwise. */
   channels?: number[]
   /**
-   * Its file, where it is a Python program that can be imported ahead: then the children of who serves one team are forks of a
-   * process that has imported it. It has functions `prepare`, called once in that, and `live`, called with its arguments in each child.
+   * Its file, where it is a Python program that can be imported ahead: in isolation that does not part teams its children are
+   * forks of a process that has imported it. It has functions `prepare`, called once in that, and `live`, called with its
+   * arguments in each child.
    */
   ahead?: string
   /** Its descriptor 3 is a listening Unix socket, which others reach by a path. */

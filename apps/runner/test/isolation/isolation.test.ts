@@ -7,7 +7,7 @@ import { languages, runAttempts, testAtLevels } from './at-levels.ts'
 const { probe, remove } = await openProbe()
 afterAll(remove)
 
-const settings = { RUNNER_CLOSED_PORTS: probe.servicePorts.join() }
+const settings = { RUNNER_CLOSED_PORTS: probe.servicePorts.join(), ISOLATION_MANY_TEAMS: 'true' }
 const controls = attempts.filter((attempt) => hasControl(attempt, probe))
 const inSlices = 3
 

@@ -32,11 +32,10 @@ export function titleOf({ name, needs }: KnownLevel): string {
   return why === undefined ? `behind ${name}` : `behind ${name} (not here: ${why})`
 }
 
-/** A runner at this isolation level, of one team where that does not part teams, or undefined where the machine does not give it. Rejects when it does, and the isolation does not hold. */
+/** A runner at this isolation level, or undefined where the machine does not give it. Rejects when it does, and the isolation does not hold. */
 export async function startBehind(
   level: KnownLevel,
   settings: Record<string, string>,
 ): Promise<RunnerUnderTest | undefined> {
-  if (missing(level.needs) !== undefined) return undefined
-  return startRunner({ ISOLATION_MANY_TEAMS: 'false', ...settings, ...level.settings })
+  return missing(level.needs) === undefined ? startRunner({ ...settings, ...level.settings }) : undefined
 }

@@ -74,7 +74,7 @@ export async function chooseIsolation(
     const trial = 'why' in first && late.test(first.why) ? await tryOut(candidate) : first
     if ('open' in trial) {
       const remedy = remedyFor(candidate, config, helpers, tried)
-      const oneTeam = isForOneTeam(candidate, config)
+      const oneTeam = remedy !== undefined && !config.manyTeamsAnyway
       return { ...candidate, open: trial.open, tried, oneTeam, ...(remedy !== undefined && { remedy }) }
     }
     tried.push({ level: nameOf(candidate), why: trial.why })
@@ -89,12 +89,8 @@ export async function chooseIsolation(
   )
 }
 
-/** Who is isolated so serves one team alone. */
-export function isForOneTeam(candidate: Candidate, { manyTeamsAnyway }: IsolationConfig): boolean {
-  return !partsTeams(candidate) && !manyTeamsAnyway
-}
-
-function partsTeams({ level, network }: Candidate): boolean {
+/** Whether it parts runs from those of other teams: else one team is served, or such as trust each other. */
+export function partsTeams({ level, network }: Candidate): boolean {
   return level === 'namespaces' && network !== 'host'
 }
 
