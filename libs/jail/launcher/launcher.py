@@ -73,7 +73,7 @@ def read_whole(length):
 
 
 def import_ahead(path):
-    """The program that children go on as: `prepare` is called once, here, and `live` with its arguments in each child."""
+    """The program that children go on as: its `live` is called with its arguments in each of them."""
     import importlib.util
 
     # All of this program has been imported; the other one finds only what it would if it were started.
@@ -81,7 +81,6 @@ def import_ahead(path):
     spec = importlib.util.spec_from_file_location("ahead", path)
     program = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(program)
-    program.prepare()
     # Looked at by the collector, its memory would be copied by each child.
     gc.collect()
     gc.freeze()

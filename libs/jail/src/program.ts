@@ -12,8 +12,7 @@ export interface JailProgram {
   channels?: number[]
   /**
    * Its file, where it is a Python program that can be imported ahead: in isolation that does not part teams its children are
-   * forks of a process that has imported it. It has functions `prepare`, called once in that, and `live`, called with its
-   * arguments in each child.
+   * forks of a process that has imported it, and call its function `live` with their arguments.
    */
   ahead?: string
   /** Its descriptor 3 is a listening Unix socket, which others reach by a path. */

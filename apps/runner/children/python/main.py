@@ -2,7 +2,7 @@
 main.py [domains]: a child that runs Python processes, one run at a time. This process never sees user code run: it keeps
 one fork ready ahead, passes frames between it and the runner, ends all of it when its run is over, and imports what of
 Python's own library its program names. `domains`: forks get Landlock domains of their own.
-A starter may import this and call `prepare`, for children that are forks of it and call `live`.
+A starter may import this, for children that are forks of it and call `live`.
 """
 
 import os
@@ -16,15 +16,7 @@ import warm
 with warm.forks_noted():
     import traceback
 
-    import rehearsal
-    import stage
     import zygote
-
-
-def prepare():
-    """What is the same for all children."""
-    stage.install()
-    rehearsal.rehearse()
 
 
 def live(arguments):
@@ -37,5 +29,4 @@ def live(arguments):
 
 
 if __name__ == "__main__":
-    prepare()
     live(sys.argv)

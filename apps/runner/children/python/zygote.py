@@ -12,6 +12,7 @@ import sys
 import confine
 import frames
 import process_control
+import rehearsal
 import stage
 import surroundings
 import template
@@ -85,6 +86,7 @@ class Zygote:
         process_control.adopt_orphans()
         process_control.hide()
         confine.prepare(self.has_domains)
+        stage.install()
         surroundings.forget_own()
         for directory in sys.path[:2]:
             stage.hide(directory)
@@ -96,6 +98,7 @@ class Zygote:
         signal.signal(signal.SIGINT, signal.SIG_IGN)
         self.poller.register(self.wake, select.POLLIN)
         self.next = Fork(self.directories.path)
+        rehearsal.rehearse()
         # Without a look at what there is to collect: so early it is next to nothing, and the look takes 3 ms.
         warm.gc.freeze()
         warm.gc.disable()
