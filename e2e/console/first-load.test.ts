@@ -8,7 +8,7 @@ beforeAll(async () => {
 })
 afterAll(() => browser.close())
 
-test('the first page asks once who is signed in, before its scripts run, and at once for what its cards show', async () => {
+test('the first page asks once who is signed in and at once for what its cards show, before its scripts run', async () => {
   const { context, page, complaints } = await visit(browser)
   const order: string[] = []
   page.on('request', (request) => {
@@ -16,17 +16,21 @@ test('the first page asks once who is signed in, before its scripts run, and at 
     if (origin === subject.origin) order.push(`asks ${pathname}`)
   })
   const rest = `/api/${subject.team}/rest`
-  // The pages' scripts come only when the session has been asked for, and the first answer only when the cards have asked.
+  // The pages' scripts come only when all has been asked for, and the first answer only when the others have been asked for.
   const askedFor = async (path: string) => {
     await expect.poll(() => order.some((one) => one.startsWith(`asks ${path}`))).toBe(true)
   }
+  const cards = async () => {
+    await askedFor(`${rest}/limits`)
+    await askedFor(`${rest}/executions/statistics`)
+  }
   await page.route('**/assets/start-*.js', async (route) => {
     await askedFor('/session')
+    await cards()
     await route.continue()
   })
   await page.route('**/rest/processes/summaries?*', async (route) => {
-    await askedFor(`${rest}/limits`)
-    await askedFor(`${rest}/executions/statistics`)
+    await cards()
     await route.continue()
   })
   await page.goto(at(''))

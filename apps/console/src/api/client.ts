@@ -29,19 +29,22 @@ export async function refusalOf(response: Response): Promise<Error> {
 }
 
 declare global {
-  /** What `first.js` has asked for before the pages' scripts were there, by its address; undefined where it failed. */
+  /** What `shell/first.js` has asked for before the pages' scripts were there, by its address; undefined where it failed. */
   var firstAnswers: Record<string, Promise<Response | undefined>> | undefined
 }
 
-const first = new Map(Object.entries(globalThis.firstAnswers ?? {}))
+/** A good answer that `first.js` has asked for, once. */
+export async function firstAnswer(address: string): Promise<Response | undefined> {
+  const answer = globalThis.firstAnswers?.[address]
+  delete globalThis.firstAnswers?.[address]
+  return (await answer)?.ok ? answer : undefined
+}
 
-/** Takes a good answer that `first.js` has asked for, once; asks itself for all else. */
+/** Takes the first answer where there is one; asks itself for all else. */
 async function fetchOnce(request: Request): Promise<Response> {
   const { pathname, search } = new URL(request.url)
-  const address = pathname + search
-  const answer = request.method === 'GET' ? await first.get(address) : undefined
-  first.delete(address)
-  return answer?.ok ? answer : fetch(request)
+  const answer = request.method === 'GET' ? await firstAnswer(pathname + search) : undefined
+  return answer ?? fetch(request)
 }
 
 const clients = new Map<string, Api>()

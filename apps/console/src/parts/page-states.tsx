@@ -1,4 +1,4 @@
-import { useEffect, useState, type ReactNode } from 'react'
+import { useDeferredValue, useEffect, useState, type ReactNode } from 'react'
 import { ProblemError } from '../api/problem.ts'
 import { Button } from './button.tsx'
 import styles from './page-states.module.css'
@@ -63,10 +63,21 @@ interface Asked<T> {
 /** What is not there any more, or is not for who asks: old data is not shown either. */
 const isGone = (error: Error | null) => error instanceof ProblemError && [403, 404].includes(error.problem.status)
 
+export interface AnswerProps<T> {
+  of: Asked<T>
+  what: string
+  children: (data: T) => ReactNode
+}
+
+/** Whether there is data that may be shown. */
+export const isShown = ({ data, error }: Asked<unknown>): boolean => data !== undefined && !isGone(error)
+
 /** The data of a query once it is there; before that its skeleton, or what went wrong. Old data stays below a failure. */
-export function Answer<T>({ of, what, children }: { of: Asked<T>; what: string; children: (data: T) => ReactNode }) {
+export function Answer<T>({ of, what, children }: AnswerProps<T>) {
+  // What comes is first drawn in small steps, between which the browser can do what people ask of it.
+  const isThere = useDeferredValue(of.data !== undefined)
   const fault = of.error !== null && <Fault error={of.error} onRetry={() => void of.refetch()} />
-  if (of.data === undefined || isGone(of.error)) return fault || <Loading what={what} />
+  if (of.data === undefined || !isThere || isGone(of.error)) return fault || <Loading what={what} />
   return (
     <>
       {fault}

@@ -1,4 +1,4 @@
-import { call } from '../api/client.ts'
+import { call, firstAnswer } from '../api/client.ts'
 
 export interface SignedIn {
   signedIn: true
@@ -23,7 +23,8 @@ export type SignInWay = 'code' | 'apiToken' | 'oidc'
 export type Session = SignedIn | SignedOut
 
 export async function readSession(): Promise<Session> {
-  return (await (await call('/session')).json()) as Session
+  const answer = (await firstAnswer('/session')) ?? (await call('/session'))
+  return (await answer.json()) as Session
 }
 
 /** Signs in by what an operator printed or by an API token, which is exchanged and not kept. */
