@@ -72,6 +72,19 @@ test('a failure has its message, code and request id, and a way to try again', a
   await context.close()
 })
 
+test.each([
+  ['execution', '/executions/01a21440-0000-7000-8000-000000000000'],
+  ['module', '/modules/01a21440-0000-7000-8000-000000000000'],
+  ['sandbox', '/sandboxes/01a21440-0000-7000-8000-000000000000'],
+])('the page of what does not exist says so in its heading: %s', async (what, path) => {
+  const { context, page } = await visit(browser)
+  await page.goto(at(path))
+  await page.getByRole('heading', { level: 1, name: `There is no such ${what}` }).waitFor()
+  await page.getByRole('alert').waitFor()
+  expect(await page.title()).toBe(`There is no such ${what} · Console`)
+  await context.close()
+})
+
 test('where the session ends the sign-in lies over the page, which keeps what was typed', async () => {
   const { context, page } = await visit(browser, { isStranger: true })
   await page.goto(at('/variables'))

@@ -3,7 +3,7 @@ import { useState } from 'react'
 import { useExecution, type Execution } from '../../api/queries/executions.ts'
 import { Button } from '../../parts/button.tsx'
 import { icons } from '../../parts/icons.tsx'
-import { Answer } from '../../parts/page-states.tsx'
+import { PageAnswer } from '../../parts/page-answer.tsx'
 import { Page } from '../../parts/page.tsx'
 import { Status } from '../../parts/status.tsx'
 import { Tabs } from '../../parts/tabs.tsx'
@@ -38,9 +38,9 @@ export function ExecutionPage() {
   const { team, executionId } = useParams({ from: ROUTE })
   const execution = useExecution(team, executionId)
   return (
-    <Answer of={execution} what="execution">
+    <PageAnswer of={execution} what="execution">
       {(data) => <ExecutionView key={data.id} team={team} execution={data} />}
-    </Answer>
+    </PageAnswer>
   )
 }
 

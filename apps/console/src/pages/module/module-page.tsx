@@ -5,7 +5,7 @@ import type { Tagged } from '../../api/tagged.ts'
 import { Button } from '../../parts/button.tsx'
 import { Confirm } from '../../parts/confirm.tsx'
 import layout from '../../parts/layout.module.css'
-import { Answer } from '../../parts/page-states.tsx'
+import { PageAnswer } from '../../parts/page-answer.tsx'
 import { Page } from '../../parts/page.tsx'
 import { Tabs } from '../../parts/tabs.tsx'
 import { languageNames } from '../../rules/languages.ts'
@@ -21,9 +21,9 @@ export function ModulePage() {
   const { team, moduleId } = useParams({ from: '/t/$team/modules/$moduleId' })
   const module = useModule(team, moduleId)
   return (
-    <Answer of={module} what="module">
+    <PageAnswer of={module} what="module">
       {(data) => <Present team={team} module={data} />}
-    </Answer>
+    </PageAnswer>
   )
 }
 

@@ -1,7 +1,8 @@
 import { Link, Outlet, useLocation, useParams } from '@tanstack/react-router'
 import { ProblemError } from '../../api/problem.ts'
 import { useLastExecution, useProcess, type Process } from '../../api/queries/processes.ts'
-import { Answer, Empty } from '../../parts/page-states.tsx'
+import { PageAnswer } from '../../parts/page-answer.tsx'
+import { Empty } from '../../parts/page-states.tsx'
 import { Page } from '../../parts/page.tsx'
 import { Status } from '../../parts/status.tsx'
 import { Tabs } from '../../parts/tabs.tsx'
@@ -39,9 +40,9 @@ export function ProcessPage() {
       </Page>
     )
   return (
-    <Answer of={process} what="process">
+    <PageAnswer of={process} what="process">
       {({ record }) => <Present team={team} slug={slug} process={record} />}
-    </Answer>
+    </PageAnswer>
   )
 }
 

@@ -4,7 +4,8 @@ import { hasEnded, useKillSandbox, useSandbox, type Sandbox } from '../../api/qu
 import { Button } from '../../parts/button.tsx'
 import { Confirm } from '../../parts/confirm.tsx'
 import layout from '../../parts/layout.module.css'
-import { Answer, Empty, Loading } from '../../parts/page-states.tsx'
+import { PageAnswer } from '../../parts/page-answer.tsx'
+import { Empty, Loading } from '../../parts/page-states.tsx'
 import { Page } from '../../parts/page.tsx'
 import { Status } from '../../parts/status.tsx'
 import { Tabs } from '../../parts/tabs.tsx'
@@ -19,9 +20,9 @@ export function SandboxPage() {
   const { team, sandboxId } = useParams({ from: '/t/$team/sandboxes/$sandboxId' })
   const sandbox = useSandbox(team, sandboxId)
   return (
-    <Answer of={sandbox} what="sandbox">
+    <PageAnswer of={sandbox} what="sandbox">
       {(data) => <Present team={team} sandbox={data} />}
-    </Answer>
+    </PageAnswer>
   )
 }
 
