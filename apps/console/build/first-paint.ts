@@ -1,16 +1,15 @@
 import { readFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
-import { minifySync, type Plugin, type Rolldown } from 'vite'
+import type { Plugin, Rolldown } from 'vite'
 import { initialChunks } from './budget.ts'
 import { firstFrame } from './first-frame.ts'
 
 /** Of what stands in the page itself, so that nothing has to come before it is drawn. */
 const styles = ['src/theme.css', 'src/shell/first-frame.css']
-const program = 'src/shell/first.js'
 
 /**
- * Puts into index.html what is drawn before any file has come, with the program that asks for what the pages need. All other
- * styles go to the end of the body: what stands before them is drawn without them, and no script runs before they are there.
+ * Puts into index.html what is drawn before any script runs, and what `public/first.js` asks for at once. All other styles
+ * go to the end of the body: what stands before them is drawn without them, and no script runs before they are there.
  * Neither they nor the scripts of the pages are needed for the first picture, so they come behind all else.
  */
 export function firstPaint(root: string): Plugin {
@@ -30,7 +29,6 @@ export function firstPaint(root: string): Plugin {
         return page
           .replace('<!-- first-styles -->', () => `<style nonce="__NONCE__">${texts.join('')}</style>`)
           .replace('<!-- page-files -->', () => `<script type="application/json" id="page-files">${files}</script>`)
-          .replace('<!-- first-program -->', () => `<script>${denseProgram(join(root, program))}</script>`)
           .replace('<!-- first-frame -->', firstFrame)
           .replace('</body>', () => `${links.join('')}</body>`)
           .replaceAll(
@@ -67,12 +65,6 @@ function pageFiles(bundle: Rolldown.OutputBundle): PageFiles {
     pages[name] = [...new Set(needed.filter((file) => !initial.has(file)).map(placeOf))]
   }
   return { files, pages }
-}
-
-function denseProgram(path: string): string {
-  const { code, errors } = minifySync(path, readFileSync(path, 'utf8'))
-  if (errors.length > 0) throw new SyntaxError(`${path}: ${errors[0]?.message}`)
-  return code.trim()
 }
 
 /** CSS without comments and what space it does not need. */

@@ -1,6 +1,5 @@
 import { Failure } from '@automation/errors'
 import type { CallContext } from '@automation/rpc'
-import { createHash } from 'node:crypto'
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { request } from 'node:http'
 import { tmpdir } from 'node:os'
@@ -281,13 +280,6 @@ describe('the files of the console', () => {
     await writeFile(join(folder, 'assets/a-1.js'), 'plain')
     await writeFile(join(folder, 'assets/a-1.js.br'), 'smaller')
     await writeFile(join(folder, 'favicon.svg'), '<svg/>')
-  })
-
-  test('a program that stands in the page itself runs by its hash', async () => {
-    await writeFile(join(folder, 'index.html'), '<script type="application/json">{}</script><script>go()</script>')
-    const policy = (await ask('GET', '/')).headers.get('content-security-policy')
-    const hash = createHash('sha256').update('go()').digest('base64')
-    expect(policy).toContain(`script-src 'self' 'sha256-${hash}'; style-src`)
   })
 
   test('are a page at every path that is no file, with a policy and a nonce of its own', async () => {

@@ -29,7 +29,7 @@ export async function refusalOf(response: Response): Promise<Error> {
 }
 
 declare global {
-  /** What `shell/first.js` has asked for before the pages' scripts were there, by its address; undefined where it failed. */
+  /** What `first.js` has asked for before the pages' scripts were there, by its address; undefined where it failed. */
   var firstAnswers: Record<string, Promise<Response | undefined>> | undefined
 }
 

@@ -1,4 +1,4 @@
-import { useDeferredValue, useEffect, useState, type ReactNode } from 'react'
+import { useEffect, useState, type ReactNode } from 'react'
 import { ProblemError } from '../api/problem.ts'
 import { Button } from './button.tsx'
 import styles from './page-states.module.css'
@@ -74,10 +74,8 @@ export const isShown = ({ data, error }: Asked<unknown>): boolean => data !== un
 
 /** The data of a query once it is there; before that its skeleton, or what went wrong. Old data stays below a failure. */
 export function Answer<T>({ of, what, children }: AnswerProps<T>) {
-  // What comes is first drawn in small steps, between which the browser can do what people ask of it.
-  const isThere = useDeferredValue(of.data !== undefined)
   const fault = of.error !== null && <Fault error={of.error} onRetry={() => void of.refetch()} />
-  if (of.data === undefined || !isThere || isGone(of.error)) return fault || <Loading what={what} />
+  if (of.data === undefined || isGone(of.error)) return fault || <Loading what={what} />
   return (
     <>
       {fault}

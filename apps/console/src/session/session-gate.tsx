@@ -1,5 +1,5 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query'
-import { useDeferredValue, useEffect, useLayoutEffect, useState, type ReactNode } from 'react'
+import { useEffect, useLayoutEffect, useState, type ReactNode } from 'react'
 import { watchSessionEnd } from '../api/client.ts'
 import { Fault, Loading } from '../parts/page-states.tsx'
 import { personOf, receive } from './receive.ts'
@@ -28,8 +28,7 @@ export function SessionGate({ children }: { children: ReactNode }) {
     if (hasEnded) setSignIns(signIns + 1)
   }
 
-  // The pages are first drawn in small steps, between which the browser can do what people ask of it.
-  const isAnswered = useDeferredValue(session !== undefined || error !== null)
+  const isAnswered = session !== undefined || error !== null
   // What index.html shows until then, where it shows anything.
   useLayoutEffect(() => {
     if (isAnswered) document.getElementById('first-frame')?.remove()
@@ -37,7 +36,7 @@ export function SessionGate({ children }: { children: ReactNode }) {
   useEffect(() => watchSessionEnd(() => void queries.invalidateQueries({ queryKey: ['session'] })), [queries])
 
   if (error !== null && session === undefined) return <Fault error={error} onRetry={() => void refetch()} />
-  if (session === undefined || !isAnswered) return <Loading what="session" />
+  if (session === undefined) return <Loading what="session" />
   const known = session.signedIn ? session : last?.signedIn ? last : undefined
   return (
     <>

@@ -83,17 +83,12 @@ export class ConsoleFiles {
   }
 
   async #page(path: string, frameAncestors: readonly string[] = []): Promise<Answer | undefined> {
-    const text = (await this.#read(path))?.toString('utf8')
+    const text = await this.#read(path)
     if (text === undefined) return undefined
     const nonce = newNonce()
     const isTerminal = path === terminalPage
-    const policy = pagePolicy({
-      nonce,
-      programs: programsIn(text),
-      anyStyle: isTerminal,
-      frameAncestors: isTerminal ? ["'self'"] : frameAncestors,
-    })
-    return document(200, text.replaceAll(nonceMark, nonce), policy)
+    const policy = pagePolicy({ nonce, anyStyle: isTerminal, frameAncestors: isTerminal ? ["'self'"] : frameAncestors })
+    return document(200, text.toString('utf8').replaceAll(nonceMark, nonce), policy)
   }
 
   async #read(path: string): Promise<Buffer | undefined> {
@@ -105,14 +100,6 @@ export class ConsoleFiles {
       throw error
     }
   }
-}
-
-/** The hash of each program that stands in a document of the build. */
-function programsIn(text: string): string[] {
-  return Array.from(
-    text.matchAll(/<script>(.*?)<\/script>/gs),
-    ([, program = '']) => `sha256-${createHash('sha256').update(program).digest('base64')}`,
-  )
 }
 
 /** The forms of a file that a client takes, the smallest first, with what their names end in. */

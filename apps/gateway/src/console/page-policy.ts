@@ -3,8 +3,6 @@ import type { AnswerHeaders } from '../http/exchange.ts'
 /** What a document of the console may do. */
 export interface PageRules {
   nonce: string
-  /** Hashes of the programs that stand in it, as the policy has them. */
-  programs?: readonly string[]
   /** Its styles are put in by a program that knows no nonce. */
   anyStyle?: boolean
   /** Origins that may show it within their pages; nobody where there are none. */
@@ -12,11 +10,11 @@ export interface PageRules {
 }
 
 /** The Content-Security-Policy of a document. */
-export function pagePolicy({ nonce, programs = [], anyStyle = false, frameAncestors = [] }: PageRules): string {
+export function pagePolicy({ nonce, anyStyle = false, frameAncestors = [] }: PageRules): string {
   const ancestors = frameAncestors.length === 0 ? "'none'" : frameAncestors.join(' ')
   return [
     "default-src 'none'",
-    ["script-src 'self'", ...programs.map((hash) => `'${hash}'`)].join(' '),
+    "script-src 'self'",
     `style-src 'self' ${anyStyle ? "'unsafe-inline'" : `'nonce-${nonce}'`}`,
     "img-src 'self' data: blob:",
     "font-src 'self'",

@@ -1,4 +1,4 @@
-// Stands in the page itself and runs before anything is drawn.
+// Runs before the first paint, as no program may stand in the page itself.
 {
   // No other theme is seen for a moment.
   const theme = localStorage.getItem('theme')
