@@ -140,7 +140,7 @@ export function compose(
     ends,
     killedRuns,
     logs,
-    logBounds: new LogBounds(hot, config),
+    logBounds: new LogBounds(hot, config, logger),
   }
   const streams = new RunnerStreams({ ...hearing, returnValueMaxBytes, logger })
 

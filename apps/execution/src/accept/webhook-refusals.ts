@@ -57,7 +57,7 @@ export class WebhookRefusals {
     this.#plan()
   }
 
-  /** Ends when all that was noted before is written or given up: who reads then finds it. */
+  /** Ends when all that this replica noted before is written or given up: who reads then finds it. */
   async written(): Promise<void> {
     await this.#writing
     if (this.#writing === undefined && this.#waiting.length > 0) this.#begin()

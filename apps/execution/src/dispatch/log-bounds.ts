@@ -1,7 +1,7 @@
 import { LogLevel, type LogEntry } from '@automation/contract/execution/v1/execution'
-import { isConnectionFailure } from '@automation/database'
+import type { Logger } from '@automation/service'
 import { LRUCache } from 'lru-cache'
-import { chunkWeight, readLogSize, type Chunk, type LogSize } from '../store/log-chunks.ts'
+import { chunkBody, readLogSize, type Chunk, type LogSize } from '../store/log-chunks.ts'
 import type { Queries } from '../store/connections.ts'
 
 export interface LogBoundsOptions {
@@ -13,17 +13,18 @@ export interface LogBoundsOptions {
 interface Taken extends LogSize {
   /** It was said that the rest is dropped. */
   isFull?: boolean
-  /** The rows could not be read. */
-  isUnread?: boolean
 }
 
 /** Lines that a runner adds of its own, and what no setting makes so small that it would matter. */
 const spareLines = 1000
-const spareCharacters = 128 * 1024
+const spareBytes = 128 * 1024
 /** What hides a value may be so many times as long, and JSON takes more than text. */
-const timesCharacters = 8
-const charactersOfLine = 40
+const timesBytes = 8
+const bytesOfLine = 40
 const longestWord = 64 * 1024
+
+/** How long nothing is asked of a database that has not answered. */
+const restMs = 2000
 
 /**
  * What is taken of the log of a run from a runner that came with a pool token. Runners bound it by themselves, and less;
@@ -33,66 +34,75 @@ const longestWord = 64 * 1024
 export class LogBounds {
   readonly #pool: Queries
   readonly #options: LogBoundsOptions
-  readonly #sizes = new LRUCache<string, Promise<Taken | undefined>>({ max: 10_000 })
+  readonly #logger: Logger
+  readonly #sizes = new LRUCache<string, Taken>({ max: 10_000 })
+  #restsUntil = -Infinity
 
-  constructor(pool: Queries, options: LogBoundsOptions) {
+  constructor(pool: Queries, options: LogBoundsOptions, logger: Logger) {
     this.#pool = pool
     this.#options = options
+    this.#logger = logger
   }
 
   /**
-   * What is taken of these lines, which runners send in their order: all; nothing where the first was taken before, or the
-   * run is not the session's; where the log is too long, one line that says so, and nothing afterwards. Where the rows can't
-   * be read now, all.
+   * What is taken of these lines: all; nothing where the run is not the session's; where the log is too long, one line that
+   * says so, and nothing afterwards. Where the rows can't be read now, all.
    */
   async taken(chunk: Chunk): Promise<Chunk | undefined> {
     const size = await this.#sizeOf(chunk)
-    if (size === undefined || size.isFull || chunk.first < size.lines) return undefined
+    if (size === 'unread') return chunk
+    if (size === 'not of the session' || size.isFull) return undefined
     const grown = grownBy(size, chunk)
     if (!this.#isTooLong(grown)) {
       Object.assign(size, grown)
       return chunk
     }
-    const first = size.lines
-    Object.assign(size, { lines: first + 1, isFull: true })
-    return { ...chunk, first, entries: [this.#limitReached()] }
+    size.isFull = true
+    return { ...chunk, first: size.lines, entries: [this.#limitReached()] }
   }
 
   /** What is taken of the lines that come with a result: all; of a log that is too long only the runner's word on an error. */
   async takenLast(chunk: Chunk): Promise<Chunk> {
     const size = await this.#sizeOf(chunk)
-    if (size === undefined || (!size.isFull && !this.#isTooLong(grownBy(size, chunk)))) return chunk
+    if (typeof size === 'string' || (!size.isFull && !this.#isTooLong(grownBy(size, chunk)))) return chunk
     const entries = size.isFull ? [] : [this.#limitReached()]
     const word = chunk.entries.at(-1)
     if (word?.level === LogLevel.ERROR) entries.push({ ...word, message: word.message.slice(0, longestWord) })
-    return { ...chunk, first: size.lines, entries }
+    // As near to the runner's own numbers as can be: another replica may have the line on the limit behind what is stored.
+    const first = Math.max(
+      size.lines + Number(size.isFull ?? false),
+      chunk.first + chunk.entries.length - entries.length,
+    )
+    return { ...chunk, first, entries }
   }
 
-  async #sizeOf(chunk: Chunk): Promise<Taken | undefined> {
+  async #sizeOf(chunk: Chunk): Promise<Taken | 'unread' | 'not of the session'> {
     const key = `${chunk.id} ${chunk.fence} ${chunk.sessionId}`
     const known = this.#sizes.get(key)
-    if (known !== undefined) return await known
-    const reading = this.#read(chunk)
-    this.#sizes.set(key, reading)
-    const size = await reading
-    if (size === undefined || size.isUnread) this.#sizes.delete(key)
-    return size
-  }
-
-  async #read(chunk: Chunk): Promise<Taken | undefined> {
+    if (known !== undefined) return known
+    if (performance.now() < this.#restsUntil) return 'unread'
     try {
-      return await readLogSize(this.#pool, chunk)
+      const size = await readLogSize(this.#pool, chunk)
+      if (size === undefined) return 'not of the session'
+      // Lines of one run come one after the other, but not its result.
+      const taken = this.#sizes.get(key) ?? size
+      this.#sizes.set(key, taken)
+      return taken
     } catch (error) {
-      if (!isConnectionFailure(error)) throw error
-      return { lines: 0, characters: 0, isUnread: true }
+      // A runner's other words do not wait for this, and none of its lines are lost by it.
+      this.#restsUntil = performance.now() + restMs
+      this.#logger.warn(
+        { err: error, executionId: chunk.id },
+        'the size of a log can not be read, and its lines are taken',
+      )
+      return 'unread'
     }
   }
 
-  #isTooLong({ lines, characters }: LogSize): boolean {
+  #isTooLong({ lines, bytes }: LogSize): boolean {
     const { logMaxLines, logMaxBytes } = this.#options
     const mostLines = 2 * logMaxLines + spareLines
-    const mostCharacters = timesCharacters * (logMaxBytes + spareCharacters) + charactersOfLine * mostLines
-    return lines > mostLines || characters > mostCharacters
+    return lines > mostLines || bytes > timesBytes * (logMaxBytes + spareBytes) + bytesOfLine * mostLines
   }
 
   #limitReached(): LogEntry {
@@ -103,6 +113,7 @@ export class LogBounds {
   }
 }
 
-function grownBy({ characters }: LogSize, chunk: Chunk): LogSize {
-  return { lines: chunk.first + chunk.entries.length, characters: characters + chunkWeight(chunk) }
+function grownBy({ lines, bytes }: LogSize, chunk: Chunk): LogSize {
+  const end = chunk.first + chunk.entries.length
+  return { lines: Math.max(lines, end), bytes: bytes + Buffer.byteLength(chunkBody(chunk.entries)) }
 }

@@ -4,7 +4,7 @@ import { appendedFrom } from './log-pages.ts'
 import type { Queries } from './connections.ts'
 
 /** Entries as the text of a chunk: `[[microseconds, level, message], …]`. */
-function chunkBody(entries: LogEntry[]): string {
+export function chunkBody(entries: LogEntry[]): string {
   // JSON escapes NUL, and replaces nothing else.
   return JSON.stringify(entries.map(({ timeUs, level, message }) => [Number(timeUs), level, message]))
 }
@@ -38,10 +38,10 @@ export async function insertChunks(pool: Queries, chunks: Chunk[]): Promise<void
   })
 }
 
-/** The end of the lines of a run that are stored, and about what they take. */
+/** The end of the lines of a run that are stored, and what they take as text of chunks. */
 export interface LogSize {
   lines: number
-  characters: number
+  bytes: number
 }
 
 /** How much the run itself has logged; undefined where fence and session are not those of its hand-over. */
@@ -52,10 +52,11 @@ export async function readLogSize(
   const { rows } = await pool.query<LogSize>({
     name: 'log-size',
     text: `SELECT coalesce(max(l.first + l.lines), 0)::integer AS lines,
-                  coalesce(sum(octet_length(l.body)), 0)::float8 AS characters
+                  coalesce(sum(octet_length(l.body)), 0)::float8 AS bytes
              FROM executions e LEFT JOIN log_chunks l ON l.execution_id = e.id AND l.first < ${appendedFrom}
             WHERE e.id = $1 AND e.fence = $2 AND e.session_id = $3 GROUP BY e.id`,
     values: [id, fence, sessionId],
+    query_timeout: 1500,
   })
   return rows[0]
 }
