@@ -19,11 +19,12 @@ export class Faults {
     }
   }
 
-  /** The same of work that takes longer. */
+  /** The same of work that takes longer. Where it can't be done now, what was gathered before is thrown in its place. */
   async ofWork<T>(work: Promise<T>): Promise<T | undefined> {
     try {
       return await work
     } catch (error) {
+      if (error instanceof Failure && error.kind === 'unavailable') this.check()
       this.#take(error)
       return undefined
     }
