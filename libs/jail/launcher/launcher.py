@@ -181,13 +181,13 @@ def become(order, isolation, ahead, directory):
         levels.restrict(isolation, directory)
         if ahead is None:
             posix.execve(order["program"][0], order["program"], order["environment"])
-        go_on_as(ahead, order)
+        go_on_as(ahead, order, isolation)
     except BaseException as error:
         posix.write(2, ("%s\n" % error).encode())
     posix._exit(127)
 
 
-def go_on_as(program, order):
+def go_on_as(program, order, isolation):
     """What a start of the program would do: closes what is not the child's, and leaves nothing of this program to be found."""
     import os
 
@@ -201,7 +201,11 @@ def go_on_as(program, order):
     sys.argv = sys.orig_argv = order["program"]
     os.environ.clear()
     os.environ.update(order["environment"])
+    # Frames below the program's lead here.
+    isolation.clear()
+    order.clear()
     program.live(sys.argv)
+    posix._exit(0)
 
 
 def clear_away(order):

@@ -136,11 +136,12 @@ export class Launcher {
       const isolation = { ...candidate, ...jail, groups: prefixes, ports, egress, addresses }
       // Forks of one process have the seed of hashes and the places of memory in common.
       const mayFork = candidate.level !== 'none' && !partsTeams(candidate)
-      const ended = (why: Error) => this.#reception.giveUpAll(why)
       this.#starterOf = (program) => {
         const ahead = mayFork ? program.ahead : undefined
         const told = ahead === undefined ? isolation : { ...isolation, ahead }
-        const starter = this.#starters.get(ahead) ?? new Starter(path, told, logger, ended)
+        const known = this.#starters.get(ahead)
+        if (known !== undefined) return known
+        const starter: Starter = new Starter(path, told, logger, (why) => this.#reception.giveUpAll(why, starter))
         this.#starters.set(ahead, starter)
         return starter
       }
@@ -163,12 +164,13 @@ export class Launcher {
     const scratch = join(this.#root, String((this.#count += 1)))
     const { channels = usualChannels } = program
     const listen = program.listens === true ? `${scratch}.socket` : undefined
-    const coming = this.#reception.expect(token, [controlDescriptor, ...channels])
+    const starter = this.#starterOf(program)
+    const coming = this.#reception.expect(starter, token, [controlDescriptor, ...channels])
     const isJail = this.isolation.level === 'namespaces'
     const found = isJail ? inJail(program, this.#options.mounts) : program
     const environment = withHome(found.environment, isJail ? this.#options.home : scratch)
     const { program: words, dataLimitBytes: dataLimit } = found
-    this.#order(program, {
+    this.#order(starter, {
       ...{ socket: this.#reception.path, token, channels, scratch, dataLimit, hasLowPriority, readable },
       ...(listen !== undefined && { listen }),
       ...{ program: words, environment },
@@ -195,9 +197,9 @@ export class Launcher {
     }
   }
 
-  #order(program: JailProgram, order: Order): void {
+  #order(starter: Starter, order: Order): void {
     try {
-      this.#starterOf(program).order(order)
+      starter.order(order)
     } catch (error) {
       this.#reception.giveUp(order.token, error as Error)
     }

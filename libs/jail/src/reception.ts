@@ -7,6 +7,8 @@ const firstDescriptor = '0'.charCodeAt(0)
 const comeWithinMs = 10_000
 
 interface Expected {
+  /** Who has been told to send it. */
+  by: object
   descriptors: number[]
   sockets: (Socket | undefined)[]
   resolve(connections: Socket[]): void
@@ -35,10 +37,10 @@ export class Reception {
   }
 
   /** The connections of the launcher with this token for these descriptors, in their order; resolves with the last. */
-  async expect(token: string, descriptors: number[]): Promise<Socket[]> {
+  async expect(by: object, token: string, descriptors: number[]): Promise<Socket[]> {
     return new Promise<Socket[]>((resolve, reject) => {
       const timer = setTimeout(() => this.giveUp(token, new Error('a child did not come in time')), comeWithinMs)
-      this.#expected.set(token, { descriptors, sockets: descriptors.map(() => undefined), resolve, reject, timer })
+      this.#expected.set(token, { by, descriptors, sockets: descriptors.map(() => undefined), resolve, reject, timer })
     })
   }
 
@@ -57,9 +59,9 @@ export class Reception {
     expected.reject(reason)
   }
 
-  /** Nobody who is expected comes any more. */
-  giveUpAll(reason: Error): void {
-    for (const token of this.#expected.keys()) this.giveUp(token, reason)
+  /** Nobody who is expected comes any more; with `from`, nobody whom that one was told to send. */
+  giveUpAll(reason: Error, from?: object): void {
+    for (const [token, { by }] of this.#expected) if (from === undefined || by === from) this.giveUp(token, reason)
   }
 
   #receive(socket: Socket): void {
