@@ -269,6 +269,7 @@ export class Child implements RunningChild {
     if (this.state === 'gone') return
     this.state = 'gone'
     this.#exit = exit
+    noteEnded()
     const { output, errors, frames, answers, control } = this.#launched
     for (const stream of [output, errors, frames, answers, control]) stream.destroy()
     this.#conclude()
@@ -279,12 +280,18 @@ export class Child implements RunningChild {
 let ended = endedForMemory()
 let endedAt = -Infinity
 
+/** Looks whether the kernel has ended a process for memory, whichever it was. */
+function noteEnded(): void {
+  const endedNow = endedForMemory()
+  if (endedNow <= ended) return
+  ended = endedNow
+  endedAt = performance.now()
+}
+
 /** Whose memory was used up where the kernel has ended a process; it may end several at once. */
 function whoseMemory(exit: Exit): WhoseMemory | undefined {
   if (exit.kind !== 'signal' || exit.signal !== constants.signals.SIGKILL) return undefined
-  const endedNow = endedForMemory()
-  if (endedNow > ended) endedAt = performance.now()
-  ended = endedNow
+  noteEnded()
   return performance.now() - endedAt < 1000 ? 'runner' : undefined
 }
 
