@@ -9,7 +9,10 @@ beforeAll(async () => {
 afterAll(() => browser.close())
 
 test('the first page asks once who is signed in and at once for what its cards show, before its scripts run', async () => {
-  const { context, page, complaints } = await visit(browser)
+  const visited = await visit(browser)
+  const { context, page, complaints } = visited
+  // What other tests take away meanwhile is not told.
+  await withoutStream(visited)
   const order: string[] = []
   page.on('request', (request) => {
     const { origin, pathname } = new URL(request.url())
