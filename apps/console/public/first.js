@@ -28,7 +28,7 @@
     document.documentElement.dataset.frame = ''
     // The files of the page come beside those of all pages, not behind them.
     const { files, pages } = JSON.parse(document.getElementById('page-files').textContent)
-    const page = id === undefined ? name : id === 'compare' ? id : name.replace(/(?<=ss|x)es$|s$/, '')
+    const page = id === undefined ? (name ?? 'home') : id === 'compare' ? id : name.replace(/(?<=ss|x)es$|s$/, '')
     for (const one of [`${page}-page`, `${tab}-tab`].flatMap((file) => pages[file] ?? [])) {
       const isStyle = files[one].endsWith('.css')
       ask(isStyle ? 'preload' : 'modulepreload', `/${files[one]}`, isStyle ? 'style' : undefined)
