@@ -48,7 +48,7 @@ export async function visit(
   const page = await context.newPage()
   const complaints: string[] = []
   page.on('console', (line) => {
-    if (line.type() === 'error') complaints.push(line.text())
+    if (line.type() === 'error') complaints.push(`${line.text()} ${line.location().url}`)
   })
   page.on('pageerror', (error) => complaints.push(error.message))
   return { context, page, complaints }
