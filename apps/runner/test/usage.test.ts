@@ -119,7 +119,8 @@ describe.each(places)('%s', (_, settings) => {
     for (const ended of [ofJavaScript, ofPython]) {
       const peakMb = Number(ended.value)
       expect(peakMb).toBeGreaterThan(40)
-      expect(Math.abs(takenBy(ended).memoryMb - peakMb)).toBeLessThanOrEqual(1)
+      // What that is a fork of would be some 6 more; both are read a moment apart.
+      expect(Math.abs(takenBy(ended).memoryMb - peakMb)).toBeLessThanOrEqual(2)
     }
   })
 
