@@ -33,14 +33,15 @@ export class AgentPools {
   list(team: string): Promise<AgentPool[]> {
     return Promise.all(
       this.#pools.of(team).map(async (slug) => {
-        const runners = (await this.#runners(slug)).filter((runner) => runner.team === '' || runner.team === team)
-        const places = runners.map(({ slots, running, drains }) => (drains ? running : slots))
+        const runners = (await this.#runners(slug))
+          .filter((runner) => runner.team === '' || runner.team === team)
+          .map(({ slots, running, drains }) => ({ slots: drains ? running : slots, running }))
         const kinds = this.#slots.kinds(slug)
         return {
           slug,
           languages: allLanguages.filter((language) => kinds.some((kind) => kind.includes(language))),
-          slots: places.reduce((sum, slots) => sum + slots, 0),
-          freeSlots: runners.reduce((sum, { running }, at) => sum + Math.max(places[at]! - running, 0), 0),
+          slots: runners.reduce((sum, { slots }) => sum + slots, 0),
+          freeSlots: runners.reduce((sum, { slots, running }) => sum + Math.max(slots - running, 0), 0),
         }
       }),
     )
