@@ -70,12 +70,12 @@ export interface AnswerProps<T> {
 }
 
 /** Whether there is data that may be shown. */
-export const isShown = ({ data, error }: Asked<unknown>): boolean => data !== undefined && !isGone(error)
+export const isShown = <T,>(of: Asked<T>): of is Asked<T> & { data: T } => of.data !== undefined && !isGone(of.error)
 
 /** The data of a query once it is there; before that its skeleton, or what went wrong. Old data stays below a failure. */
 export function Answer<T>({ of, what, children }: AnswerProps<T>) {
   const fault = of.error !== null && <Fault error={of.error} onRetry={() => void of.refetch()} />
-  if (of.data === undefined || isGone(of.error)) return fault || <Loading what={what} />
+  if (!isShown(of)) return fault || <Loading what={what} />
   return (
     <>
       {fault}

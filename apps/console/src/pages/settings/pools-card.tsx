@@ -6,6 +6,7 @@ import { Card } from '../../parts/page.tsx'
 import { Progress } from '../../parts/progress.tsx'
 import { Pill } from '../../parts/status.tsx'
 import { Table } from '../../parts/table.tsx'
+import { languageNames } from '../../rules/languages.ts'
 
 interface Props {
   team: string
@@ -31,7 +32,7 @@ export function PoolsCard({ team, pools, queued }: Props) {
             cell: ({ slug, languages }) => (
               <>
                 <code className={layout.wraps}>{slug}</code>{' '}
-                <span className={layout.soft}>{languages.map(languageWord).join(', ')}</span>
+                <span className={layout.soft}>{languages.map((one) => languageNames[one]).join(', ')}</span>
               </>
             ),
           },
@@ -72,5 +73,3 @@ export function PoolsCard({ team, pools, queued }: Props) {
     </Card>
   )
 }
-
-const languageWord = (language: string) => (language === 'PYTHON' ? 'Python' : 'JavaScript')
