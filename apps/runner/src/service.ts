@@ -73,7 +73,10 @@ export function createRunner(config: RunnerConfig, context: PartContext, retire?
     const runner: Runner = new Runner({ config, neighbours, logger, ...working })
     const watch = new MemoryWatch({
       limitMb: config.memoryMb + nodeMb,
-      running: () => longRunning(pool.children, longMs),
+      due: () => [
+        ...longRunning(pool.children, longMs),
+        ...[...pool.children].filter(({ state, isMeasured }) => state === 'idle' && !isMeasured),
+      ],
       all: () => pool.children,
       exceeded: (child) => atFault(child, (run) => run.failOfMemory()),
       inMemory: launcher.isolation.level === 'namespaces' ? ['/tmp', '/dev/shm'] : [],

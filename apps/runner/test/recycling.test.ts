@@ -31,6 +31,17 @@ test('a child that has grown large ends', async () => {
   await under.stop()
 })
 
+test('many small children stay, however short their runs were', async () => {
+  const under = await startRunner({ RUNNER_CHILDREN_MEMORY_MB: '400' })
+  const found: unknown[] = []
+  for (let n = 0; n < 12; n += 1) {
+    found.push((await under.replica.run(`${source} // ${n}`)).value)
+    await under.replica.run('await new Promise((go) => setTimeout(go, 400))')
+  }
+  expect(found.filter((pid) => isAlive(pid as number))).toEqual(found)
+  await under.stop()
+})
+
 test('runs that wait for others leave memory for a child of those', async () => {
   const under = await startRunnerWith(
     { children: { spares: 0 } },

@@ -53,8 +53,9 @@ export class Child implements RunningChild {
   runningSince = 0
   /** Its last run, by its own clock, which does not count the time until this process looked. */
   took: RunTimes = { ms: 0, heldUpMs: 0, waitedMs: 0 }
-  /** As last measured. */
+  /** As last measured; before that, as much as is usual. */
   memoryMb = usualMb
+  isMeasured = false
   /** Of Python: `shared` where its runs are forks of a template, else why they are not; undefined while nothing has been tried. */
   imports: string | undefined
   readonly meter: RunMeter

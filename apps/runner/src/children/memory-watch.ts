@@ -15,8 +15,8 @@ import type { Child } from './child.ts'
 export interface MemoryWatchOptions {
   /** What one run may hold, Node itself included. */
   limitMb: number
-  /** Those that have been running for longer than a moment. */
-  running(): Child[]
+  /** Those that have been running for longer than a moment, and those that nobody has measured yet. */
+  due(): Child[]
   all(): Iterable<Child>
   exceeded(child: Child): void
   /** Directories of a child that are in memory, as it sees them; they count to what all hold together. */
@@ -85,7 +85,7 @@ export class MemoryWatch {
   async #look(turns: Turns): Promise<void> {
     const now = performance.now()
     const isTimeForAll = now - this.#lookedAtAll >= allEveryMs
-    const children = isTimeForAll ? [...this.#options.all()] : this.#options.running()
+    const children = isTimeForAll ? [...this.#options.all()] : this.#options.due()
     if (isTimeForAll) this.#lookedAtAll = now
     if (children.length === 0) return
     const doing = new Map(children.map((child) => [child, child.task]))
@@ -161,6 +161,7 @@ export class MemoryWatch {
 /** In bytes: all that its processes hold, and what those of its run do. */
 function measured(child: Child, { held, ofRun }: { held: number; ofRun: number }): void {
   child.memoryMb = Math.round(held / MB)
+  child.isMeasured = true
   child.meter.holds(Math.round(ofRun / MB))
 }
 

@@ -162,7 +162,7 @@ export class ChildPool {
     const starting = [...this.#launching.values()]
     for (const child of this.#children) if (child.state === 'starting') starting.push(child.spares)
     const missing = blank - spares.count - starting.filter((each) => each === spares).length
-    for (let more = Math.min(missing, this.#cores * 2 - starting.length); more > 0; more -= 1) {
+    for (let more = Math.min(missing, this.#cores * 4 - starting.length); more > 0; more -= 1) {
       if (this.#stopped || this.#retry !== undefined) return
       if (!this.#memory.isThere(this.#launching.size)) {
         this.#memory.make()
