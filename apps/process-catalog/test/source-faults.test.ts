@@ -89,5 +89,5 @@ builtins.compile = tries
 
 test('what parses Python reaches no file, network or process, and has little memory', () => {
   const said = execFileSync('python3', ['-I', '-S', '-c', captured + pythonParser], { input: 'a', encoding: 'utf8' })
-  expect(JSON.parse(said)).toEqual([`${'PermissionError '.repeat(6)}MemoryError`, 1, 1])
+  expect(said).toBe(`1 1 ${'PermissionError '.repeat(6)}MemoryError`)
 })
