@@ -32,9 +32,9 @@ test('a child that has grown large ends', async () => {
 })
 
 test('many small children stay, however short their runs were', async () => {
-  const under = await startRunner({ RUNNER_CHILDREN_MEMORY_MB: '400' })
+  const under = await startRunner({ RUNNER_CHILDREN_MEMORY_MB: '600' })
   const found: unknown[] = []
-  for (let n = 0; n < 12; n += 1) {
+  for (let n = 0; n < 14; n += 1) {
     found.push((await under.replica.run(`${source} // ${n}`)).value)
     await under.replica.run('await new Promise((go) => setTimeout(go, 400))')
   }

@@ -43,7 +43,7 @@ What others have changed meanwhile is never overwritten: it ends with 3 then. It
       `Write ${toDo.length === 1 ? 'it' : `these ${toDo.length}`} to ${plan.team} at ${plan.url}?`,
       'Nothing was written.',
     )
-    await pushPlan(runtime, project, plan)
+    await pushPlan(runtime, project, plan, written && 'Plan again: this plan is of another state of the server.')
     runtime.out.line({ type: 'end', done: toDo.length }, `${toDo.length} done`)
   }
 

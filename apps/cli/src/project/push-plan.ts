@@ -9,11 +9,19 @@ import { pathsOfItem } from './project-items.ts'
 import type { OpenProject } from './open-project.ts'
 import { deleteItem, missingSecrets, writeItem, type WriteOptions } from './write-item.ts'
 
+const pushAgain = 'Push again to go on.'
+
 /**
  * Does a plan with the files that it was made of, and tells each item. Throws an ExitError where it has a clash (nothing is
- * written then), a secret is missing, files are others than then, or an item failed.
+ * written then), a secret is missing, files are others than then, or an item failed; `afterConflict` says what to do
+ * where that was changed on the server meanwhile.
  */
-export async function pushPlan(runtime: Runtime, project: OpenProject, plan: Plan): Promise<void> {
+export async function pushPlan(
+  runtime: Runtime,
+  project: OpenProject,
+  plan: Plan,
+  afterConflict = pushAgain,
+): Promise<void> {
   refuseClashes(plan)
   checkFiles(project, plan)
   const { env, out } = runtime
@@ -32,7 +40,7 @@ export async function pushPlan(runtime: Runtime, project: OpenProject, plan: Pla
     }
     out.line({ type: 'change', action: line.action, key: line.key }, `done  ${itemText(line)}`)
   })
-  await throwFailures(runtime, applied, 'Push again to go on.')
+  await throwFailures(runtime, applied, pushAgain, afterConflict)
 }
 
 /** Throws where a plan has a clash. */
@@ -87,6 +95,7 @@ export async function throwFailures(
   { out, env }: Runtime,
   { done, failed, left }: Applied,
   next: string,
+  afterConflict = next,
 ): Promise<void> {
   if (failed.length === 0) return
   const told = await Promise.all(
@@ -100,9 +109,10 @@ export async function throwFailures(
   const codes = new Set(told.map(({ exitCode }) => exitCode))
   const one = codes.size === 1 ? [...codes][0]! : exitCodes.refused
   const rest = left.length > 0 ? `, ${left.length} not begun` : ''
+  const hasConflict = codes.has(exitCodes.conflict)
   throw new ExitError(
-    codes.has(exitCodes.conflict) ? exitCodes.conflict : one,
-    `${done.length} done, ${failed.length} failed${rest}. ${next}`,
+    hasConflict ? exitCodes.conflict : one,
+    `${done.length} done, ${failed.length} failed${rest}. ${hasConflict ? afterConflict : next}`,
     { errors: told.map(({ item, message }) => ({ path: item.key, message })) },
   )
 }

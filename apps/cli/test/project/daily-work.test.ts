@@ -69,7 +69,7 @@ test('the commands of the guide do what it says, one behind the other', { timeou
 describe('the GitHub Action', () => {
   interface Action {
     inputs: Record<string, { default?: string }>
-    runs: { steps: { run: string; env: Record<string, string> }[] }
+    runs: { steps: { id?: string; run: string; env: Record<string, string> }[] }
   }
 
   /** Runs the step of the action as GitHub does: inputs in their places, its files and variables around it. */
@@ -81,7 +81,7 @@ describe('the GitHub Action', () => {
     github: Record<string, string> = {},
   ) {
     const action = parse(await readFile(join(root, 'action/action.yml'), 'utf8')) as Action
-    const [step] = action.runs.steps
+    const step = action.runs.steps.find(({ id }) => id === 'run')
     const valueOf = (name: string) => inputs[name] ?? action.inputs[name]?.default ?? ''
     const env = Object.fromEntries(
       Object.entries(step!.env).map(([name, value]) => [

@@ -1,3 +1,5 @@
+import { cp } from 'node:fs/promises'
+import { join } from 'node:path'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { ownTeam, type OwnTeam } from './own-team.ts'
 import { pushed, sourceOf as path, unique, Workspace } from './workspace.ts'
@@ -91,9 +93,20 @@ describe('push', () => {
     await system.client.processes.update(slug, { description: 'meanwhile' })
     expect(await workspace.pas('push', 'plan.json', '--yes')).toMatchObject({
       code: 3,
-      stderr: expect.stringMatching(/was changed meanwhile by \S+ at /),
+      stderr: expect.stringMatching(/was changed meanwhile by \S+ at [^]*Plan again/),
     })
     expect(await onServer(slug)).toMatchObject({ sourceCode: 'return 1\n', description: 'meanwhile' })
+  })
+
+  test('from a fresh clone leaves an edit on the server alone where it has what the clone before has seen', async () => {
+    const slug = unique('kept')
+    await using workspace = await pushed(system, slug)
+    await system.client.processes.update(slug, { description: 'by hand' })
+    await using clone = await Workspace.make(system, workspace)
+    expect(await clone.pas('push', '--yes')).toMatchObject({ code: 3 })
+    await cp(join(workspace.folder, '.pas/base'), join(clone.folder, '.pas/base'), { recursive: true })
+    expect(await clone.pas('push', '--yes')).toMatchObject({ code: 0, stderr: expect.stringContaining(slug) })
+    expect(await onServer(slug)).toMatchObject({ description: 'by hand' })
   })
 
   test('refuses a plan that is not there, and says how to write one', async () => {
@@ -279,6 +292,7 @@ describe('pull', () => {
     expect(await workspace.read(path(slug))).toBe('return "ours"\n')
     expect(await workspace.read(path(slug, 'main.js.remote'))).toBe('return "theirs"\n')
     expect(await workspace.pas('push', '--yes')).toMatchObject({ code: 3 })
+    expect(await workspace.pas('pull')).toMatchObject({ code: 3, stdout: expect.stringContaining('main.js.remote') })
     await workspace.remove(path(slug, 'main.js.remote'))
     expect(await workspace.pas('push', '--yes')).toMatchObject({ code: 0 })
     expect(await onServer(slug)).toMatchObject({ sourceCode: 'return "ours"\n' })
