@@ -57,9 +57,9 @@ export function register(program: Command, runtime: Runtime): void {
 
   async function install(word: string, { write }: { write?: boolean }): Promise<void> {
     const chosen = known[word]!
-    const { url, team, context } = await runtime.target()
-    const args = context === undefined ? ['--url', url, '--team', team, 'mcp'] : ['--context', context, 'mcp']
-    const server = { command: 'pas', args }
+    const { url, team } = await runtime.target()
+    // A context may be that of a repository, which the assistant is not started in.
+    const server = { command: 'pas', args: ['--url', url, '--team', team, 'mcp'] }
     if (chosen.command !== undefined) {
       if (write) out.say(`${chosen.name} has a command of its own for this; run it.`)
       return out.data({ command: chosen.command(server) }, { text: chosen.command(server) })

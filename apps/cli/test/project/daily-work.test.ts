@@ -263,3 +263,10 @@ test('types writes what editors check by, of each process', async () => {
   expect(await workspace.read('types/parameters.d.ts')).toContain('"n": number')
   expect(await workspace.read('types/svc.d.ts')).toContain('svc')
 })
+
+test('an assistant is configured with the address and the team, which hold outside of the repository, too', async () => {
+  await using workspace = await Workspace.make(system)
+  const { stdout } = await workspace.pas('mcp', 'install', 'cursor')
+  const args = ['--url', system.host, '--team', system.team, 'mcp']
+  expect(JSON.parse(stdout)).toMatchObject({ mcpServers: { 'process-automation': { args } } })
+})
