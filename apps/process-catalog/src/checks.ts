@@ -1,5 +1,6 @@
 import { Failure, invalid, unavailable, type FieldFault } from '@automation/errors'
 import { Faults } from '@automation/errors/faults'
+import { findInterpreter } from '@automation/jail'
 import { DeadlineError, DeadlineWorker } from '@automation/service'
 import type { CheckJob } from './check-thread.ts'
 import type { LanguageName } from './language.ts'
@@ -22,6 +23,7 @@ const quickSourceLength = 128 * 1024
  */
 export class Checks {
   readonly #python: PythonProgram
+  #interpreter: Promise<PythonProgram> | undefined
   readonly #checks = new DeadlineWorker(new URL('./check-thread.ts', import.meta.url))
   readonly #readings = new DeadlineWorker(new URL('./reading/reading-thread.ts', import.meta.url))
   readonly #largeReadings = new DeadlineWorker(new URL('./reading/reading-thread.ts', import.meta.url))
@@ -87,11 +89,22 @@ export class Checks {
     return reading
   }
 
-  #reading(team: string, language: LanguageName, source: string): Promise<Reading> {
-    const job: ReadingJob = { language, source, python: this.#python }
+  async #reading(team: string, language: LanguageName, source: string): Promise<Reading> {
+    const python = language === 'PYTHON' ? await this.#foundPython() : this.#python
+    const job: ReadingJob = { language, source, python }
     const readings = source.length > quickSourceLength ? this.#largeReadings : this.#readings
     const options = { deadlineMs: readingDeadlineMs, team, bytes: source.length }
     return readings.run(job, options) as Promise<Reading>
+  }
+
+  /** The interpreter itself, or what is configured where it can't be found: each reading says then that it is unknown. */
+  #foundPython(): Promise<PythonProgram> {
+    const { program, path } = this.#python
+    this.#interpreter ??= findInterpreter(program).then(
+      (interpreter) => ({ program: interpreter.path, path }),
+      () => this.#python,
+    )
+    return this.#interpreter
   }
 
   async close(): Promise<void> {

@@ -42,44 +42,27 @@ none, one, two = map(ctypes.c_ulong, range(3))
 if prctl(38, one, none, none, none) or prctl(22, two, ctypes.byref(head), none, none):
     sys.exit(1)
 try:
-    # PyCF_ONLY_AST, which ast takes twice as long to import as to parse.
+    # PyCF_ONLY_AST: to import it from ast takes longer than to parse.
     compile(source, '<source>', 'exec', 0x400)
 except SyntaxError as error:
     sys.stdout.buffer.write(f'{error.lineno or 1} {error.offset or 1} {error.msg}'.encode('utf-8', 'replace'))
 `
 
-const executables = new Map<string, string>()
-
-/** The interpreter itself: what the PATH names may be a script that takes longer to find it than a source takes to be parsed. */
-function executableOf({ program, path }: PythonProgram): string {
-  const known = executables.get(program)
-  if (known !== undefined) return known
-  const look = ['-I', '-S', '-B', '-c', 'import sys; print(sys.executable, end="")']
-  const { status, stdout } = spawnSync(program, look, { env: { PATH: path }, cwd: '/', timeout: timeoutMs })
-  if (status !== 0 || stdout.length === 0) return program
-  executables.set(program, String(stdout))
-  return String(stdout)
-}
-
 /**
  * Where Python finds that a source is no program, in a process of its own without anything of ours; undefined where it is one, `unknown`
  * where that can't be said: without Python, or where it takes too much. Holds up the thread: to be called where nobody waits for it.
  */
-export function pythonFault(source: string, python: PythonProgram): SourceFault | 'unknown' | undefined {
+export function pythonFault(source: string, { program, path }: PythonProgram): SourceFault | 'unknown' | undefined {
   if (source.length > longestSource) return 'unknown'
-  const { status, stdout } = spawnSync(executableOf(python), ['-I', '-S', '-B', '-W', 'ignore', '-c', pythonParser], {
+  const { status, stdout } = spawnSync(program, ['-I', '-S', '-B', '-W', 'ignore', '-c', pythonParser], {
     input: source.replace(/^\uFEFF/, ''),
-    env: { PATH: python.path },
+    env: { PATH: path },
     cwd: '/',
     timeout: timeoutMs,
     killSignal: 'SIGKILL',
     stdio: ['pipe', 'pipe', 'ignore'],
   })
-  if (status !== 0) {
-    // It may be another one by now.
-    executables.delete(python.program)
-    return 'unknown'
-  }
+  if (status !== 0) return 'unknown'
   const [, line, column, message] = /^(\d+) (\d+) (.*)$/s.exec(String(stdout)) ?? []
   return message === undefined ? undefined : { message, line: Number(line), column: Number(column) }
 }
