@@ -1,9 +1,8 @@
 import { type Command, Option } from 'commander'
 import { examples } from '../output/examples.ts'
 import { oneLine } from '../output/output.ts'
-import type { Comparison } from '../project/compare.ts'
-import { removeResolved, resolving } from '../project/resolve-clashes.ts'
-import { compareProject, itemsBelow, openProject, unresolved, type OpenProject } from '../project/open-project.ts'
+import { leftBefore, removeResolved, resolving } from '../project/resolve-clashes.ts'
+import { compareProject, itemsBelow, openProject } from '../project/open-project.ts'
 import { pullTeam, type Pulled } from '../project/pull-team.ts'
 import { importLayout } from '../project/import-layout.ts'
 import { ExitError, exitCodes, usageError, type Runtime } from '../runtime.ts'
@@ -64,15 +63,6 @@ overwritten.`,
     for (const path of kept)
       runtime.out.line({ type: 'change', result: 'kept', path }, `kept  ${path}, which is there already`)
   }
-}
-
-/** What an earlier pull has left to be merged by hand. */
-function leftBefore(project: OpenProject, comparisons: readonly Comparison[], pulled: readonly Pulled[]): Pulled[] {
-  const told = new Set(pulled.map(({ key }) => key))
-  return comparisons.flatMap(({ key }) => {
-    const path = told.has(key) ? undefined : unresolved(project, key)
-    return path === undefined ? [] : [{ result: 'clash', key, path }]
-  })
 }
 
 function lineOf({ result, key, path, updatedBy, updatedAt }: Pulled): string {

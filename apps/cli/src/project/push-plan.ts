@@ -9,8 +9,6 @@ import { pathsOfItem } from './project-items.ts'
 import type { OpenProject } from './open-project.ts'
 import { deleteItem, missingSecrets, writeItem, type WriteOptions } from './write-item.ts'
 
-const pushAgain = 'Push again to go on.'
-
 /**
  * Does a plan with the files that it was made of, and tells each item. Throws an ExitError where it has a clash (nothing is
  * written then), a secret is missing, files are others than then, or an item failed; `afterConflict` says what to do
@@ -20,7 +18,7 @@ export async function pushPlan(
   runtime: Runtime,
   project: OpenProject,
   plan: Plan,
-  afterConflict = pushAgain,
+  afterConflict?: string,
 ): Promise<void> {
   refuseClashes(plan)
   checkFiles(project, plan)
@@ -40,7 +38,7 @@ export async function pushPlan(
     }
     out.line({ type: 'change', action: line.action, key: line.key }, `done  ${itemText(line)}`)
   })
-  await throwFailures(runtime, applied, pushAgain, afterConflict)
+  await throwFailures(runtime, applied, 'Push again to go on.', afterConflict)
 }
 
 /** Throws where a plan has a clash. */

@@ -12,6 +12,19 @@ export function resolving(project: OpenProject, comparisons: readonly Comparison
   })
 }
 
+/** What an earlier pull has left to be merged by hand. */
+export function leftBefore(
+  project: OpenProject,
+  comparisons: readonly Comparison[],
+  pulled: readonly Pulled[],
+): Pulled[] {
+  const told = new Set(pulled.map(({ key }) => key))
+  return comparisons.flatMap(({ key }) => {
+    const path = told.has(key) ? undefined : unresolved(project, key)
+    return path === undefined ? [] : [{ result: 'clash', key, path }]
+  })
+}
+
 /** Removes what merges have left of items that a side was chosen for. */
 export async function removeResolved(
   project: OpenProject,
