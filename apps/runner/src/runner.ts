@@ -3,7 +3,6 @@ import about from '../package.json' with { type: 'json' }
 import {
   type HelloSchema,
   type Result,
-  ResultSchema,
   type Run,
   RunnerService,
   type Welcome,
@@ -12,8 +11,7 @@ import type { Isolation } from '@automation/jail'
 import type { Neighbours, Principal } from '@automation/rpc'
 import { failPoint, type Logger } from '@automation/service'
 import { Language } from '@automation/contract/common/v1/language'
-import { create, type MessageInitShape } from '@bufbuild/protobuf'
-import { LogLevel } from '@automation/contract/execution/v1/execution'
+import type { MessageInitShape } from '@bufbuild/protobuf'
 import { LRUCache } from 'lru-cache'
 import type { Used } from './children/run-meter.ts'
 import { Idleness } from './session/idleness.ts'
@@ -22,9 +20,10 @@ import { SlotGrants } from './runs/slot-grants.ts'
 import type { RunnerConfig } from './config.ts'
 import type { Metrics } from './metrics.ts'
 import { ActiveRun, usageOf, type RunEnvironment } from './runs/active-run.ts'
-import { reason, type Reason, timelineText } from './runs/explanation.ts'
+import { reason, type Reason } from './runs/explanation.ts'
 import { KeptResults, type OutgoingMessage, ReplicaLink } from './session/link.ts'
 import { ProcessCalls } from './runs/process-calls.ts'
+import { refusal, stopped, whyNot, withoutSpec } from './runs/refusals.ts'
 import type { RunStarter, Version } from './runs/run-starter.ts'
 import { Lease } from './session/lease.ts'
 
@@ -378,25 +377,3 @@ class Changes {
 }
 
 const cutOff = reason('RunnerLost', 'The runner was cut off from the service, and ended the run')
-const stopped: Reason = { explanation: 'service stopped', log: 'service stopped' }
-const withoutSpec = reason('Error', 'The runner was not told what to run')
-const ofAnotherTeam = reason('Error', 'The runner serves another team')
-
-/** Why a run is not begun here; undefined when it may be. The first one that may decides whose the runner is. */
-function whyNot(
-  version: Version,
-  isClosed: boolean,
-  withoutPython: string | undefined,
-  binding: TeamBinding,
-): Reason | undefined {
-  if (isClosed) return stopped
-  if (version.program.language === 'python' && withoutPython !== undefined) return reason('Error', withoutPython)
-  return binding.admits(version.spec.team) ? undefined : ofAnotherTeam
-}
-
-/** The result of a run that is not begun. */
-function refusal({ executionId, fence }: Run, { explanation, log }: Reason): Result {
-  const entry = { timeUs: BigInt(Date.now()) * 1000n, level: LogLevel.ERROR, message: log }
-  const end = { case: 'failed', value: { explanation: timelineText(explanation) } } as const
-  return create(ResultSchema, { executionId, fence, end, lastLogs: { first: 0, entries: [entry] } })
-}

@@ -75,7 +75,7 @@ export function createRunner(config: RunnerConfig, context: PartContext, retire?
       limitMb: config.memoryMb + nodeMb,
       due: () => [
         ...longRunning(pool.children, longMs),
-        ...[...pool.children].filter(({ state, isMeasured }) => state === 'idle' && !isMeasured),
+        ...[...pool.children].filter(({ state, measuredMb }) => state === 'idle' && measuredMb === undefined),
       ],
       all: () => pool.children,
       exceeded: (child) => atFault(child, (run) => run.failOfMemory()),

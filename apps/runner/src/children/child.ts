@@ -53,9 +53,8 @@ export class Child implements RunningChild {
   runningSince = 0
   /** Its last run, by its own clock, which does not count the time until this process looked. */
   took: RunTimes = { ms: 0, heldUpMs: 0, waitedMs: 0 }
-  /** As last measured; before that, as much as is usual. */
-  memoryMb = usualMb
-  isMeasured = false
+  /** What it holds, as last measured. */
+  measuredMb: number | undefined
   /** Of Python: `shared` where its runs are forks of a template, else why they are not; undefined while nothing has been tried. */
   imports: string | undefined
   readonly meter: RunMeter
@@ -101,6 +100,11 @@ export class Child implements RunningChild {
   /** The launcher's; the child and all that it starts are below it. */
   get pid(): number {
     return pidOf(this.#report)
+  }
+
+  /** What it holds; until it is measured, as much as is usual. */
+  get memoryMb(): number {
+    return this.measuredMb ?? usualMb
   }
 
   get task(): Task | undefined {

@@ -51,7 +51,7 @@ const MB = 1024 * 1024
 
 /**
  * Looks at what the process trees of runs hold together. Every process has limits of its own; this is for those that
- * hold little each, and for how many they are. Short runs are never looked at.
+ * hold little each, and for how many they are. Short runs are never looked at; a child is, once its first one is over.
  */
 export class MemoryWatch {
   readonly #options: MemoryWatchOptions
@@ -160,8 +160,7 @@ export class MemoryWatch {
 
 /** In bytes: all that its processes hold, and what those of its run do. */
 function measured(child: Child, { held, ofRun }: { held: number; ofRun: number }): void {
-  child.memoryMb = Math.round(held / MB)
-  child.isMeasured = true
+  child.measuredMb = Math.round(held / MB)
   child.meter.holds(Math.round(ofRun / MB))
 }
 
