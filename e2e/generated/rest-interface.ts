@@ -151,6 +151,8 @@ export interface components {
             sourceDigest: string;
             /** @description Where the last writer says that the source comes from */
             origin?: components["schemas"]["Origin"];
+            /** @description Digests of the states that it had before this one, the newest first, at most 32; absent where there are none. Each is SHA-256, in lower-case hexadecimal, of a JSON object in UTF-8 that is written as RFC 8785 says (no blanks, members sorted by name). Its members are named by paths into the record and have the values there, or null where there is none: `name`, `slug`, `description`, `readme`, `programmingLanguage`, `sourceCode`, `parametersSchema`, `manifest.dependencies`, `tags`, `webhook.enabled`, `webhook.username`, `settings.formsConfig.enabled`, `settings.publicConfig.enabled`, `settings.dependencies.scopedToProcess`, `settings.dependencies.autoDetect`, `webhook.allowedAddresses`, `settings.formsConfig.tag`, `settings.formsConfig.frameAncestors` */
+            previousStates?: string[];
             /** @description In answers of create and update: what is saved as it is and may not do what is meant, such as a fault of its syntax */
             warnings?: components["schemas"]["Warning"][];
         };
@@ -411,6 +413,8 @@ export interface components {
             sourceDigest: string;
             /** @description Where the last writer says that the source comes from */
             origin?: components["schemas"]["Origin"];
+            /** @description Digests of the states that it had before this one, the newest first, at most 32; absent where there are none. Each is SHA-256, in lower-case hexadecimal, of a JSON object in UTF-8 that is written as RFC 8785 says (no blanks, members sorted by name). Its members are named by paths into the record and have the values there, or null where there is none: `name`, `programmingLanguage`, `sourceCode` */
+            previousStates?: string[];
             /** @description In answers of create and update: what is saved as it is and may not do what is meant, such as a fault of its syntax */
             warnings?: components["schemas"]["Warning"][];
         };

@@ -13,9 +13,9 @@ interface Document {
 const { body: document } = await send<Document>(`${shared.host}/openapi.json`, 'GET')
 
 /** The digest of a record as the document's words say that it is made. */
-function digestOf(kind: 'Process' | 'Module', record: unknown): string {
-  const { description = '' } = document.components.schemas[kind]!.properties['sourceDigest']!
-  expect(description).toMatch(/^SHA-256, in lower-case hexadecimal, of a JSON object in UTF-8 .*RFC 8785/)
+function digestOf(kind: 'Process' | 'Module', record: unknown, member = 'sourceDigest'): string {
+  const { description = '' } = document.components.schemas[kind]!.properties[member]!
+  expect(description).toMatch(/SHA-256, in lower-case hexadecimal, of a JSON object in UTF-8 .*RFC 8785/)
   const paths = [...description.matchAll(/`([^`]+)`/g)].map(([, path]) => path!)
   expect(paths).toContain('sourceCode')
   const at = (path: string) =>
@@ -25,6 +25,8 @@ function digestOf(kind: 'Process' | 'Module', record: unknown): string {
     .update(canonical(Object.fromEntries(paths.map((path) => [path, at(path)]))))
     .digest('hex')
 }
+
+const stateOf = (record: Process) => digestOf('Process', record, 'previousStates')
 
 function canonical(value: unknown): string {
   if (Array.isArray(value)) return `[${value.map(canonical).join(',')}]`
@@ -76,6 +78,42 @@ test("a module's digest is what the document says", async () => {
   expect(body).toMatchObject({ revision: 2, sourceDigest: digestOf('Module', body) })
   expect(body).not.toHaveProperty('origin')
   expect(body.sourceDigest).not.toBe(made.sourceDigest)
+})
+
+test('a record says what states it had before, the newest first; a list does not', async () => {
+  const made = await makeProcess({ origin })
+  const path = `/processes/${made.id}`
+  expect(made).not.toHaveProperty('previousStates')
+  const states = [stateOf(made)]
+  for (const change of [
+    { webhook: { enabled: true, allowedAddresses: ['203.0.113.7'] } },
+    { settings: { formsConfig: { enabled: true, frameAncestors: ['https://a.example'] } } },
+    { sourceCode: 'return 2' },
+    { tags: ['changed'] },
+  ]) {
+    const { body } = await client.patch<Process>(path, change)
+    expect(body.previousStates).toEqual(states)
+    states.unshift(stateOf(body))
+  }
+  expect(new Set(states).size).toBe(5)
+  expect((await client.get<Process>(path)).body.previousStates).toEqual(states.slice(1))
+  const { body: listed } = await client.get<Page<Process>>('/processes', { keywords: made.name })
+  expect(listed.data[0]).not.toHaveProperty('previousStates')
+})
+
+test('of the states before, a record says the last 32, each once', async () => {
+  const { body: made } = await client.post<Module>('/modules', { name: unique(), sourceCode: '0' })
+  const digests = [made.sourceDigest]
+  const path = `/modules/${made.id}`
+  for (let nth = 1; nth <= 34; nth += 1) {
+    const { body } = await client.patch<Module>(path, { sourceCode: `${nth}` })
+    digests.unshift(body.sourceDigest)
+  }
+  expect((await client.get<Module>(path)).body.previousStates).toEqual(digests.slice(1, 33))
+  await client.patch<Module>(path, { sourceCode: '33' })
+  const { body } = await client.patch<Module>(path, { sourceCode: 'new' })
+  expect(body.previousStates?.slice(0, 3)).toEqual([digests[1], digests[0], digests[2]])
+  expect(body.previousStates).toHaveLength(32)
 })
 
 test('a write that does not name the origin clears it, and so does null', async () => {

@@ -16,9 +16,32 @@ export interface DigestedProcess
   webhookUsername: string | null
 }
 
+/** All of a process that its writers decide on, but for its secrets. */
+export interface ProcessState
+  extends DigestedProcess, Pick<ProcessColumns, 'webhookAllowedAddresses' | 'formsTag' | 'frameAncestors'> {}
+
 /** The digest of a process's source and metadata, as the document of the interface says; without its secrets. */
 export function processDigest(row: DigestedProcess): string {
+  return digestOf(digested(row))
+}
+
+/** The digest of all that a process's writers decide on, as the document of the interface says; without its secrets. */
+export function processStateDigest(row: ProcessState): string {
   return digestOf({
+    ...digested(row),
+    'webhook.allowedAddresses': orNull(row.webhookAllowedAddresses),
+    'settings.formsConfig.tag': row.formsTag,
+    'settings.formsConfig.frameAncestors': orNull(row.frameAncestors),
+  })
+}
+
+/** Records leave a list out that is empty. */
+function orNull(list: string[]): string[] | null {
+  return list.length === 0 ? null : list
+}
+
+function digested(row: DigestedProcess): Record<string, unknown> {
+  return {
     name: row.name,
     slug: row.slug,
     description: row.description,
@@ -34,7 +57,7 @@ export function processDigest(row: DigestedProcess): string {
     'settings.publicConfig.enabled': row.publicEnabled,
     'settings.dependencies.scopedToProcess': row.dependenciesScopedToProcess,
     'settings.dependencies.autoDetect': row.dependenciesAutoDetect,
-  })
+  }
 }
 
 /** The same of a module. */

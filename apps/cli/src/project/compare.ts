@@ -6,7 +6,16 @@ import type { Repository } from './repository.ts'
 import type { Seen, SeenStates } from './seen-states.ts'
 import type { ServerItem } from './server-items.ts'
 import type { ServerItems } from './read-team.ts'
-import { keys, membersOf, type Item, type Items } from './states.ts'
+import {
+  keys,
+  membersOf,
+  moduleDigestOf,
+  processDigestOf,
+  type Item,
+  type Items,
+  type ModuleState,
+  type ProcessState,
+} from './states.ts'
 import { decide, type Verdict } from './verdict.ts'
 
 /** An item, as files and server have it. */
@@ -29,6 +38,8 @@ export interface Past {
   merged: ReadonlyMap<string, string>
   /** The name of the context that states are read for. */
   context?: string
+  /** Digests of the states that the server had of an item before, the newest first. */
+  previousStates(item: ServerItem): Promise<readonly string[]>
 }
 
 /** Compares all items, or those that `isWanted` takes; `isOverwritten` says which are to replace what the server has. */
@@ -102,8 +113,9 @@ interface FoundBase {
 
 /**
  * Finds what the server's state has come from. It is known where it is the state of the commit that it was pushed from, of
- * another commit before HEAD, of a merge, or the last that this checkout has seen. Else the base is the files of the commit
- * that both build on, or what this checkout has seen before.
+ * another commit before HEAD, of a merge, or the last that this checkout has seen. Else the base is the last state that the
+ * server had and that is in the files, the history or what this checkout has seen, or the files of the commit that both build
+ * on.
  */
 async function baseOf(
   key: string,
@@ -128,10 +140,40 @@ async function baseOf(
   if (past.merged.get(key) === digest || seen?.digest === digest) return { isKnown: true, base: state, wasHere: true }
   // Settings of a team that nobody has changed yet are those that it was made with.
   if (key === keys.team && remote.updatedBy === undefined) return { isKnown: true, wasHere: false }
-  const common = repository && pushed ? await repository.mergeBase(pushed) : undefined
-  const base = (common && (await stateAt(common, key, past))) ?? seen?.state
+  const base =
+    (await lastCommon(remote, past, [local, seen?.state], commits)) ??
+    (repository && pushed ? await commonState(pushed, key, past, repository) : undefined) ??
+    seen?.state
   const wasHere = seen !== undefined || (await wasEver(key, commits, past))
   return { isKnown: false, wasHere, ...(base && { base }) }
+}
+
+/** The last state that the server had before its present one and that is one of these, or of these commits. */
+async function lastCommon(
+  remote: ServerItem,
+  past: Past,
+  own: readonly (Item['state'] | undefined)[],
+  commits: readonly string[],
+): Promise<Item['state'] | undefined> {
+  const previous = await past.previousStates(remote)
+  if (previous.length === 0) return undefined
+  const ofCommits = commits.map((commit) => stateAt(commit, remote.item.key, past))
+  const states = [...own, ...(await Promise.all(ofCommits))]
+  const byDigest = new Map(states.map((state) => [state && shownDigest(remote.item, state), state]))
+  const found = previous.find((digest) => byDigest.has(digest))
+  return byDigest.get(found)
+}
+
+/** A digest of a state as the server makes it. */
+function shownDigest({ kind, name }: Item, state: Item['state']): string | undefined {
+  if (kind === 'process') return processDigestOf(name, state as ProcessState)
+  return kind === 'module' ? moduleDigestOf(name, state as ModuleState) : undefined
+}
+
+/** The state in the commit that HEAD and another one build on. */
+async function commonState(commit: string, key: string, past: Past, repository: Repository) {
+  const common = await repository.mergeBase(commit)
+  return common && stateAt(common, key, past)
 }
 
 async function commitsOf(key: string, repository: Repository): Promise<string[]> {

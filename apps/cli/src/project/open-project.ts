@@ -13,6 +13,7 @@ import { pathsOfItem, projectItems, readVariables } from './project-items.ts'
 import { readItem } from './read-item.ts'
 import { readTeam, type ServerItems } from './read-team.ts'
 import { openRepository, type Repository } from './repository.ts'
+import type { ServerItem } from './server-items.ts'
 import { SeenStates } from './seen-states.ts'
 import { keys, membersOf, type Items } from './states.ts'
 import { digestOf } from './canonical-json.ts'
@@ -53,6 +54,7 @@ export async function openProject(runtime: Runtime, { readsServer = true } = {})
   const past: Past = {
     seen: new SeenStates(folder, target, { ...(head && { head }), ...(branch && { branch }) }),
     merged: readMerged(files.get(mergedPath())),
+    previousStates: (item) => previousStates(client, item),
     ...(repository && { repository }),
     ...(target.context !== undefined && { context: target.context }),
   }
@@ -62,6 +64,12 @@ export async function openProject(runtime: Runtime, { readsServer = true } = {})
     ...(repository && { repository }),
     ...(server && { server }),
   }
+}
+
+async function previousStates(client: Client, { item, id }: ServerItem): Promise<readonly string[]> {
+  if (item.kind === 'process') return (await client.processes.get(id)).previousStates ?? []
+  if (item.kind === 'module') return (await client.modules.get(id)).previousStates ?? []
+  return []
 }
 
 function faultlessItems(files: Files, context: string | undefined): Items {

@@ -117,8 +117,23 @@ export function defaultSchedule(name: string): ScheduleState {
 }
 
 /** The `sourceDigest` that the server shows for a process of this slug and state. */
-export function sourceDigestOf(slug: string, { settings, ...state }: ProcessState): string {
+export function sourceDigestOf(slug: string, state: ProcessState): string {
+  return digestOf(sourceMembers(slug, state))
+}
+
+/** What the server shows of it among `previousStates`. */
+export function processDigestOf(slug: string, state: ProcessState): string {
+  const { webhook, form } = state.settings
   return digestOf({
+    ...sourceMembers(slug, state),
+    'webhook.allowedAddresses': webhook.allowedAddresses.length === 0 ? null : webhook.allowedAddresses,
+    'settings.formsConfig.tag': form.tag,
+    'settings.formsConfig.frameAncestors': form.frameAncestors.length === 0 ? null : form.frameAncestors,
+  })
+}
+
+function sourceMembers(slug: string, { settings, ...state }: ProcessState): Record<string, unknown> {
+  return {
     name: settings.name,
     slug,
     description: settings.description,
@@ -134,10 +149,10 @@ export function sourceDigestOf(slug: string, { settings, ...state }: ProcessStat
     'settings.publicConfig.enabled': settings.form.public,
     'settings.dependencies.scopedToProcess': settings.dependencies.scopedToProcess,
     'settings.dependencies.autoDetect': settings.dependencies.autoDetect,
-  })
+  }
 }
 
-/** The same of a module. */
+/** Both of a module. */
 export function moduleDigestOf(name: string, { language, sourceCode }: ModuleState): string {
   return digestOf({ name, programmingLanguage: language, sourceCode })
 }

@@ -98,15 +98,64 @@ describe('push', () => {
     expect(await onServer(slug)).toMatchObject({ sourceCode: 'return 1\n', description: 'meanwhile' })
   })
 
-  test('from a fresh clone leaves an edit on the server alone where it has what the clone before has seen', async () => {
+  test('from a fresh clone leaves an edit on the server alone where nothing was changed here', async () => {
     const slug = unique('kept')
     await using workspace = await pushed(system, slug)
     await system.client.processes.update(slug, { description: 'by hand' })
     await using clone = await Workspace.make(system, workspace)
-    expect(await clone.pas('push', '--yes')).toMatchObject({ code: 3 })
-    await cp(join(workspace.folder, '.pas/base'), join(clone.folder, '.pas/base'), { recursive: true })
     expect(await clone.pas('push', '--yes')).toMatchObject({ code: 0, stderr: expect.stringContaining(slug) })
     expect(await onServer(slug)).toMatchObject({ description: 'by hand' })
+    expect(await clone.pas('pull')).toMatchObject({ code: 0, stdout: expect.stringMatching(/^took /m) })
+    await clone.commit('by hand')
+    await system.client.processes.update(slug, { description: 'again', webhook: { allowedAddresses: ['203.0.113.7'] } })
+    await using another = await Workspace.make(system, clone)
+    expect(await another.pas('push', '--yes')).toMatchObject({ code: 0 })
+    expect(await onServer(slug)).toMatchObject({ description: 'again', webhook: { allowedAddresses: ['203.0.113.7'] } })
+  })
+
+  test('from a fresh clone that went back to what the server had before an edit is a clash', async () => {
+    const slug = unique('back')
+    await using workspace = await pushed(system, slug)
+    await workspace.write(path(slug), 'return 2\n')
+    await workspace.commit()
+    expect(await workspace.pas('push', '--yes')).toMatchObject({ code: 0 })
+    await workspace.write(path(slug), 'return 1\n')
+    await workspace.commit('back')
+    await system.client.processes.update(slug, { description: 'by hand' })
+    await using clone = await Workspace.make(system, workspace)
+    expect(await clone.pas('push', '--yes')).toMatchObject({ code: 3 })
+    expect(await clone.pas('pull')).toMatchObject({ code: 0, stdout: expect.stringMatching(/^merged /m) })
+    await clone.commit('merged')
+    expect(await clone.pas('push', '--yes')).toMatchObject({ code: 0 })
+    expect(await onServer(slug)).toMatchObject({ sourceCode: 'return 1\n', description: 'by hand' })
+  })
+
+  test('leaves an edit of a module alone that a fresh clone has in its state before', async () => {
+    const name = unique('shared')
+    await using workspace = await Workspace.make(system)
+    await workspace.write(`modules/${name}.js`, 'export const a = 1\n')
+    await workspace.commit()
+    expect(await workspace.pas('push', '--yes')).toMatchObject({ code: 0 })
+    const made = (await system.client.modules.list().toArray()).find((each) => each.name === name)!
+    await system.client.modules.update(made.id, { sourceCode: 'export const a = 2\n' })
+    await using clone = await Workspace.make(system, workspace)
+    expect(await clone.pas('push', '--yes')).toMatchObject({ code: 0 })
+    expect(await system.client.modules.get(made.id)).toMatchObject({ sourceCode: 'export const a = 2\n' })
+  })
+
+  test('from a fresh clone leaves an edit of a variable alone where it has what another has seen', async () => {
+    const slug = unique('cached').replace('-', '_')
+    const value = async () => (await system.client.variables.list().toArray()).find(({ key }) => key === slug)!
+    await using workspace = await Workspace.make(system)
+    await workspace.write('variables.yaml', `${slug}: one\n`)
+    await workspace.commit()
+    expect(await workspace.pas('push', '--yes')).toMatchObject({ code: 0 })
+    await system.client.variables.update((await value()).id, { value: 'by hand' })
+    await using clone = await Workspace.make(system, workspace)
+    expect(await clone.pas('push', '--yes')).toMatchObject({ code: 3 })
+    await cp(join(workspace.folder, '.pas/base'), join(clone.folder, '.pas/base'), { recursive: true })
+    expect(await clone.pas('push', '--yes')).toMatchObject({ code: 0 })
+    expect((await value()).value).toBe('by hand')
   })
 
   test('refuses a plan that is not there, and says how to write one', async () => {

@@ -30,6 +30,19 @@ export const described = (digest: string) => ({
     .openapi({ description: 'Where the last writer says that the source comes from' }),
 })
 
+/** The digests of the states before; `digest` says of what one is made. */
+export const previousStates = (digest: string) =>
+  z
+    .array(z.string())
+    .max(32)
+    .optional()
+    .openapi({
+      description: `Digests of the states that it had before this one, the newest first, at most 32; absent where there are none. Each is ${digest}`,
+    })
+
+/** What a record shows of them. */
+export const presentStates = (digests: string[]) => (digests.length === 0 ? undefined : digests)
+
 /** How a digest is made of the values at these paths of a record. */
 export function digestText(paths: readonly string[]): string {
   return (

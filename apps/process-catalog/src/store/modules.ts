@@ -9,7 +9,7 @@ import type { Module } from '../../prisma/generated/client.ts'
 import { languageOf, type LanguageName } from '../language.ts'
 import { moduleDigest } from '../source-digest.ts'
 import { audit } from './audit.ts'
-import { descriptionOf, missingDigests } from './described.ts'
+import { descriptionOf, missingDigests, statesBefore } from './described.ts'
 import { largeTexts, listedTexts } from './listed-texts.ts'
 import { requireUnused } from './users.ts'
 import { findModule } from './owners.ts'
@@ -55,7 +55,12 @@ export function getModule(store: Store, team: string, id: string): Promise<Modul
 export function listModules(store: Store, team: string, window: Window) {
   return store.readFor(team, async (rows) => {
     const where = { team }
-    const found = await rows.module.findMany({ where, orderBy: { id: 'desc' }, ...window, omit: largeTexts.modules })
+    const found = await rows.module.findMany({
+      where,
+      orderBy: { id: 'desc' },
+      ...window,
+      omit: { ...largeTexts.modules, previousStates: true },
+    })
     const total = await rows.module.count({ where, take: countedUpTo })
     if (total === 0) await requireTeam(rows, team)
     const textsOf = await listedTexts(rows, 'modules', found)
@@ -85,6 +90,7 @@ export function updateModule(
     const description = {
       sourceDigest: moduleDigest({ ...current, ...given(change) }),
       describedRevision: current.revision + 1,
+      previousStates: statesBefore(current.previousStates, moduleDigest(current)),
     }
     const data = { ...change, ...description, updatedBy: author.name, updatedAt: new Date() }
     await audit(rows, author, { type: AuditType.MODULE, event: 'updated', entityId: current.id })
@@ -121,7 +127,7 @@ function moduleMessage(row: Module): ModuleMessage {
 
 /** The same of what a list reads of it. */
 function shownModule(
-  row: Omit<Module, 'sourceCode'> & { sourceCode?: string },
+  row: Omit<Module, 'sourceCode' | 'previousStates'> & Partial<Pick<Module, 'sourceCode' | 'previousStates'>>,
   digest: () => string | undefined,
 ): ModuleMessage {
   return {
@@ -134,6 +140,7 @@ function shownModule(
     updatedBy: row.updatedBy ?? undefined,
     updatedAt: row.updatedAt === null ? undefined : timestampFromDate(row.updatedAt),
     etag: entityTag(row),
+    previousStates: row.previousStates,
     ...descriptionOf(row, digest),
   }
 }

@@ -14,10 +14,10 @@ import { languageOf, type LanguageName } from '../language.ts'
 import { derivedSlug, withSuffix } from '../names.ts'
 import type { NewProcess, ProcessChange } from '../process-values.ts'
 import type { Reading, ReadSource } from '../reading/reading.ts'
-import { processDigest } from '../source-digest.ts'
+import { processDigest, processStateDigest } from '../source-digest.ts'
 import { changedCredentials, noCredentials } from '../webhook-credentials.ts'
 import { audit } from './audit.ts'
-import { descriptionOf, digestIfAny, missingDigests } from './described.ts'
+import { descriptionOf, digestIfAny, missingDigests, statesBefore } from './described.ts'
 import { noteEffect } from './effects.ts'
 import { findProcess } from './owners.ts'
 import { largeTexts, listedTexts } from './listed-texts.ts'
@@ -113,6 +113,10 @@ export function updateProcess(
         imports: reading?.imports,
         sourceDigest: processDigest({ ...current, ...data }),
         describedRevision: current.revision + 1,
+        previousStates: statesBefore(
+          current.previousStates,
+          digestIfAny(() => processStateDigest(current)),
+        ),
         updatedBy: author.name,
         updatedAt: new Date(),
       },
@@ -145,7 +149,8 @@ function slugTaken() {
 
 type ProcessMessage = MessageInitShape<typeof ProcessSchema>
 
-type ListedRow = Omit<Process, 'webhookPasswordHash' | 'sourceCode'> & { sourceCode?: string; leftOut?: string[] }
+type ListedRow = Omit<Process, 'webhookPasswordHash' | 'sourceCode' | 'previousStates'> &
+  Partial<Pick<Process, 'sourceCode' | 'previousStates'>> & { leftOut?: string[] }
 
 /** A process's row as a message. */
 function processMessage(row: Process): ProcessMessage {
@@ -185,6 +190,7 @@ function shownProcess(row: ListedRow, digest: () => string | undefined): Process
     updatedAt: timestampFromDate(row.updatedAt),
     leftOut: row.leftOut,
     etag: entityTag(row),
+    previousStates: row.previousStates,
     ...descriptionOf(row, digest),
   }
 }
@@ -204,7 +210,7 @@ export function listProcesses(store: Store, team: string, filter: ProcessFilter,
       where,
       orderBy: { id: 'desc' },
       ...window,
-      omit: { ...largeTexts.processes, webhookPasswordHash: true },
+      omit: { ...largeTexts.processes, webhookPasswordHash: true, previousStates: true },
     })
     const total = await rows.process.count({ where, take: countedUpTo })
     if (total === 0) await requireTeam(rows, team)

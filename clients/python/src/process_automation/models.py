@@ -94,6 +94,8 @@ class Process(Record, kw_only=True):
     """SHA-256, in lower-case hexadecimal, of a JSON object in UTF-8 that is written as RFC 8785 says (no blanks, members sorted by name). Its members are named by paths into the record and have the values there, or null where there is none: `name`, `slug`, `description`, `readme`, `programmingLanguage`, `sourceCode`, `parametersSchema`, `manifest.dependencies`, `tags`, `webhook.enabled`, `webhook.username`, `settings.formsConfig.enabled`, `settings.publicConfig.enabled`, `settings.dependencies.scopedToProcess`, `settings.dependencies.autoDetect`"""
     origin: Origin | None = None
     """Where the last writer says that the source comes from"""
+    previous_states: list[str] | None = None
+    """Digests of the states that it had before this one, the newest first, at most 32; absent where there are none. Each is SHA-256, in lower-case hexadecimal, of a JSON object in UTF-8 that is written as RFC 8785 says (no blanks, members sorted by name). Its members are named by paths into the record and have the values there, or null where there is none: `name`, `slug`, `description`, `readme`, `programmingLanguage`, `sourceCode`, `parametersSchema`, `manifest.dependencies`, `tags`, `webhook.enabled`, `webhook.username`, `settings.formsConfig.enabled`, `settings.publicConfig.enabled`, `settings.dependencies.scopedToProcess`, `settings.dependencies.autoDetect`, `webhook.allowedAddresses`, `settings.formsConfig.tag`, `settings.formsConfig.frameAncestors`"""
     warnings: list[Warning] | None = None
     """In answers of create and update: what is saved as it is and may not do what is meant, such as a fault of its syntax"""
 
@@ -197,6 +199,8 @@ class Module(Record, kw_only=True):
     """SHA-256, in lower-case hexadecimal, of a JSON object in UTF-8 that is written as RFC 8785 says (no blanks, members sorted by name). Its members are named by paths into the record and have the values there, or null where there is none: `name`, `programmingLanguage`, `sourceCode`"""
     origin: Origin | None = None
     """Where the last writer says that the source comes from"""
+    previous_states: list[str] | None = None
+    """Digests of the states that it had before this one, the newest first, at most 32; absent where there are none. Each is SHA-256, in lower-case hexadecimal, of a JSON object in UTF-8 that is written as RFC 8785 says (no blanks, members sorted by name). Its members are named by paths into the record and have the values there, or null where there is none: `name`, `programmingLanguage`, `sourceCode`"""
     warnings: list[Warning] | None = None
     """In answers of create and update: what is saved as it is and may not do what is meant, such as a fault of its syntax"""
 

@@ -2,8 +2,10 @@ import type { Module } from '@automation/contract/catalog/v1/module'
 import { z } from '@hono/zod-openapi'
 import { languageName, presentLanguage, uuid } from '../../rest/fields.ts'
 import { changed, leavesOut, made, presentWarnings, presentWriters, warnings } from '../../rest/record.ts'
-import { described, digestText, presentDescription } from '../../rest/origin.ts'
+import { described, digestText, presentDescription, presentStates, previousStates } from '../../rest/origin.ts'
 import { samples } from '../../rest/samples.ts'
+
+const DIGEST = digestText(['name', 'programmingLanguage', 'sourceCode'])
 
 const shape = {
   id: uuid(),
@@ -12,10 +14,10 @@ const shape = {
   sourceCode: z.string(),
   ...made,
   ...changed,
-  ...described(digestText(['name', 'programmingLanguage', 'sourceCode'])),
+  ...described(DIGEST),
 }
 
-export const moduleRecord = z.object({ ...shape, warnings }).openapi('Module', {
+export const moduleRecord = z.object({ ...shape, previousStates: previousStates(DIGEST), warnings }).openapi('Module', {
   example: { id: samples.id, name: 'shouting', ...samples.moduleCode, ...samples.made, ...samples.described },
 })
 
@@ -24,6 +26,10 @@ export const listedModuleRecord = z.object(shape).partial({ sourceCode: true }).
 
 /** A module as JSON. */
 export function presentModule(module: Module): z.input<typeof moduleRecord> {
+  return { ...presentShape(module), previousStates: presentStates(module.previousStates) }
+}
+
+function presentShape(module: Module) {
   return {
     id: module.id,
     name: module.name,
@@ -41,5 +47,5 @@ export function presentWrittenModule(module: Module): z.input<typeof moduleRecor
 
 /** The same for a list, where a source that is too large is left out. */
 export function presentListedModule(module: Module): z.input<typeof listedModuleRecord> {
-  return { ...presentModule(module), sourceCode: module.sourceCode }
+  return { ...presentShape(module), sourceCode: module.sourceCode }
 }

@@ -5,7 +5,7 @@ import { seesCredentials } from '../../auth/scopes.ts'
 import { RawJson } from '../../http/json.ts'
 import { languageName, moment, presentLanguage, textMap, uuid } from '../../rest/fields.ts'
 import { absent, leavesOut, made, presentWarnings, presentWriters, warnings, writtenObject } from '../../rest/record.ts'
-import { described, digestText, presentDescription } from '../../rest/origin.ts'
+import { described, digestText, presentDescription, presentStates, previousStates } from '../../rest/origin.ts'
 import { samples } from '../../rest/samples.ts'
 
 export const processManifest = z.object({ dependencies: textMap() }).openapi({ title: 'ProcessManifest' })
@@ -50,6 +50,14 @@ const DIGESTED = [
   'settings.dependencies.autoDetect',
 ]
 
+/** What its writers decide on: the same, and what a digest of source and metadata leaves out. */
+const STATE = [
+  ...DIGESTED,
+  'webhook.allowedAddresses',
+  'settings.formsConfig.tag',
+  'settings.formsConfig.frameAncestors',
+]
+
 const shape = {
   id: uuid(),
   name: z.string(),
@@ -86,26 +94,28 @@ export const exampleProcess = {
   ...samples.code,
 }
 
-export const processRecord = z.object({ ...shape, warnings }).openapi('Process', {
-  example: {
-    id: samples.id,
-    ...exampleProcess,
-    readme: null,
-    parametersSchema: samples.parametersSchema,
-    webhook: { enabled: true },
-    settings: {
-      formsConfig: { enabled: false },
-      publicConfig: { enabled: false },
-      dependencies: { scopedToProcess: false, autoDetect: false },
+export const processRecord = z
+  .object({ ...shape, previousStates: previousStates(digestText(STATE)), warnings })
+  .openapi('Process', {
+    example: {
+      id: samples.id,
+      ...exampleProcess,
+      readme: null,
+      parametersSchema: samples.parametersSchema,
+      webhook: { enabled: true },
+      settings: {
+        formsConfig: { enabled: false },
+        publicConfig: { enabled: false },
+        dependencies: { scopedToProcess: false, autoDetect: false },
+      },
+      manifest: { dependencies: {} },
+      tags: ['demo'],
+      ...samples.made,
+      updatedBy: 'ci',
+      updatedAt: samples.at,
+      ...samples.described,
     },
-    manifest: { dependencies: {} },
-    tags: ['demo'],
-    ...samples.made,
-    updatedBy: 'ci',
-    updatedAt: samples.at,
-    ...samples.described,
-  },
-})
+  })
 
 /** One of a list. */
 export const listedProcessRecord = z
@@ -124,6 +134,10 @@ type Presented = z.input<typeof processRecord>
 
 /** A process as JSON for a caller. A password is not part of it. */
 export function presentProcess(process: Process, caller: Principal): Presented {
+  return { ...presentShape(process, caller), previousStates: presentStates(process.previousStates) }
+}
+
+function presentShape(process: Process, caller: Principal) {
   const { webhook, settings: chosen } = process
   const { createdBy, createdAt, updatedBy = createdBy, updatedAt = createdAt } = presentWriters(process)
   return {
@@ -172,7 +186,7 @@ export function presentWrittenProcess(process: Process, caller: Principal): Pres
 
 /** The same for a list, where what is too large is left out. */
 export function presentListedProcess(process: Process, caller: Principal): z.input<typeof listedProcessRecord> {
-  return { ...presentProcess(process, caller), sourceCode: process.sourceCode, ...absent(process.leftOut) }
+  return { ...presentShape(process, caller), sourceCode: process.sourceCode, ...absent(process.leftOut) }
 }
 
 /** A stored JSON Schema as it is, or null. */

@@ -1883,7 +1883,8 @@ export const ProcessScalarFieldEnum = {
   revision: 'revision',
   sourceDigest: 'sourceDigest',
   origin: 'origin',
-  describedRevision: 'describedRevision'
+  describedRevision: 'describedRevision',
+  previousStates: 'previousStates'
 } as const
 
 export type ProcessScalarFieldEnum = (typeof ProcessScalarFieldEnum)[keyof typeof ProcessScalarFieldEnum]
@@ -1972,7 +1973,8 @@ export const ModuleScalarFieldEnum = {
   revision: 'revision',
   sourceDigest: 'sourceDigest',
   origin: 'origin',
-  describedRevision: 'describedRevision'
+  describedRevision: 'describedRevision',
+  previousStates: 'previousStates'
 } as const
 
 export type ModuleScalarFieldEnum = (typeof ModuleScalarFieldEnum)[keyof typeof ModuleScalarFieldEnum]

@@ -165,7 +165,8 @@ export const ProcessScalarFieldEnum = {
   revision: 'revision',
   sourceDigest: 'sourceDigest',
   origin: 'origin',
-  describedRevision: 'describedRevision'
+  describedRevision: 'describedRevision',
+  previousStates: 'previousStates'
 } as const
 
 export type ProcessScalarFieldEnum = (typeof ProcessScalarFieldEnum)[keyof typeof ProcessScalarFieldEnum]
@@ -254,7 +255,8 @@ export const ModuleScalarFieldEnum = {
   revision: 'revision',
   sourceDigest: 'sourceDigest',
   origin: 'origin',
-  describedRevision: 'describedRevision'
+  describedRevision: 'describedRevision',
+  previousStates: 'previousStates'
 } as const
 
 export type ModuleScalarFieldEnum = (typeof ModuleScalarFieldEnum)[keyof typeof ModuleScalarFieldEnum]

@@ -83,6 +83,7 @@ export type ModuleCountAggregateOutputType = {
   sourceDigest: number
   origin: number
   describedRevision: number
+  previousStates: number
   _all: number
 }
 
@@ -144,6 +145,7 @@ export type ModuleCountAggregateInputType = {
   sourceDigest?: true
   origin?: true
   describedRevision?: true
+  previousStates?: true
   _all?: true
 }
 
@@ -248,6 +250,7 @@ export type ModuleGroupByOutputType = {
   sourceDigest: string | null
   origin: string | null
   describedRevision: number | null
+  previousStates: string[]
   _count: ModuleCountAggregateOutputType | null
   _avg: ModuleAvgAggregateOutputType | null
   _sum: ModuleSumAggregateOutputType | null
@@ -288,6 +291,7 @@ export type ModuleWhereInput = {
   sourceDigest?: Prisma.StringNullableFilter<"Module"> | string | null
   origin?: Prisma.StringNullableFilter<"Module"> | string | null
   describedRevision?: Prisma.IntNullableFilter<"Module"> | number | null
+  previousStates?: Prisma.StringNullableListFilter<"Module">
 }
 
 export type ModuleOrderByWithRelationInput = {
@@ -305,6 +309,7 @@ export type ModuleOrderByWithRelationInput = {
   sourceDigest?: Prisma.SortOrderInput | Prisma.SortOrder
   origin?: Prisma.SortOrderInput | Prisma.SortOrder
   describedRevision?: Prisma.SortOrderInput | Prisma.SortOrder
+  previousStates?: Prisma.SortOrder
 }
 
 export type ModuleWhereUniqueInput = Prisma.AtLeast<{
@@ -326,6 +331,7 @@ export type ModuleWhereUniqueInput = Prisma.AtLeast<{
   sourceDigest?: Prisma.StringNullableFilter<"Module"> | string | null
   origin?: Prisma.StringNullableFilter<"Module"> | string | null
   describedRevision?: Prisma.IntNullableFilter<"Module"> | number | null
+  previousStates?: Prisma.StringNullableListFilter<"Module">
 }, "id" | "team_language_name">
 
 export type ModuleOrderByWithAggregationInput = {
@@ -343,6 +349,7 @@ export type ModuleOrderByWithAggregationInput = {
   sourceDigest?: Prisma.SortOrderInput | Prisma.SortOrder
   origin?: Prisma.SortOrderInput | Prisma.SortOrder
   describedRevision?: Prisma.SortOrderInput | Prisma.SortOrder
+  previousStates?: Prisma.SortOrder
   _count?: Prisma.ModuleCountOrderByAggregateInput
   _avg?: Prisma.ModuleAvgOrderByAggregateInput
   _max?: Prisma.ModuleMaxOrderByAggregateInput
@@ -368,6 +375,7 @@ export type ModuleScalarWhereWithAggregatesInput = {
   sourceDigest?: Prisma.StringNullableWithAggregatesFilter<"Module"> | string | null
   origin?: Prisma.StringNullableWithAggregatesFilter<"Module"> | string | null
   describedRevision?: Prisma.IntNullableWithAggregatesFilter<"Module"> | number | null
+  previousStates?: Prisma.StringNullableListFilter<"Module">
 }
 
 export type ModuleCreateInput = {
@@ -385,6 +393,7 @@ export type ModuleCreateInput = {
   sourceDigest?: string | null
   origin?: string | null
   describedRevision?: number | null
+  previousStates?: Prisma.ModuleCreatepreviousStatesInput | string[]
 }
 
 export type ModuleUncheckedCreateInput = {
@@ -402,6 +411,7 @@ export type ModuleUncheckedCreateInput = {
   sourceDigest?: string | null
   origin?: string | null
   describedRevision?: number | null
+  previousStates?: Prisma.ModuleCreatepreviousStatesInput | string[]
 }
 
 export type ModuleUpdateInput = {
@@ -419,6 +429,7 @@ export type ModuleUpdateInput = {
   sourceDigest?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   origin?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   describedRevision?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  previousStates?: Prisma.ModuleUpdatepreviousStatesInput | string[]
 }
 
 export type ModuleUncheckedUpdateInput = {
@@ -436,6 +447,7 @@ export type ModuleUncheckedUpdateInput = {
   sourceDigest?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   origin?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   describedRevision?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  previousStates?: Prisma.ModuleUpdatepreviousStatesInput | string[]
 }
 
 export type ModuleCreateManyInput = {
@@ -453,6 +465,7 @@ export type ModuleCreateManyInput = {
   sourceDigest?: string | null
   origin?: string | null
   describedRevision?: number | null
+  previousStates?: Prisma.ModuleCreatepreviousStatesInput | string[]
 }
 
 export type ModuleUpdateManyMutationInput = {
@@ -470,6 +483,7 @@ export type ModuleUpdateManyMutationInput = {
   sourceDigest?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   origin?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   describedRevision?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  previousStates?: Prisma.ModuleUpdatepreviousStatesInput | string[]
 }
 
 export type ModuleUncheckedUpdateManyInput = {
@@ -487,6 +501,7 @@ export type ModuleUncheckedUpdateManyInput = {
   sourceDigest?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   origin?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   describedRevision?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  previousStates?: Prisma.ModuleUpdatepreviousStatesInput | string[]
 }
 
 export type ModuleTeamLanguageNameCompoundUniqueInput = {
@@ -510,6 +525,7 @@ export type ModuleCountOrderByAggregateInput = {
   sourceDigest?: Prisma.SortOrder
   origin?: Prisma.SortOrder
   describedRevision?: Prisma.SortOrder
+  previousStates?: Prisma.SortOrder
 }
 
 export type ModuleAvgOrderByAggregateInput = {
@@ -558,7 +574,16 @@ export type ModuleCreateimportsInput = {
   set: string[]
 }
 
+export type ModuleCreatepreviousStatesInput = {
+  set: string[]
+}
+
 export type ModuleUpdateimportsInput = {
+  set?: string[]
+  push?: string | string[]
+}
+
+export type ModuleUpdatepreviousStatesInput = {
   set?: string[]
   push?: string | string[]
 }
@@ -580,6 +605,7 @@ export type ModuleSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs =
   sourceDigest?: boolean
   origin?: boolean
   describedRevision?: boolean
+  previousStates?: boolean
 }, ExtArgs["result"]["module"]>
 
 export type ModuleSelectCreateManyAndReturn<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetSelect<{
@@ -597,6 +623,7 @@ export type ModuleSelectCreateManyAndReturn<ExtArgs extends runtime.Types.Extens
   sourceDigest?: boolean
   origin?: boolean
   describedRevision?: boolean
+  previousStates?: boolean
 }, ExtArgs["result"]["module"]>
 
 export type ModuleSelectUpdateManyAndReturn<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetSelect<{
@@ -614,6 +641,7 @@ export type ModuleSelectUpdateManyAndReturn<ExtArgs extends runtime.Types.Extens
   sourceDigest?: boolean
   origin?: boolean
   describedRevision?: boolean
+  previousStates?: boolean
 }, ExtArgs["result"]["module"]>
 
 export type ModuleSelectScalar = {
@@ -631,9 +659,10 @@ export type ModuleSelectScalar = {
   sourceDigest?: boolean
   origin?: boolean
   describedRevision?: boolean
+  previousStates?: boolean
 }
 
-export type ModuleOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "team" | "name" | "language" | "sourceCode" | "imports" | "createdBy" | "createdAt" | "updatedBy" | "updatedAt" | "revision" | "sourceDigest" | "origin" | "describedRevision", ExtArgs["result"]["module"]>
+export type ModuleOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "team" | "name" | "language" | "sourceCode" | "imports" | "createdBy" | "createdAt" | "updatedBy" | "updatedAt" | "revision" | "sourceDigest" | "origin" | "describedRevision" | "previousStates", ExtArgs["result"]["module"]>
 
 export type $ModulePayload<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   name: "Module"
@@ -662,6 +691,10 @@ export type $ModulePayload<ExtArgs extends runtime.Types.Extensions.InternalArgs
      */
     origin: string | null
     describedRevision: number | null
+    /**
+     * Digests of the states before this one, the newest first.
+     */
+    previousStates: string[]
   }, ExtArgs["result"]["module"]>
   composites: {}
 }
@@ -1099,6 +1132,7 @@ export interface ModuleFieldRefs {
   readonly sourceDigest: Prisma.FieldRef<"Module", 'String'>
   readonly origin: Prisma.FieldRef<"Module", 'String'>
   readonly describedRevision: Prisma.FieldRef<"Module", 'Int'>
+  readonly previousStates: Prisma.FieldRef<"Module", 'String[]'>
 }
     
 

@@ -134,6 +134,7 @@ export type ProcessCountAggregateOutputType = {
   sourceDigest: number
   origin: number
   describedRevision: number
+  previousStates: number
   _all: number
 }
 
@@ -246,6 +247,7 @@ export type ProcessCountAggregateInputType = {
   sourceDigest?: true
   origin?: true
   describedRevision?: true
+  previousStates?: true
   _all?: true
 }
 
@@ -369,6 +371,7 @@ export type ProcessGroupByOutputType = {
   sourceDigest: string | null
   origin: string | null
   describedRevision: number | null
+  previousStates: string[]
   _count: ProcessCountAggregateOutputType | null
   _avg: ProcessAvgAggregateOutputType | null
   _sum: ProcessSumAggregateOutputType | null
@@ -428,6 +431,7 @@ export type ProcessWhereInput = {
   sourceDigest?: Prisma.StringNullableFilter<"Process"> | string | null
   origin?: Prisma.StringNullableFilter<"Process"> | string | null
   describedRevision?: Prisma.IntNullableFilter<"Process"> | number | null
+  previousStates?: Prisma.StringNullableListFilter<"Process">
 }
 
 export type ProcessOrderByWithRelationInput = {
@@ -464,6 +468,7 @@ export type ProcessOrderByWithRelationInput = {
   sourceDigest?: Prisma.SortOrderInput | Prisma.SortOrder
   origin?: Prisma.SortOrderInput | Prisma.SortOrder
   describedRevision?: Prisma.SortOrderInput | Prisma.SortOrder
+  previousStates?: Prisma.SortOrder
 }
 
 export type ProcessWhereUniqueInput = Prisma.AtLeast<{
@@ -504,6 +509,7 @@ export type ProcessWhereUniqueInput = Prisma.AtLeast<{
   sourceDigest?: Prisma.StringNullableFilter<"Process"> | string | null
   origin?: Prisma.StringNullableFilter<"Process"> | string | null
   describedRevision?: Prisma.IntNullableFilter<"Process"> | number | null
+  previousStates?: Prisma.StringNullableListFilter<"Process">
 }, "id" | "team_slug">
 
 export type ProcessOrderByWithAggregationInput = {
@@ -540,6 +546,7 @@ export type ProcessOrderByWithAggregationInput = {
   sourceDigest?: Prisma.SortOrderInput | Prisma.SortOrder
   origin?: Prisma.SortOrderInput | Prisma.SortOrder
   describedRevision?: Prisma.SortOrderInput | Prisma.SortOrder
+  previousStates?: Prisma.SortOrder
   _count?: Prisma.ProcessCountOrderByAggregateInput
   _avg?: Prisma.ProcessAvgOrderByAggregateInput
   _max?: Prisma.ProcessMaxOrderByAggregateInput
@@ -584,6 +591,7 @@ export type ProcessScalarWhereWithAggregatesInput = {
   sourceDigest?: Prisma.StringNullableWithAggregatesFilter<"Process"> | string | null
   origin?: Prisma.StringNullableWithAggregatesFilter<"Process"> | string | null
   describedRevision?: Prisma.IntNullableWithAggregatesFilter<"Process"> | number | null
+  previousStates?: Prisma.StringNullableListFilter<"Process">
 }
 
 export type ProcessCreateInput = {
@@ -620,6 +628,7 @@ export type ProcessCreateInput = {
   sourceDigest?: string | null
   origin?: string | null
   describedRevision?: number | null
+  previousStates?: Prisma.ProcessCreatepreviousStatesInput | string[]
 }
 
 export type ProcessUncheckedCreateInput = {
@@ -656,6 +665,7 @@ export type ProcessUncheckedCreateInput = {
   sourceDigest?: string | null
   origin?: string | null
   describedRevision?: number | null
+  previousStates?: Prisma.ProcessCreatepreviousStatesInput | string[]
 }
 
 export type ProcessUpdateInput = {
@@ -692,6 +702,7 @@ export type ProcessUpdateInput = {
   sourceDigest?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   origin?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   describedRevision?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  previousStates?: Prisma.ProcessUpdatepreviousStatesInput | string[]
 }
 
 export type ProcessUncheckedUpdateInput = {
@@ -728,6 +739,7 @@ export type ProcessUncheckedUpdateInput = {
   sourceDigest?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   origin?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   describedRevision?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  previousStates?: Prisma.ProcessUpdatepreviousStatesInput | string[]
 }
 
 export type ProcessCreateManyInput = {
@@ -764,6 +776,7 @@ export type ProcessCreateManyInput = {
   sourceDigest?: string | null
   origin?: string | null
   describedRevision?: number | null
+  previousStates?: Prisma.ProcessCreatepreviousStatesInput | string[]
 }
 
 export type ProcessUpdateManyMutationInput = {
@@ -800,6 +813,7 @@ export type ProcessUpdateManyMutationInput = {
   sourceDigest?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   origin?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   describedRevision?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  previousStates?: Prisma.ProcessUpdatepreviousStatesInput | string[]
 }
 
 export type ProcessUncheckedUpdateManyInput = {
@@ -836,6 +850,7 @@ export type ProcessUncheckedUpdateManyInput = {
   sourceDigest?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   origin?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   describedRevision?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  previousStates?: Prisma.ProcessUpdatepreviousStatesInput | string[]
 }
 
 export type ProcessTeamSlugCompoundUniqueInput = {
@@ -877,6 +892,7 @@ export type ProcessCountOrderByAggregateInput = {
   sourceDigest?: Prisma.SortOrder
   origin?: Prisma.SortOrder
   describedRevision?: Prisma.SortOrder
+  previousStates?: Prisma.SortOrder
 }
 
 export type ProcessAvgOrderByAggregateInput = {
@@ -969,6 +985,10 @@ export type ProcessCreateimportsInput = {
   set: string[]
 }
 
+export type ProcessCreatepreviousStatesInput = {
+  set: string[]
+}
+
 export type ProcessUpdatewebhookAllowedAddressesInput = {
   set?: string[]
   push?: string | string[]
@@ -1003,6 +1023,11 @@ export type NullableIntFieldUpdateOperationsInput = {
   decrement?: number
   multiply?: number
   divide?: number
+}
+
+export type ProcessUpdatepreviousStatesInput = {
+  set?: string[]
+  push?: string | string[]
 }
 
 
@@ -1041,6 +1066,7 @@ export type ProcessSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs 
   sourceDigest?: boolean
   origin?: boolean
   describedRevision?: boolean
+  previousStates?: boolean
 }, ExtArgs["result"]["process"]>
 
 export type ProcessSelectCreateManyAndReturn<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetSelect<{
@@ -1077,6 +1103,7 @@ export type ProcessSelectCreateManyAndReturn<ExtArgs extends runtime.Types.Exten
   sourceDigest?: boolean
   origin?: boolean
   describedRevision?: boolean
+  previousStates?: boolean
 }, ExtArgs["result"]["process"]>
 
 export type ProcessSelectUpdateManyAndReturn<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetSelect<{
@@ -1113,6 +1140,7 @@ export type ProcessSelectUpdateManyAndReturn<ExtArgs extends runtime.Types.Exten
   sourceDigest?: boolean
   origin?: boolean
   describedRevision?: boolean
+  previousStates?: boolean
 }, ExtArgs["result"]["process"]>
 
 export type ProcessSelectScalar = {
@@ -1149,9 +1177,10 @@ export type ProcessSelectScalar = {
   sourceDigest?: boolean
   origin?: boolean
   describedRevision?: boolean
+  previousStates?: boolean
 }
 
-export type ProcessOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "team" | "name" | "slug" | "description" | "readme" | "language" | "sourceCode" | "parametersSchema" | "webhookEnabled" | "webhookUsername" | "webhookPasswordHash" | "webhookAllowedAddresses" | "formsEnabled" | "publicEnabled" | "publicToken" | "formsTag" | "frameAncestors" | "dependenciesScopedToProcess" | "dependenciesAutoDetect" | "dependencies" | "awaitedDependencies" | "dependenciesError" | "tags" | "imports" | "createdBy" | "createdAt" | "updatedBy" | "updatedAt" | "revision" | "sourceDigest" | "origin" | "describedRevision", ExtArgs["result"]["process"]>
+export type ProcessOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "team" | "name" | "slug" | "description" | "readme" | "language" | "sourceCode" | "parametersSchema" | "webhookEnabled" | "webhookUsername" | "webhookPasswordHash" | "webhookAllowedAddresses" | "formsEnabled" | "publicEnabled" | "publicToken" | "formsTag" | "frameAncestors" | "dependenciesScopedToProcess" | "dependenciesAutoDetect" | "dependencies" | "awaitedDependencies" | "dependenciesError" | "tags" | "imports" | "createdBy" | "createdAt" | "updatedBy" | "updatedAt" | "revision" | "sourceDigest" | "origin" | "describedRevision" | "previousStates", ExtArgs["result"]["process"]>
 
 export type $ProcessPayload<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   name: "Process"
@@ -1211,6 +1240,10 @@ export type $ProcessPayload<ExtArgs extends runtime.Types.Extensions.InternalArg
      */
     origin: string | null
     describedRevision: number | null
+    /**
+     * Digests of the states before this one, the newest first.
+     */
+    previousStates: string[]
   }, ExtArgs["result"]["process"]>
   composites: {}
 }
@@ -1667,6 +1700,7 @@ export interface ProcessFieldRefs {
   readonly sourceDigest: Prisma.FieldRef<"Process", 'String'>
   readonly origin: Prisma.FieldRef<"Process", 'String'>
   readonly describedRevision: Prisma.FieldRef<"Process", 'Int'>
+  readonly previousStates: Prisma.FieldRef<"Process", 'String[]'>
 }
     
 

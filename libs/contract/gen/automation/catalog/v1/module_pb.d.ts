@@ -98,6 +98,13 @@ export declare type Module = Message<"automation.catalog.v1.Module"> & {
    * @generated from field: automation.common.v1.Origin origin = 13;
    */
   origin?: Origin | undefined;
+
+  /**
+   * Digests of the states that it had before this one, the newest first, at most 32: as source_digest. Lists leave them out.
+   *
+   * @generated from field: repeated string previous_states = 14;
+   */
+  previousStates: string[];
 };
 
 /**

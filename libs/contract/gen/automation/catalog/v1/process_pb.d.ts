@@ -144,6 +144,14 @@ export declare type Process = Message<"automation.catalog.v1.Process"> & {
    * @generated from field: automation.common.v1.Origin origin = 22;
    */
   origin?: Origin | undefined;
+
+  /**
+   * Digests of the states that it had before this one, the newest first, at most 32; the document of the interface says how
+   * they are made. Lists leave them out.
+   *
+   * @generated from field: repeated string previous_states = 23;
+   */
+  previousStates: string[];
 };
 
 /**

@@ -1,0 +1,2 @@
+-- As those of processes.
+ALTER TABLE modules ADD COLUMN previous_states text[] NOT NULL DEFAULT '{}';
