@@ -94,6 +94,11 @@ test('the command for Claude Code names the address and the header by which a pr
   await use({ url, headers: { [name]: value } })
 })
 
+test('the command for curl shows the tools', async () => {
+  const command = block('**curl**', 'sh').replace(address, `${system.host}/api/${system.team}/mcp`)
+  expect(await shell(command, { ASSISTANT_TOKEN: assistantToken })).toContain(`"name":"run_${slug}"`)
+})
+
 test.each(['**VS Code**', '**Cursor**', '**Claude Desktop**'])(
   'the file for %s is one by which a process is a tool',
   async (assistant) => use(serverIn(block(assistant, 'json'))),

@@ -80,6 +80,18 @@ describe('who may', () => {
     })
   })
 
+  test.each([{}, { authorization: 'Basic x' }, { authorization: 'Bearer ' }])(
+    'with %j a client is told which tokens it takes',
+    async (headers) => {
+      const response = await fetch(`${gateway.base}/api/demo/mcp`, { method: 'POST', headers, body: '{}' })
+      expect(response.status).toBe(401)
+      expect(await problemOf(response)).toMatchObject({
+        code: 'token_missing',
+        message: expect.stringMatching(/^An API token or an access token .*auth\/service-accounts/),
+      })
+    },
+  )
+
   test('a token that reaches no level is told which scope it lacks', async () => {
     const response = await send(list, await withToken({ scope: 'build' }))
     expect(response.status).toBe(403)

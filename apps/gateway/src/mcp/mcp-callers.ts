@@ -1,8 +1,9 @@
 import { hash } from 'node:crypto'
+import { isTeamSlug } from '@automation/contract/forms'
 import { Failure } from '@automation/errors'
 import { LRUCache } from 'lru-cache'
 import { apiTokenIdentity } from '../auth/api-token-caller.ts'
-import { isApiToken, bearerToken, principalFor, type Identity } from '../auth/token-verifier.ts'
+import { isApiToken, principalFor, type Identity } from '../auth/token-verifier.ts'
 import { addressOf, callContext } from '../http/caller.ts'
 import type { Exchange } from '../http/exchange.ts'
 import type { RestDependencies } from '../rest/rest-api.ts'
@@ -40,9 +41,10 @@ export class McpCallers {
   async #identity(exchange: Exchange, team: string): Promise<Identity> {
     const { verifier, config } = this.#dependencies
     const { authorization } = exchange.incoming.headers
-    const apiToken = /^bearer +(\S+) *$/i.exec(authorization ?? '')?.[1] ?? ''
-    if (isApiToken(apiToken)) return this.#exchanged(apiToken, exchange)
-    return verifier.verify(bearerToken(authorization, team), `${config.publicUrl}/api/${team}/mcp`)
+    const token = /^bearer +(\S+) *$/i.exec(authorization ?? '')?.[1]
+    if (token === undefined) throw tokenMissing(team)
+    if (isApiToken(token)) return this.#exchanged(token, exchange)
+    return verifier.verify(token, `${config.publicUrl}/api/${team}/mcp`)
   }
 
   async #exchanged(apiToken: string, exchange: Exchange): Promise<Identity> {
@@ -61,4 +63,11 @@ export class McpCallers {
       })
     }
   }
+}
+
+function tokenMissing(team: string): Failure {
+  const text =
+    'An API token or an access token is needed, in the header Authorization: Bearer <token>. ' +
+    `POST /api/${isTeamSlug(team) ? team : '{team}'}/rest/auth/service-accounts with {"name": "assistant", "scopes": ["mcp:tools"]} makes an API token`
+  return new Failure('unauthenticated', 'token_missing', text)
 }
