@@ -80,7 +80,7 @@ describe('who may', () => {
     })
   })
 
-  test.each([{}, { authorization: 'Basic x' }, { authorization: 'Bearer ' }])(
+  test.each<Record<string, string>>([{}, { authorization: 'Basic x' }, { authorization: 'Bearer ' }])(
     'with %j a client is told which tokens it takes',
     async (headers) => {
       const response = await fetch(`${gateway.base}/api/demo/mcp`, { method: 'POST', headers, body: '{}' })

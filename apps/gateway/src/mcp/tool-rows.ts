@@ -25,7 +25,8 @@ export interface ToolRow {
 }
 
 const script = ['script', 'origin']
-const large = ['sourceCode', 'readme', 'parametersSchema']
+const digests = ['previousStates']
+const large = ['sourceCode', 'readme', 'parametersSchema', ...digests]
 const byName = { member: 'name' }
 
 /** Tools of what has versions and aliases. */
@@ -127,7 +128,7 @@ export const toolRows: readonly ToolRow[] = [
   { name: 'resume_schedule', operationId: 'putSchedulesByIdResume', level: 'run', effect: 'changes' },
 
   { name: 'list_processes', operationId: 'getProcesses', level: 'read', leavesOut: large },
-  { name: 'get_process', operationId: 'getProcessesByIdentifier', level: 'read' },
+  { name: 'get_process', operationId: 'getProcessesByIdentifier', level: 'read', leavesOut: digests },
   {
     name: 'create_process',
     operationId: 'postProcesses',
@@ -178,7 +179,7 @@ export const toolRows: readonly ToolRow[] = [
   { name: 'rerun_execution', operationId: 'postExecutionsByIdRerun', level: 'run', effect: 'runs' },
 
   { name: 'list_modules', operationId: 'getModules', level: 'read', leavesOut: large },
-  { name: 'get_module', operationId: 'getModulesById', level: 'read' },
+  { name: 'get_module', operationId: 'getModulesById', level: 'read', leavesOut: digests },
   {
     name: 'create_module',
     operationId: 'postModules',
