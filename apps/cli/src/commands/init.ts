@@ -23,7 +23,7 @@ export function register(program: Command, runtime: Runtime): void {
     await writeNewProject(cwd, { contexts: { [name]: { url, team } } })
     runtime.out.data(
       { folder: cwd, context: name, url, team },
-      { text: `Made pas.yaml for ${team} at ${url}. "pas pull" fetches what the team has.` },
+      { text: `Made pas.yaml for ${team} at ${url}, as the context ${name}. "pas pull" fetches what the team has.` },
     )
   }
 }

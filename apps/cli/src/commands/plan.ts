@@ -5,6 +5,7 @@ import { examples } from '../output/examples.ts'
 import { itemsBelow, makePlan, openProject } from '../project/open-project.ts'
 import { isToDo, type Plan } from '../project/plan.ts'
 import { planMarkdown, planText } from '../project/plan-text.ts'
+import { unsetSecrets } from '../project/push-plan.ts'
 import { ExitError, exitCodes, type Runtime } from '../runtime.ts'
 import { withPushOptions, type PushOptions } from '../project/push-options.ts'
 
@@ -42,6 +43,9 @@ Ends with 3 where files and server clash; with --check also with 8 where they di
     const text = options.markdown ? planMarkdown(made) : planText(made)
     if (runtime.out.json && !options.markdown) runtime.out.data(made)
     else runtime.out.data(text)
+    const unset = unsetSecrets(project, made, runtime.env)
+    if (unset.length > 0)
+      runtime.out.say(`To push it, set these variables, which its secrets come from: ${unset.join(', ')}.`)
     throwWhereNotDone(made, options.check ?? false)
   }
 }

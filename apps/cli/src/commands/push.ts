@@ -43,8 +43,14 @@ What others have changed meanwhile is never overwritten: it ends with 3 then. It
       `Write ${toDo.length === 1 ? 'it' : `these ${toDo.length}`} to ${plan.team} at ${plan.url}?`,
       'Nothing was written.',
     )
-    await pushPlan(runtime, project, plan, written && 'Plan again: this plan is of another state of the server.')
-    runtime.out.line({ type: 'end', done: toDo.length }, `${toDo.length} done`)
+    const found = await pushPlan(
+      runtime,
+      project,
+      plan,
+      written && 'Plan again: this plan is of another state of the server.',
+    )
+    const aside = found === 0 ? '' : `, of which the server had ${found} already`
+    runtime.out.line({ type: 'end', done: toDo.length, found }, `${toDo.length} done${aside}`)
   }
 
   /** The plan in a file; undefined where the subject is none. */

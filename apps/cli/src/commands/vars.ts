@@ -63,7 +63,7 @@ export function register(program: Command, runtime: Runtime): void {
       table: [
         { title: 'key', of: ({ key }) => key },
         { title: 'value', of: ({ isSensitive, value }) => (isSensitive ? '(sensitive)' : value) },
-        { title: 'updated', of: ({ updatedAt }) => updatedAt },
+        { title: 'updated', of: ({ updatedAt, createdAt }) => updatedAt ?? createdAt },
       ],
       empty: 'There are no variables.',
     })

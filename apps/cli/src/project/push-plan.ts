@@ -10,7 +10,7 @@ import type { OpenProject } from './open-project.ts'
 import { deleteItem, missingSecrets, writeItem, type WriteOptions } from './write-item.ts'
 
 /**
- * Does a plan with the files that it was made of, and tells each item. Throws an ExitError where it has a clash (nothing is
+ * Does a plan with the files that it was made of, tells each item, and counts those that an earlier push had done. Throws an ExitError where it has a clash (nothing is
  * written then), a secret is missing, files are others than then, or an item failed; `afterConflict` says what to do
  * where that was changed on the server meanwhile.
  */
@@ -19,26 +19,36 @@ export async function pushPlan(
   project: OpenProject,
   plan: Plan,
   afterConflict?: string,
-): Promise<void> {
+): Promise<number> {
   refuseClashes(plan)
   checkFiles(project, plan)
   const { env, out } = runtime
   checkSecrets(project, plan, env)
   const dirty = (await project.repository?.dirty()) ?? new Set<string>()
   const { past, client, local, repository } = project
+  let found = 0
   const applied = await applyPlan(plan.items, async (line) => {
+    let result: Awaited<ReturnType<typeof writeItem>>
     if (line.action === 'delete') {
-      await deleteItem(client, line as Parameters<typeof deleteItem>[1])
+      result = await deleteItem(client, line as Parameters<typeof deleteItem>[1])
       await past.seen.remove(line.key)
     } else {
       const item = local.get(line.key)!
       const options: WriteOptions = { env, ...originOf(line.key, repository, dirty) }
-      await writeItem(client, item, line, options)
+      result = await writeItem(client, item, line, options)
       await past.seen.write(item)
     }
-    out.line({ type: 'change', action: line.action, key: line.key }, `done  ${itemText(line)}`)
+    if (result === 'found') found++
+    const change = {
+      type: 'change',
+      action: line.action,
+      key: line.key,
+      ...(result === 'found' && { result }),
+    } as const
+    out.line(change, `${result === 'found' ? 'found' : 'done '} ${itemText(line)}`)
   })
   await throwFailures(runtime, applied, 'Push again to go on.', afterConflict)
+  return found
 }
 
 /** Throws where a plan has a clash. */
@@ -68,15 +78,19 @@ function checkFiles({ local, target }: OpenProject, plan: Plan): void {
     )
 }
 
-function checkSecrets({ local }: OpenProject, { items }: Plan, env: WriteOptions['env']): void {
+function checkSecrets(project: OpenProject, plan: Plan, env: WriteOptions['env']): void {
+  const missing = unsetSecrets(project, plan, env)
+  if (missing.length > 0)
+    throw usageError(`Secrets come from the environment, and these variables are not set: ${missing.join(', ')}.`)
+}
+
+/** Names of environment variables that a push of the plan wants and that are not set. */
+export function unsetSecrets({ local }: OpenProject, { items }: Plan, env: WriteOptions['env']): string[] {
   const missing = items.filter(isToDo).flatMap((line) => {
     const item = local.get(line.key)
     return item && line.action !== 'delete' ? missingSecrets(item, line, env) : []
   })
-  if (missing.length > 0)
-    throw usageError(
-      `Secrets come from the environment, and these variables are not set: ${[...new Set(missing)].join(', ')}.`,
-    )
+  return [...new Set(missing)]
 }
 
 /** Files that git does not have as they are come from no commit. */

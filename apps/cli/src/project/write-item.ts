@@ -3,7 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { ExitError, exitCodes } from '../exit.ts'
 import { digestOf, isSame } from './canonical-json.ts'
 import { differences, type PlanItem } from './plan.ts'
-import { idIn, readItem, type ReadItem } from './read-item.ts'
+import { idIn, readItem } from './read-item.ts'
 import { all } from './read-team.ts'
 import { isOver, scheduleState } from './server-items.ts'
 import { membersOf, type Item, type ProcessState, type ScheduleState, type SecretNames } from './states.ts'
@@ -16,18 +16,24 @@ export interface WriteOptions {
   env: Readonly<Record<string, string | undefined>>
 }
 
-type Written = { path: string }
+/** Where the record is, and whether an earlier push had done it. */
+type Written = { path: string; isFound?: true }
 
 /**
- * Makes an item on the server what the files say, where its state is still that of the plan, and reads it back. Throws an
- * ExitError with the code for a conflict where somebody has changed it meanwhile.
+ * Makes an item on the server what the files say, where its state is still that of the plan, and reads it back. Says whether it
+ * was so already. Throws an ExitError with the code for a conflict where somebody has changed it meanwhile.
  */
-export async function writeItem(client: Client, item: Item, line: PlanItem, options: WriteOptions): Promise<ReadItem> {
-  const written = await write(client, item, line, options).catch(async (error: unknown) => {
+export async function writeItem(
+  client: Client,
+  item: Item,
+  line: PlanItem,
+  options: WriteOptions,
+): Promise<'written' | 'found'> {
+  const written = await write(client, item, line, options).catch(async (error: unknown): Promise<Written> => {
     if (!(error instanceof ApiError) || (error.status !== 412 && !takenCodes.includes(error.code))) throw error
     // What a push that was cut has written is done.
     const path = line.path ?? (await pathOfName(client, item))
-    if (path !== undefined && (await isDone(client, path, item, options))) return { path }
+    if (path !== undefined && (await isDone(client, path, item, options))) return { path, isFound: true }
     throw changedMeanwhile(item.key, error)
   })
   const read = await readItem(client, written.path, item)
@@ -35,7 +41,7 @@ export async function writeItem(client: Client, item: Item, line: PlanItem, opti
   const state = item.kind === 'team' ? membersOf(read.item.state, item.state) : read.item.state
   if (digestOf(state) !== digestOf(item.state))
     throw new Error(`${item.key} was written, and the server has another ${differences(item.state, state).join(', ')}`)
-  return read
+  return written.isFound ? 'found' : 'written'
 }
 
 /** The server's codes for a name that another record has. */
@@ -55,20 +61,24 @@ async function pathOfName(client: Client, { kind, name, state }: Item): Promise<
   return found && `/variables/${found.id}`
 }
 
-/** Deletes what the plan says, where it is still in the state of the plan. */
+/** Deletes what the plan says, where it is still in the state of the plan. Says whether it was gone already. */
 export async function deleteItem(
   client: Client,
   { kind, key, path, etag }: PlanItem & { path: string; kind: 'process' | 'module' | 'schedule' },
-): Promise<void> {
+): Promise<'written' | 'found'> {
   const [id, edit] = [idIn(path), { ifMatch: etag }]
   const records = { process: client.processes, module: client.modules, schedule: client.schedules }
-  await records[kind].delete(id, edit).catch((error: unknown) => {
-    if (error instanceof ApiError && error.status === 412) throw changedMeanwhile(key, error)
-    if (error instanceof ApiError && error.status === 404) return
-    throw error
-  })
+  const isFound = await records[kind].delete(id, edit).then(
+    () => false,
+    (error: unknown) => {
+      if (error instanceof ApiError && error.status === 412) throw changedMeanwhile(key, error)
+      if (error instanceof ApiError && error.status === 404) return true
+      throw error
+    },
+  )
   if (await readItem(client, path, { kind, key, name: key.split('/').at(-1)! }))
     throw new Error(`${key} was deleted, and the server still has it`)
+  return isFound ? 'found' : 'written'
 }
 
 /** Names of environment variables that writing items wants and that are not set. */
@@ -207,7 +217,7 @@ async function madeSchedule(
   for await (const { id } of client.schedules.list({ processId })) {
     const record = await client.schedules.get(id)
     const present = scheduleState(record)
-    if (isSame(present, state)) return { path: `/schedules/${id}` }
+    if (isSame(present, state)) return { path: `/schedules/${id}`, isFound: true }
     if (present.comment !== null && present.comment === state.comment && !isOver(record)) throw changedMeanwhile(key)
   }
   return undefined

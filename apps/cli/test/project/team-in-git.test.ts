@@ -178,11 +178,14 @@ describe('push', () => {
     await workspace.write('variables.yaml', `${slug.replace('-', '_')}: one\n`)
     await workspace.commit()
     expect(await workspace.pas('plan', '--out', 'plan.json')).toMatchObject({ code: 0 })
-    for (let round = 0; round < 2; round += 1)
-      expect(await workspace.pas('push', 'plan.json', '--yes')).toMatchObject({
-        code: 0,
-        stdout: expect.stringContaining('5 done'),
-      })
+    expect(await workspace.pas('push', 'plan.json', '--yes')).toMatchObject({
+      code: 0,
+      stdout: expect.stringContaining('5 done\n'),
+    })
+    expect(await workspace.pas('push', 'plan.json', '--yes')).toMatchObject({
+      code: 0,
+      stdout: expect.stringContaining('5 done, of which the server had 5 already'),
+    })
     const processId = (await system.client.processes.get(slug)).id
     const schedules = await system.client.schedules.list({ processId }).toArray()
     expect(new Set(schedules.map(({ comment }) => comment))).toEqual(new Set(['nightly', 'weekly']))
@@ -252,6 +255,7 @@ describe('push', () => {
       code: 2,
       stderr: expect.stringContaining('not set: HOOK'),
     })
+    expect(await workspace.pas('plan')).toMatchObject({ code: 0, stderr: expect.stringContaining('come from: HOOK.') })
     const done = await workspace.pasWith({ HOOK: 'canary-31415' }, 'push', '--yes')
     expect(done).toMatchObject({ code: 0 })
     const url = `${system.host}/api/${system.team}/webhooks/${slug}`
