@@ -42,7 +42,7 @@ export function postgresFolder(root) {
 
 /** Whether npm itself noted that it installed what the lock file says, for example by an `npm ci` of the user's own. */
 export function installedByNpm(root) {
-  const noted = packagesOf(join(root, 'node_modules', '.package-lock.json'))
+  const noted = notedByNpm(root)
   const wanted = packagesOf(join(root, 'package-lock.json'))
   if (noted === undefined || wanted === undefined) return false
   for (const [path, entry] of Object.entries(wanted)) {
@@ -52,6 +52,16 @@ export function installedByNpm(root) {
       return false
   }
   return true
+}
+
+function notedByNpm(root) {
+  try {
+    return packagesOf(join(root, 'node_modules', '.package-lock.json'))
+  } catch (error) {
+    // An npm that was killed has half written it.
+    if (error instanceof SyntaxError) return undefined
+    throw error
+  }
 }
 
 /** Roughly how many packages npm will fetch on this platform. */

@@ -63,6 +63,14 @@ describe('installing what is missing', () => {
     expect(await npmCalls()).toBe(1)
   })
 
+  test('what a killed npm has half noted is not taken for installed', async () => {
+    await npmThat(installs)
+    await run(process.execPath, [join(root, 'bin/npm-cli.js')], { cwd: root })
+    await writeFile(join(root, 'node_modules/.package-lock.json'), '{"packages": {')
+    await install()
+    expect(await npmCalls()).toBe(2)
+  })
+
   test('a killed install does not keep the next one waiting', async () => {
     await npmThat('setInterval(() => {}, 1000)')
     const child = spawn(process.execPath, [join(root, 'scripts/install.mjs')], {
