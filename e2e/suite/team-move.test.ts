@@ -79,6 +79,15 @@ describe.skipIf(!shared.owned)('a team that is exported', { concurrent: false, t
     expect(await revisionsOf(clients['moved']!)).toEqual(settled)
   })
 
+  test('takes nothing from a team that has a process of the same slug', async () => {
+    await signIn('taken')
+    const own = { slug: 'called', name: 'own', sourceCode: 'return "own"', tags: ['own'] }
+    await clients['taken']!.post('/processes', own)
+    const { code, stderr } = await admin('teams', 'import', folder, '--team', 'taken', ...secrets)
+    expect({ code, stderr }).toMatchObject({ code: 3, stderr: expect.stringContaining('process/called') })
+    expect((await clients['taken']!.get<Process>('/processes/called')).body).toMatchObject(own)
+  })
+
   test('is what pas push reads; without their secrets, webhooks are off and variables left out', async () => {
     await signIn('pushed')
     const env = { ...process.env, ...given, PAS_URL: shared.host, PAS_TEAM: 'pushed', PAS_TOKEN: tokens['pushed'] }

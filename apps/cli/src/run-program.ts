@@ -8,14 +8,14 @@ import { createProgram, namedCommand } from './program.ts'
 
 /** Runs one command line to its end and sets the program's exit code. */
 export async function runProgram(args: readonly string[], self: NodeJS.Process): Promise<void> {
+  const ours = args.includes('--') ? args.slice(0, args.indexOf('--')) : args
+  const runtime = createRuntime(self, ours.includes('--json'), watchInterrupts(self))
   // Whoever reads us may have enough, as `head` does.
   for (const stream of [self.stdout, self.stderr])
     stream.on('error', (error: NodeJS.ErrnoException) => {
-      if (error.code === 'EPIPE') self.exit(exitCodes.done)
-      throw error
+      if (error.code !== 'EPIPE') throw error
+      if (!runtime.out.goesOnUnread) self.exit(exitCodes.done)
     })
-  const ours = args.includes('--') ? args.slice(0, args.indexOf('--')) : args
-  const runtime = createRuntime(self, ours.includes('--json'), watchInterrupts(self))
   try {
     const program = await createProgram(runtime, args)
     if (args.length === 0) program.outputHelp()

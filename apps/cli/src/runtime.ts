@@ -52,7 +52,8 @@ export interface ClientChoice {
   token?: string
 }
 
-/** Asks whether to go on. Throws an ExitError with `instead` where the answer is no. */
+/** Asks whether to write, which then goes on to its end. Throws an ExitError with `instead` where the answer is no. */
 export async function requireYes(runtime: Runtime, question: string, instead: string): Promise<void> {
+  runtime.out.goesOnUnread = true
   if (!(await runtime.confirm(question))) throw new ExitError(exitCodes.refused, instead)
 }

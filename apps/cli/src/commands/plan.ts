@@ -6,7 +6,7 @@ import { itemsBelow, makePlan, openProject } from '../project/open-project.ts'
 import { isToDo, type Plan } from '../project/plan.ts'
 import { planMarkdown, planText } from '../project/plan-text.ts'
 import { unsetSecrets } from '../project/push-plan.ts'
-import { ExitError, exitCodes, type Runtime } from '../runtime.ts'
+import { ExitError, exitCodes, usageError, type Runtime } from '../runtime.ts'
 import { withPushOptions, type PushOptions } from '../project/push-options.ts'
 
 interface PlanOptions extends PushOptions {
@@ -38,8 +38,7 @@ Ends with 3 where files and server clash; with --check also with 8 where they di
       ...options,
       ...(path !== undefined && { isWanted: itemsBelow(project, runtime.cwd, path) }),
     })
-    if (options.out !== undefined)
-      await writeFile(resolve(runtime.cwd, options.out), `${JSON.stringify(made, null, 2)}\n`)
+    if (options.out !== undefined) await writePlan(resolve(runtime.cwd, options.out), made)
     const text = options.markdown ? planMarkdown(made) : planText(made)
     if (runtime.out.json && !options.markdown) runtime.out.data(made)
     else runtime.out.data(text)
@@ -48,6 +47,12 @@ Ends with 3 where files and server clash; with --check also with 8 where they di
       runtime.out.say(`To push it, set these variables, which its secrets come from: ${unset.join(', ')}.`)
     throwWhereNotDone(made, options.check ?? false)
   }
+}
+
+async function writePlan(path: string, plan: Plan): Promise<void> {
+  await writeFile(path, `${JSON.stringify(plan, null, 2)}\n`).catch((error: Error) => {
+    throw usageError(`The plan cannot be written: ${error.message}`)
+  })
 }
 
 function throwWhereNotDone({ items }: Plan, isCheck: boolean): void {

@@ -43,6 +43,7 @@ overwritten.`,
   async function pull(path: string | undefined, options: PullOptions): Promise<void> {
     if (options.fromLayout !== undefined) return importFrom(options.fromLayout === true ? '.' : options.fromLayout)
     const side = options.theirs ? 'theirs' : options.ours ? 'ours' : undefined
+    runtime.out.goesOnUnread = true
     const project = await openProject(runtime)
     const isWanted = path === undefined ? undefined : itemsBelow(project, runtime.cwd, path)
     const compared = await compareProject(project, isWanted)
@@ -51,6 +52,7 @@ overwritten.`,
     if (side !== undefined) await removeResolved(project, comparisons, pulled)
     else pulled.push(...leftBefore(project, comparisons, pulled))
     for (const each of pulled) runtime.out.line({ type: 'change', ...each }, lineOf(each))
+    runtime.out.line({ type: 'end', done: pulled.length })
     if (pulled.length === 0) runtime.out.say('Nothing on the server has changed.')
     throwWhereLeft(pulled)
   }

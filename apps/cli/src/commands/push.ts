@@ -37,7 +37,7 @@ What others have changed meanwhile is never overwritten: it ends with 3 then. It
     if (runtime.out.json) runtime.out.line({ type: 'status', plan })
     else runtime.out.say(planText(plan))
     refuseClashes(plan)
-    if (toDo.length === 0) return
+    if (toDo.length === 0) return runtime.out.line({ type: 'end', done: 0 })
     await requireYes(
       runtime,
       `Write ${toDo.length === 1 ? 'it' : `these ${toDo.length}`} to ${plan.team} at ${plan.url}?`,

@@ -8,7 +8,7 @@ const words: Readonly<Record<Verdict, string>> = {
   same: 'the same',
   create: 'only here: push makes it',
   update: 'changed here: push writes it',
-  delete: 'removed here: push --prune deletes it',
+  delete: 'removed here: push --prune deletes what this repository made',
   theirs: 'changed on the server: pull takes it',
   new: 'only on the server: pull takes it',
   gone: 'removed on the server: pull removes it',

@@ -133,6 +133,7 @@ export function register(program: Command, runtime: Runtime): void {
   async function importFile(file: string, { plain }: { plain?: boolean }): Promise<void> {
     const values = Object.entries(parseEnv(await readText(runtime, file))) as [string, string][]
     if (values.length === 0) throw usageError(`${file} has no lines NAME=VALUE.`)
+    out.goesOnUnread = true
     const client = await runtime.client()
     const known = new Map((await client.variables.list().toArray()).map((one) => [one.key, one]))
     const failed: { path: string; message: string }[] = []

@@ -34,6 +34,8 @@ export interface Output {
   done(value: object, words: string): void
   /** Prints an error: words, or `{error: {…}}` on stderr with `--json`. */
   fail(error: { code: string; message: string; requestId?: string; errors?: readonly object[] }): void
+  /** Whether the command goes on to its end where nobody reads what it prints any more: it writes elsewhere. */
+  goesOnUnread: boolean
   /** Colours a text where the stream shows colours (stdout unless said otherwise). */
   style(style: Style, text: string, stream?: 'stdout' | 'stderr'): string
 }
@@ -42,15 +44,20 @@ export interface Output {
 export function createOutput(streams: { stdout: Writable; stderr: Writable }, json: boolean): Output {
   const print = (text: string) => void streams.stdout.write(text.endsWith('\n') ? text : `${text}\n`)
   const say = (words: string) => void streams.stderr.write(`${words}\n`)
+  const isTerminal = 'isTTY' in streams.stdout && streams.stdout.isTTY === true
+  // A value may have been given by others; into a file or a pipe it goes as it is.
+  const shownText = (text: string) => (isTerminal ? severalLines(text) : text)
   const out: Output = {
     json,
+    goesOnUnread: false,
     data(value, shown = {}) {
       if (out.json) print(JSON.stringify(value, null, 2))
       else if (shown.text !== undefined) print(shown.text)
       else if (Array.isArray(value) && shown.table) {
         if (value.length === 0) say(shown.empty ?? 'There are none.')
         else print(tableOf(value, shown.table, (text) => out.style('bold', text)))
-      } else if (value !== undefined) print(typeof value === 'string' ? value : JSON.stringify(value, null, 2))
+      } else if (value !== undefined)
+        print(typeof value === 'string' ? shownText(value) : JSON.stringify(value, null, 2))
     },
     line(line, text) {
       if (out.json) print(JSON.stringify(line))

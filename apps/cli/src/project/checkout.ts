@@ -1,5 +1,7 @@
-import { mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
+import type { Dirent } from 'node:fs'
+import { lstat, mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { dirname, join, relative, sep } from 'node:path'
+import { usageError } from '../exit.ts'
 import type { Files } from './process-folder.ts'
 
 const folders = ['processes', 'modules', 'dependencies']
@@ -9,6 +11,9 @@ export const remoteSuffix = '.remote'
 const read =
   /(?:^processes\/[^/]+\/(?:main\.(?:js|ts|py)|process\.yaml|parameters\.schema\.json|README\.md)|^modules\/[^/]+\.(?:js|ts|py)|^dependencies\/(?:package\.json|requirements\.txt))(?:\.remote)?$/
 
+/** Whether a path is that of a file that means something, or of a process's folder. */
+const isMeant = (path: string) => read.test(path) || /^processes\/[^/]+$/.test(path)
+
 /** The file that says which states of the server have been merged into this history. */
 export function mergedPath(): string {
   return 'merged.yaml'
@@ -17,6 +22,7 @@ export function mergedPath(): string {
 /** Reads the files of a project that mean something, with those that a merge has left. */
 export async function readCheckout(folder: string): Promise<Files> {
   const found = await Promise.all(folders.map((name) => filesBelow(folder, name)))
+  await Promise.all(single.map((path) => refuseLink(folder, path)))
   const paths = [
     ...found.flat().filter((path) => read.test(path)),
     ...single,
@@ -38,13 +44,34 @@ export async function readCheckout(folder: string): Promise<Files> {
 /** Writes or, where the text is null, removes a file; a crash leaves the old or the new one. */
 export async function writeCheckout(folder: string, path: string, text: string | null): Promise<void> {
   const whole = join(folder, path)
-  // A slug or a name of the server's is no way out of the project.
-  if (relative(folder, whole).startsWith('..')) throw new Error(`${path} is outside of the project`)
+  // A slug or a name of the server's leads to its own place, and to no other in the project or outside of it.
+  if (path.split('/').some((part) => ['', '.', '..'].includes(part))) throw new Error(`${path} is no path of a project`)
+  await refuseLink(folder, dirname(path))
   if (text === null) return rm(whole, { force: true })
   await mkdir(dirname(whole), { recursive: true })
   const fresh = `${whole}.pas-new`
   await writeFile(fresh, text)
   await rename(fresh, whole)
+}
+
+/** Throws where a path of the project, or a folder on the way to it, is a symbolic link: it may lead outside of the project. */
+async function refuseLink(folder: string, path: string): Promise<void> {
+  const parts = path.split('/')
+  for (const [index] of parts.entries()) {
+    const part = parts.slice(0, index + 1).join('/')
+    const stats = await lstat(join(folder, part)).catch(ifThere)
+    if (stats?.isSymbolicLink()) throw linkError(part)
+  }
+}
+
+const linkError = (path: string) =>
+  usageError(
+    `${path} is a symbolic link, and files of a project are not read or written through links. Put what it leads to in its place.`,
+  )
+
+function ifThere(error: NodeJS.ErrnoException): undefined {
+  if (error.code === 'ENOENT' || error.code === 'ENOTDIR') return undefined
+  throw error
 }
 
 /** The text of a file; undefined where there is none. */
@@ -56,13 +83,15 @@ export async function readText(path: string): Promise<string | undefined> {
 }
 
 async function filesBelow(folder: string, name: string): Promise<string[]> {
+  await refuseLink(folder, name)
   const entries = await readdir(join(folder, name), { recursive: true, withFileTypes: true }).catch(
     (error: NodeJS.ErrnoException) => {
       if (error.code === 'ENOENT') return []
       throw error
     },
   )
-  return entries
-    .filter((entry) => entry.isFile())
-    .map((entry) => relative(folder, join(entry.parentPath, entry.name)).split(sep).join('/'))
+  const pathOf = ({ parentPath, name }: Dirent) => relative(folder, join(parentPath, name)).split(sep).join('/')
+  const link = entries.find((entry) => entry.isSymbolicLink() && isMeant(pathOf(entry)))
+  if (link) throw linkError(pathOf(link))
+  return entries.filter((entry) => entry.isFile()).map(pathOf)
 }

@@ -2,6 +2,7 @@ import { digestOf } from './canonical-json.ts'
 import { hasChanges } from './has-changes.ts'
 import { inParallel } from './in-parallel.ts'
 import { pathsOfItem, projectItems } from './project-items.ts'
+import { isMerged, type MergedStates } from './merged-states.ts'
 import type { Repository } from './repository.ts'
 import type { Seen, SeenStates } from './seen-states.ts'
 import type { ServerItem } from './server-items.ts'
@@ -34,8 +35,7 @@ export interface Comparison {
 export interface Past {
   repository?: Repository
   seen: SeenStates
-  /** Digests by key. */
-  merged: ReadonlyMap<string, string>
+  merged: MergedStates
   /** The name of the context that states are read for. */
   context?: string
   /** Digests of the states that the server had of an item before, the newest first. */
@@ -127,7 +127,7 @@ async function baseOf(
   const { state } = remote.item
   const digest = digestOf(state)
   const origin = remote.origin ?? remote.processOrigin
-  const pushed = repository && origin?.repository === repository.name ? origin.commit : undefined
+  const pushed = repository?.isSelf(origin?.repository) ? origin?.commit : undefined
   const has = async (commit: string) => {
     const then = await stateAt(commit, key, past)
     return then !== undefined && digestOf(key === keys.team ? membersOf(state, then) : state) === digestOf(then)
@@ -137,7 +137,8 @@ async function baseOf(
   const commits = repository ? await commitsOf(key, repository) : []
   for (const commit of commits) if (await has(commit)) return { isKnown: true, base: state, commit, wasHere: true }
   const seen = await usableSeen(key, past, local)
-  if (past.merged.get(key) === digest || seen?.digest === digest) return { isKnown: true, base: state, wasHere: true }
+  if (isMerged(past.merged.get(key), digest, local) || seen?.digest === digest)
+    return { isKnown: true, base: state, wasHere: true }
   // Settings of a team that nobody has changed yet are those that it was made with.
   if (key === keys.team && remote.updatedBy === undefined) return { isKnown: true, wasHere: false }
   const base =

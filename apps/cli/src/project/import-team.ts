@@ -11,7 +11,7 @@ import { isToDo, type Plan, type PlanItem } from './plan.ts'
 import { aliasLine, moveAlias, publish, readVersion } from './published.ts'
 import { publisherAt } from './publisher.ts'
 import { pushPlan } from './push-plan.ts'
-import { idIn } from './read-item.ts'
+import { idIn, readItem } from './read-item.ts'
 import { all, readTeam } from './read-team.ts'
 import { hasContent, type Owner } from './release-rules.ts'
 import type { ServerItem } from './server-items.ts'
@@ -48,6 +48,7 @@ export async function importTeam(runtime: Runtime, folder: string): Promise<Impo
   const { local, withoutSecret } = withoutMissingSecrets(opened.local, runtime.env)
   const { server: _, ...project } = { ...opened, local }
   const { client } = project
+  await refuseOthers(project)
   // What others name comes before them: versions import modules, processes, schedules and the team name versions.
   let changes = await push(runtime, project, ({ kind }) => ['module', 'packages', 'variable'].includes(kind))
   changes += await importPublished(client, folder, local)
@@ -77,16 +78,31 @@ function withoutMissingSecrets(items: Items, env: Runtime['env']): { local: Item
   return { local: new Map(known.map((item) => [item.key, item])), withoutSecret }
 }
 
+/** Throws where the team has a process of the same slug that somebody else has made, and no import that was cut off. */
+async function refuseOthers(project: OpenProject): Promise<void> {
+  const plan = await makePlan(project)
+  const server = await readTeam(project.client, project.local)
+  const isOther = ({ action, kind, key }: PlanItem) =>
+    kind === 'process' && ['clash', 'theirs'].includes(action) && !isUnderWay(server.get(key)?.item)
+  const others = plan.items.filter(isOther).map(({ key }) => key)
+  if (others.length > 0)
+    throw new ExitError(
+      exitCodes.conflict,
+      `The team has something else as ${others.join(', ')}, so nothing was written. Delete it there, or rename it here.`,
+    )
+}
+
+const isUnderWay = (item: Item | undefined) => item?.kind === 'process' && item.state.settings.tags.includes(underWay)
+
 /** Writes items; gives how many. */
 async function push(runtime: Runtime, project: OpenProject, isWanted: (line: PlanItem) => boolean): Promise<number> {
   const server = await readTeam(project.client, project.local)
-  const isUnderWay = (key: string) => {
-    const item = server.get(key)?.item
-    return item?.kind === 'process' && item.state.settings.tags.includes(underWay)
-  }
   // A new team has settings and lists of packages from its beginning, which nobody has made.
   const overwrite = (await makePlan(project)).items
-    .filter(({ action, kind, key }) => isUnderWay(key) || (action === 'clash' && ['team', 'packages'].includes(kind)))
+    .filter(
+      ({ action, kind, key }) =>
+        isUnderWay(server.get(key)?.item) || (action === 'clash' && ['team', 'packages'].includes(kind)),
+    )
     .map(({ key }) => key)
   const plan: Plan = await makePlan(project, { overwrite })
   const items = plan.items.filter(isWanted)
@@ -134,7 +150,8 @@ async function readied(
   if (item?.kind !== 'process') throw new Error(`${of} has versions, and is not there`)
   const body = { readme, parametersSchema, manifest: { dependencies: packages ?? {} }, tags: [underWay] }
   if (path !== undefined) {
-    await client.processes.update(idIn(path), body)
+    const read = await readItem(client, path, item)
+    await client.processes.update(idIn(path), body, { ifMatch: read?.etag })
     return path
   }
   const { language } = item.state

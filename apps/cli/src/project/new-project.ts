@@ -4,8 +4,14 @@ import { readText } from './checkout.ts'
 import { newYaml } from './edit-yaml.ts'
 import { writeEditorSchemas } from './editor-files.ts'
 
-const ignored = ['.pas/', 'plan.json', 'variables.env', '*.pas-new']
-const attributes = ['# Sources are kept byte by byte.', 'processes/** -text', 'modules/** -text']
+const ignored = ['.pas/', 'plan.json', 'variables.env', '*.pas-new', '*.remote']
+const attributes = [
+  '# Sources are kept byte by byte.',
+  'processes/** -text',
+  'modules/** -text',
+  '# Marks of merges of both sides hold.',
+  'merged.yaml merge=union',
+]
 
 /** Makes a folder a project: pas.yaml with these members, and what git and editors want to know. Fails where it is one. */
 export async function writeNewProject(folder: string, members: Record<string, unknown>): Promise<void> {

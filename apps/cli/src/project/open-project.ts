@@ -105,7 +105,7 @@ export async function makePlan(project: OpenProject, choice: PlanChoice = {}): P
     isOverwritten,
     unresolved: (key) => unresolved(project, key),
     secrets: choice.secrets ?? false,
-    ...(repository && { repository: repository.name }),
+    isSelf: (origin) => repository?.isSelf(origin) ?? false,
   })
   const items = await inParallel(8, lines, (line) => withTag(client, line, local))
   return {
@@ -116,14 +116,17 @@ export async function makePlan(project: OpenProject, choice: PlanChoice = {}): P
   }
 }
 
-/** Which items a path names: those whose files are it or below it. Relative to the folder that the program was started in. */
-export function itemsBelow(project: Pick<OpenProject, 'folder'>, cwd: string, path: string): (key: string) => boolean {
+/**
+ * Which items a path names: those whose files are it or below it. Relative to the folder that the program was started in. Throws
+ * where there is none.
+ */
+export function itemsBelow(project: OpenProject, cwd: string, path: string): (key: string) => boolean {
   const inside = relative(project.folder, isAbsolute(path) ? path : resolve(cwd, path))
     .split(sep)
     .join('/')
   if (inside.startsWith('..')) throw usageError(`${path} is outside of ${project.folder}`)
   if (inside === '') return () => true
-  return (key) =>
+  const isBelow = (key: string) =>
     pathsOfItem(key).some(
       (own) =>
         own === inside ||
@@ -131,6 +134,9 @@ export function itemsBelow(project: Pick<OpenProject, 'folder'>, cwd: string, pa
         own.startsWith(`${inside}/`) ||
         (own.endsWith('/') && inside.startsWith(own)),
     )
+  if (![...project.local.keys(), ...(project.server?.keys() ?? [])].some(isBelow))
+    throw usageError(`Neither the files nor the server have anything at ${path}.`)
+  return isBelow
 }
 
 /** The file that a merge of an item has left and that nobody has removed yet; undefined where there is none. */

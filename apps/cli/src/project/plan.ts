@@ -51,8 +51,8 @@ export interface PlanOptions {
   prune: boolean
   /** Keys whose state on the server the files replace, whoever has made it. */
   isOverwritten(key: string): boolean
-  /** The name of this repository: only what it has made is deleted. */
-  repository?: string
+  /** Whether an origin is this repository: only what it has made is deleted. */
+  isSelf(repository: string | undefined): boolean
   /** The file that a merge of an item has left, where it has. */
   unresolved(key: string): string | undefined
   /** Whether secrets are sent where nothing else has changed. */
@@ -78,19 +78,21 @@ function planItem(comparison: Comparison, options: PlanOptions): PlanItem[] {
   if (item === undefined) return []
   const left = options.unresolved(key)
   const verdict = left === undefined ? comparison.verdict : 'clash'
-  const sendsSecrets = options.secrets && verdict === 'same' && local !== undefined && hasSecrets(local)
+  const sendsSecrets =
+    local !== undefined && hasSecrets(local) && (options.secrets || asksForPassword(local, remote?.item))
   if ((verdict === 'same' && !sendsSecrets) || verdict === 'new') return []
+  const fields = local && remote ? differences(remote.item.state, local.state) : undefined
   const line: Omit<PlanItem, 'action'> = {
     kind: item.kind,
     key,
     ...(local && { digest: digestOf(local.state) }),
-    ...(local && remote && { fields: differences(remote.item.state, local.state) }),
+    ...(fields && { fields: sendsSecrets ? [...fields, 'secrets'] : fields }),
     ...(remote && { path: remote.path, before: digestOf(remote.item.state) }),
     ...(remote?.updatedBy && { updatedBy: remote.updatedBy }),
     ...(remote?.updatedAt && { updatedAt: remote.updatedAt }),
   }
   const noted = (action: Action, note?: string): PlanItem[] => [{ action, ...line, ...(note && { note }) }]
-  if (sendsSecrets) return [{ action: 'update', ...line, fields: ['secrets'] }]
+  if (verdict === 'same') return noted('update')
   if (left !== undefined) return noted('clash', `merge ${left} into the file beside it and remove it`)
   if (hasOtherLanguage(comparison)) return noted('clash', otherLanguage)
   if (local && options.isOverwritten(key) && (verdict === 'clash' || verdict === 'theirs' || verdict === 'gone'))
@@ -113,19 +115,17 @@ function planItem(comparison: Comparison, options: PlanOptions): PlanItem[] {
   }
 }
 
-function deletion(
-  { remote }: Comparison,
-  line: Omit<PlanItem, 'action'>,
-  { prune, repository }: PlanOptions,
-): PlanItem {
+function deletion({ remote }: Comparison, line: Omit<PlanItem, 'action'>, { prune, isSelf }: PlanOptions): PlanItem {
   const origin = remote?.origin ?? remote?.processOrigin
   const canGo = line.kind === 'process' || line.kind === 'schedule' || line.kind === 'module'
-  const isOurs = repository !== undefined && origin?.repository === repository
   if (!canGo) return { action: 'kept', ...line, note: 'no file names it any more; it stays' }
-  if (!isOurs) return { action: 'kept', ...line, note: 'removed here, but not made by this repository; it stays' }
-  return prune
-    ? { action: 'delete', ...line }
-    : { action: 'kept', ...line, note: 'removed here; --prune removes it there' }
+  if (!isSelf(origin?.repository)) {
+    const writer = origin?.repository === undefined ? 'edited outside of git' : `pushed by ${origin.repository}`
+    return { action: 'kept', ...line, note: `removed here, but last ${writer}; it stays` }
+  }
+  if (!prune) return { action: 'kept', ...line, note: 'removed here; --prune removes it there' }
+  const note = line.kind === 'schedule' ? {} : { note: 'with all of its versions and aliases' }
+  return { action: 'delete', ...line, ...note }
 }
 
 /** Where others have written what a commit has: they may have gone back to it on purpose. */
@@ -141,7 +141,8 @@ function clashText({ local, remote }: Comparison, isMergeable: boolean): string 
   return `changed here and on the server${isMergeable ? '' : ', and no common state is known'}: "pas pull" merges`
 }
 
-const otherLanguage = 'the language of a process never changes: take another slug, or delete it first'
+const otherLanguage =
+  'the language of a process never changes: take another slug, or remove it, push with --prune, and add it again'
 
 function hasOtherLanguage({ local, remote }: Comparison): boolean {
   const theirs = remote?.item
@@ -151,6 +152,12 @@ function hasOtherLanguage({ local, remote }: Comparison): boolean {
 function hasSecrets(item: Item): boolean {
   if (item.kind === 'variable') return item.secret !== undefined
   return item.kind === 'process' && Object.keys(item.secrets).length > 0
+}
+
+/** Whether the server has no password yet that the files want. */
+function asksForPassword(local: Item, remote: Item | undefined): boolean {
+  if (local.kind !== 'process' || remote?.kind !== 'process') return false
+  return local.state.settings.webhook.username !== null && remote.state.settings.webhook.username === null
 }
 
 /** The names of what two states say differently, with dots. */

@@ -5,7 +5,7 @@ import { inParallel } from './in-parallel.ts'
 import { mergeModule, mergePackages, mergeTeam, mergeVariables } from './merge-single.ts'
 import { mergeProcess } from './merge-process.ts'
 import { noFiles, type MergedFiles } from './merged-files.ts'
-import { mergedText } from './merged-states.ts'
+import { mergedText, unmergedParts, type MergedStates } from './merged-states.ts'
 import type { Side } from './merge-values.ts'
 import type { OpenProject } from './open-project.ts'
 import { newProcessFiles } from './process-folder.ts'
@@ -39,9 +39,10 @@ export async function pullTeam(
   side?: Side,
 ): Promise<Pulled[]> {
   const { folder, files, past, repository } = project
-  const dirty = repository ? await repository.dirty() : undefined
+  const dirty = repository ? await repository.dirty('andIgnored') : undefined
   const pulled: Pulled[] = []
   const blocked = new Set<string>()
+  const clashes = new Map<string, string[]>()
   for (const { comparisons: ofGroup, merged } of groups(project, server, comparisons, side)) {
     const lacking = [...merged.writes].find(
       ([path, text]) => files.has(path) && isLacking(path, dirty) && !isHeld(path, text, ofGroup),
@@ -53,10 +54,12 @@ export async function pullTeam(
     }
     for (const [path, text] of merged.clashes) await writeCheckout(folder, `${path}${remoteSuffix}`, text)
     for (const [path, text] of merged.writes) await writeCheckout(folder, path, text)
-    pulled.push(...ofGroup.flatMap((each) => told(each, merged, side)))
+    for (const { key } of ofGroup) clashes.set(key, pathsBelow(key, merged.clashes))
+    pulled.push(...ofGroup.map((each) => told(each, merged, side)))
   }
-  const marked = marks(project, comparisons, blocked)
-  if (mergedText(marked) !== (files.get(mergedPath()) ?? null))
+  const marked = marks(project, comparisons, { blocked, clashes })
+  const before = files.get(mergedPath())
+  if ((before !== undefined || marked.size > 0) && mergedText(marked) !== before)
     await writeCheckout(folder, mergedPath(), mergedText(marked))
   await inParallel(16, comparisons, async (comparison) => {
     if (blocked.has(comparison.key)) return
@@ -127,33 +130,44 @@ function pullProcess(
   })
 }
 
-function told({ key, verdict, local, remote }: Comparison, merged: MergedFiles, side?: Side): Pulled[] {
+/** Those of the files that belong to an item. */
+function pathsBelow(key: string, files: ReadonlyMap<string, unknown>): string[] {
+  return [...files.keys()].filter((each) => pathsOfItem(key).some((own) => each.startsWith(own)))
+}
+
+function told({ key, verdict, local, remote }: Comparison, merged: MergedFiles, side?: Side): Pulled {
+  const [path] = pathsBelow(key, merged.clashes)
   const who = {
     ...(remote?.updatedBy && { updatedBy: remote.updatedBy }),
     ...(remote?.updatedAt && { updatedAt: remote.updatedAt }),
   }
-  const [path] = [...merged.clashes.keys()].filter((each) => pathsOfItem(key).some((own) => each.startsWith(own)))
-  if (verdict === 'clash' && path !== undefined)
-    return [{ result: 'clash', key, path: `${path}${remoteSuffix}`, ...who }]
-  if (verdict === 'clash' && remote === undefined && side === undefined) return [{ result: 'clash', key }]
+  if (verdict === 'clash' && path !== undefined) return { result: 'clash', key, path: `${path}${remoteSuffix}`, ...who }
+  if (verdict === 'clash' && remote === undefined && side === undefined) return { result: 'clash', key }
   if (verdict === 'gone' || (verdict === 'clash' && remote === undefined && side === 'theirs'))
-    return [{ result: 'removed', key }]
-  if (verdict === 'clash' && side === 'ours') return [{ result: 'kept', key, ...who }]
-  return [{ result: verdict === 'clash' && local !== undefined ? 'merged' : 'took', key, ...who }]
+    return { result: 'removed', key }
+  const isWritten = pathsBelow(key, merged.writes).length > 0
+  if (verdict === 'clash' && side === 'ours' && !isWritten) return { result: 'kept', key, ...who }
+  return { result: verdict === 'clash' && local !== undefined ? 'merged' : 'took', key, ...who }
 }
 
 /** Which states of the server are in the files from now on without being a state of theirs. */
 function marks(
   { past }: OpenProject,
   comparisons: readonly Comparison[],
-  blocked: ReadonlySet<string>,
-): Map<string, string> {
+  { blocked, clashes }: { blocked: ReadonlySet<string>; clashes: ReadonlyMap<string, readonly string[]> },
+): MergedStates {
   const marked = new Map(past.merged)
   for (const { key, verdict, local, remote } of comparisons) {
     if (blocked.has(key)) continue
-    const digest = remote && digestOf(remote.item.state)
-    if (verdict === 'clash' && digest !== undefined) marked.set(key, digest)
-    else if (marked.get(key) !== digest || isSame(local?.state, remote?.item.state)) marked.delete(key)
+    const server = remote && digestOf(remote.item.state)
+    if (verdict === 'clash' && server !== undefined) {
+      const unmerged = local && unmergedParts(local, clashes.get(key) ?? [])
+      marked.set(key, [{ server, ...(unmerged && { unmerged }) }])
+      continue
+    }
+    const kept = (marked.get(key) ?? []).filter((each) => each.server === server)
+    if (kept.length === 0 || isSame(local?.state, remote?.item.state)) marked.delete(key)
+    else marked.set(key, kept)
   }
   return marked
 }

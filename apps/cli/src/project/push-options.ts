@@ -16,7 +16,7 @@ export function withPushOptions(command: Command): Command {
       'put the files in place of what others have made of this process; several times',
       several,
     )
-    .option('--secrets', 'send secrets again where nothing else has changed')
+    .option('--secrets', 'send secrets again, also where nothing else has changed')
 }
 
 const several = (value: string, before: string[] = []) => [...before, value]

@@ -7,7 +7,7 @@ import { isToDo, type Plan, type PlanItem } from './plan.ts'
 import { itemText } from './plan-text.ts'
 import { pathsOfItem } from './project-items.ts'
 import type { OpenProject } from './open-project.ts'
-import { deleteItem, missingSecrets, writeItem, type WriteOptions } from './write-item.ts'
+import { deleteItem, missingSecrets, writeItem, type Outcome, type WriteOptions } from './write-item.ts'
 
 /**
  * Does a plan with the files that it was made of, tells each item, and counts those that an earlier push had done. Throws an ExitError where it has a clash (nothing is
@@ -28,24 +28,25 @@ export async function pushPlan(
   const { past, client, local, repository } = project
   let found = 0
   const applied = await applyPlan(plan.items, async (line) => {
-    let result: Awaited<ReturnType<typeof writeItem>>
+    let outcome: Outcome
     if (line.action === 'delete') {
-      result = await deleteItem(client, line as Parameters<typeof deleteItem>[1])
+      outcome = await deleteItem(client, line as Parameters<typeof deleteItem>[1])
       await past.seen.remove(line.key)
     } else {
       const item = local.get(line.key)!
       const options: WriteOptions = { env, ...originOf(line.key, repository, dirty) }
-      result = await writeItem(client, item, line, options)
+      outcome = await writeItem(client, item, line, options)
       await past.seen.write(item)
     }
-    if (result === 'found') found++
-    const change = {
-      type: 'change',
-      action: line.action,
-      key: line.key,
-      ...(result === 'found' && { result }),
-    } as const
-    out.line(change, `${result === 'found' ? 'found' : 'done '} ${itemText(line)}`)
+    const { isFound, warnings } = outcome
+    if (isFound) found += 1
+    const more = { ...(isFound && { found: true }), ...(warnings.length > 0 && { warnings }) }
+    out.line(
+      { type: 'change', action: line.action, key: line.key, ...more },
+      `${isFound ? 'found' : 'done '} ${itemText(line)}`,
+    )
+    for (const each of warnings)
+      out.say(`${out.style('yellow', 'warning', 'stderr')}  ${severalLines(`${line.key}: ${each}`)}`)
   })
   await throwFailures(runtime, applied, 'Push again to go on.', afterConflict)
   return found

@@ -1,4 +1,5 @@
-import type { Client, ListedModule, ListedProcess, ListedTeamVariable, Pages, Schedule } from '@automation/client'
+import type { Client, ListedModule, ListedProcess, ListedTeamVariable, Page, Pages, Schedule } from '@automation/client'
+import { ExitError, exitCodes } from '../exit.ts'
 import { inParallel } from './in-parallel.ts'
 import {
   isOver,
@@ -46,8 +47,24 @@ export async function readTeam(client: Client, local: Items | Promise<Items>): P
   return new Map(items.map((each) => [each.item.key, each]))
 }
 
-/** All records of a list, 8 pages at a time. */
-export async function all<T>(list: Pages<T>): Promise<T[]> {
+/** How often a list is read that others change meanwhile. */
+const mostReads = 5
+
+/**
+ * All records of a list, 8 pages at a time. What is deleted meanwhile moves a record from a page that is not read yet to one
+ * that was, so a list that has changed is read again.
+ */
+export async function all<T extends { id: string }>(list: Pages<T>): Promise<T[]> {
+  for (let read = 1; read <= mostReads; read += 1) {
+    const pages = await pagesOf(list)
+    const records = new Map(pages.flatMap(({ data }) => data.map((each) => [each.id, each] as const)))
+    const isSteady = pages.every(({ total }) => total === pages[0]!.total)
+    if (isSteady && records.size === pages.reduce((sum, { data }) => sum + data.length, 0)) return [...records.values()]
+  }
+  throw new ExitError(exitCodes.conflict, 'Others change the team while its lists are read: try again.')
+}
+
+async function pagesOf<T>(list: Pages<T>): Promise<Page<T>[]> {
   const first = await list.page()
   const count = Math.ceil(Math.min(first.total, 10_000) / first.limit)
   const others = await inParallel(
@@ -58,7 +75,7 @@ export async function all<T>(list: Pages<T>): Promise<T[]> {
   const pages = [first, ...others]
   // Beyond 10,000 the number is not known.
   while (pages.at(-1)!.hasNextPage) pages.push(await list.page({ page: pages.length }))
-  return pages.flatMap(({ data }) => data)
+  return pages
 }
 
 function processItems(client: Client, records: ListedProcess[], known: Items): Promise<ServerItem[]> {

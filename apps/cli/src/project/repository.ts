@@ -7,14 +7,16 @@ const run = promisify(execFile)
 
 /** The git repository around a project, as far as it is asked. Nothing here writes to it. */
 export interface Repository {
-  /** What the server is told as the origin: the same for all clones. */
+  /** What the server is told as the origin: the same for all clones that have the same remote. */
   name: string
+  /** Whether an origin is this repository, by its remote or, as it was before it had one, by its first commit. */
+  isSelf(origin: string | undefined): boolean
   /** The commit that is checked out; undefined before the first one. */
   head?: string
   /** The branch that is checked out; undefined where it is none. */
   branch?: string
-  /** Paths, from the folder of pas.yaml, that git does not have as they are: changed or not added. */
-  dirty(): Promise<ReadonlySet<string>>
+  /** Paths, from the folder of pas.yaml, that git does not have as they are: changed or not added, or also ignored ones. */
+  dirty(which?: 'andIgnored'): Promise<ReadonlySet<string>>
   /** Whether a commit is HEAD or one before it; false where it is not known here. */
   isInHistory(commit: string): Promise<boolean>
   /** The newest commit that HEAD and another one build on; undefined where there is none. */
@@ -45,11 +47,12 @@ export async function openRepository(folder: string): Promise<Repository | undef
         return undefined
       },
     )
-  const [prefix, head, branch, address] = await Promise.all([
+  const [prefix, head, branch, address, firsts] = await Promise.all([
     tryGit('rev-parse', '--show-prefix'),
     tryGit('rev-parse', '--verify', '--quiet', 'HEAD'),
     tryGit('symbolic-ref', '--short', '--quiet', 'HEAD'),
     tryGit('config', '--get', 'remote.origin.url'),
+    tryGit('rev-list', '--max-parents=0', 'HEAD'),
   ])
   if (prefix === undefined) return undefined
   const remembered = <T>(work: (key: string) => Promise<T>) => {
@@ -70,15 +73,19 @@ export async function openRepository(folder: string): Promise<Repository | undef
     const paths = (await git('log', '--format=', '--name-only', '-z', '--relative', 'HEAD', '--', '.')).split('\0')
     return new Set(paths.flatMap((path) => [path.trim(), ...foldersOf(path.trim())]))
   })
+  const first = nameOfFirst(firsts)
+  const name = (address && repositoryName(address)) || first
+  const names = new Set([name.toLowerCase(), first])
   return {
-    name: address ? repositoryName(address) : await nameOfFirst(tryGit, head),
+    name,
+    isSelf: (origin) => origin !== undefined && names.has(origin.toLowerCase()),
     ...(head && { head }),
     ...(branch && { branch }),
-    dirty: async () =>
-      changedPaths(
-        await git('status', '--porcelain=v1', '-z', '--untracked-files=all', '--no-renames', '--', '.'),
-        prefix,
-      ),
+    dirty: async (which) => {
+      const ignored = which === 'andIgnored' ? ['--ignored'] : []
+      const options = ['--porcelain=v1', '-z', '--untracked-files=all', ...ignored, '--no-renames']
+      return changedPaths(await git('status', ...options, '--', ...projectPaths), prefix)
+    },
     isInHistory: remembered(async (commit) =>
       !head || !isCommit(commit) ? false : (await tryGit('merge-base', '--is-ancestor', commit, 'HEAD')) !== undefined,
     ),
@@ -110,21 +117,19 @@ const foldersOf = (path: string) => {
 // What the server says is an origin's commit was written by anybody: it must not be taken for an option of git.
 const isCommit = (text: string) => /^[0-9a-f]{7,64}$/.test(text)
 
-/** Without a remote: of the first commit, which all clones share. */
-async function nameOfFirst(
-  tryGit: (...args: string[]) => Promise<string | undefined>,
-  head: string | undefined,
-): Promise<string> {
-  const first = head && (await tryGit('rev-list', '--max-parents=0', 'HEAD'))
-  return first ? `git:${first.split('\n').at(-1)}` : 'git:empty'
-}
+/** Of the first commit, which all clones share. */
+const nameOfFirst = (commits: string | undefined) => (commits ? `git:${commits.split('\n').at(-1)}` : 'git:empty')
 
-/** An address of a repository without its way and credentials: clones over SSH and HTTPS have the same. */
-export function repositoryName(address: string): string {
+/**
+ * An address of a repository without its way and credentials: clones over SSH and HTTPS have the same. Undefined for a folder of
+ * this machine, which others do not know.
+ */
+export function repositoryName(address: string): string | undefined {
   const short = /^(?:[^@/]+@)?([^:/]+):(?!\/\/)(.+)$/.exec(address)
-  const url = short ? `ssh://${short[1]}/${short[2]}` : address
-  const { host, pathname } = URL.parse(url) ?? { host: '', pathname: address }
-  return `${host ? `https://${host}` : ''}${pathname}`.replace(/\/+$/, '').replace(/\.git$/, '')
+  const url = URL.parse(short ? `ssh://${short[1]}/${short[2]}` : address)
+  if (!url?.host) return undefined
+  const host = url.protocol === 'ssh:' ? url.hostname : url.host
+  return `https://${host}${url.pathname}`.replace(/\/+$/, '').replace(/\.git$/, '')
 }
 
 function changedPaths(status: string, prefix: string): ReadonlySet<string> {

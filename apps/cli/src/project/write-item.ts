@@ -16,19 +16,19 @@ export interface WriteOptions {
   env: Readonly<Record<string, string | undefined>>
 }
 
-/** Where the record is, and whether an earlier push had done it. */
-type Written = { path: string; isFound?: true }
+/** Where the record is, whether an earlier push had done it, and what the server warns of. */
+type Written = { path: string; isFound?: true; warnings?: readonly { path?: string; message: string }[] }
+
+/** What came of a write: whether it was so already, and what the server warns of. */
+export interface Outcome {
+  isFound: boolean
+  warnings: string[]
+}
 
 /**
- * Makes an item on the server what the files say, where its state is still that of the plan, and reads it back. Says whether it
- * was so already. Throws an ExitError with the code for a conflict where somebody has changed it meanwhile.
+ * Makes an item on the server what the files say, where its state is still that of the plan, and reads it back. Throws an ExitError with the code for a conflict where somebody has changed it meanwhile.
  */
-export async function writeItem(
-  client: Client,
-  item: Item,
-  line: PlanItem,
-  options: WriteOptions,
-): Promise<'written' | 'found'> {
+export async function writeItem(client: Client, item: Item, line: PlanItem, options: WriteOptions): Promise<Outcome> {
   const written = await write(client, item, line, options).catch(async (error: unknown): Promise<Written> => {
     if (!(error instanceof ApiError) || (error.status !== 412 && !takenCodes.includes(error.code))) throw error
     // What a push that was cut has written is done.
@@ -41,7 +41,7 @@ export async function writeItem(
   const state = item.kind === 'team' ? membersOf(read.item.state, item.state) : read.item.state
   if (digestOf(state) !== digestOf(item.state))
     throw new Error(`${item.key} was written, and the server has another ${differences(item.state, state).join(', ')}`)
-  return written.isFound ? 'found' : 'written'
+  return { isFound: written.isFound === true, warnings: (written.warnings ?? []).map(({ message }) => message) }
 }
 
 /** The server's codes for a name that another record has. */
@@ -61,11 +61,11 @@ async function pathOfName(client: Client, { kind, name, state }: Item): Promise<
   return found && `/variables/${found.id}`
 }
 
-/** Deletes what the plan says, where it is still in the state of the plan. Says whether it was gone already. */
+/** Deletes what the plan says, where it is still in the state of the plan. */
 export async function deleteItem(
   client: Client,
   { kind, key, path, etag }: PlanItem & { path: string; kind: 'process' | 'module' | 'schedule' },
-): Promise<'written' | 'found'> {
+): Promise<Outcome> {
   const [id, edit] = [idIn(path), { ifMatch: etag }]
   const records = { process: client.processes, module: client.modules, schedule: client.schedules }
   const isFound = await records[kind].delete(id, edit).then(
@@ -78,15 +78,17 @@ export async function deleteItem(
   )
   if (await readItem(client, path, { kind, key, name: key.split('/').at(-1)! }))
     throw new Error(`${key} was deleted, and the server still has it`)
-  return isFound ? 'found' : 'written'
+  return { isFound, warnings: [] }
 }
 
 /** Names of environment variables that writing items wants and that are not set. */
 export function missingSecrets(item: Item, line: PlanItem, env: WriteOptions['env']): string[] {
-  if (line.action !== 'create' && !line.fields?.includes('secrets')) return []
+  if (!sendsSecrets(line)) return []
   const names = item.kind === 'process' ? Object.values(item.secrets) : item.kind === 'variable' ? [item.secret] : []
   return names.filter((name): name is string => name !== undefined && !env[name])
 }
+
+const sendsSecrets = ({ action, fields }: PlanItem) => action === 'create' || fields?.includes('secrets') === true
 
 function write(client: Client, item: Item, line: PlanItem, options: WriteOptions): Promise<Written> {
   switch (item.kind) {
@@ -123,10 +125,10 @@ async function writeTeam(
 /** Changes the record of a line of a plan, where it is still in the state of the plan. */
 async function update(
   { path = '', etag }: PlanItem,
-  change: (id: string, edit: EditOptions) => Promise<unknown>,
+  change: (id: string, edit: EditOptions) => Promise<{ id: string; warnings?: Written['warnings'] }>,
 ): Promise<Written> {
-  await change(idIn(path), { ifMatch: etag })
-  return { path }
+  const { warnings } = await change(idIn(path), { ifMatch: etag })
+  return { path, ...(warnings && { warnings }) }
 }
 
 function originOf(state: Item['state'], { repository, commit }: WriteOptions) {
@@ -139,10 +141,13 @@ async function writeProcess(
   line: PlanItem,
   options: WriteOptions,
 ): Promise<Written> {
-  const body = { ...processBody(state, secrets, options.env), origin: originOf(state, options) }
+  const body = {
+    ...processBody(state, sendsSecrets(line) ? secrets : {}, options.env),
+    origin: originOf(state, options),
+  }
   if (line.action === 'update') return update(line, (id, edit) => client.processes.update(id, body, edit))
   const made = await client.processes.create({ ...body, slug: name, programmingLanguage: state.language })
-  return { path: `/processes/${made.id}` }
+  return { path: `/processes/${made.id}`, ...(made.warnings && { warnings: made.warnings }) }
 }
 
 function processBody({ settings, ...state }: ProcessState, secrets: SecretNames, env: WriteOptions['env']) {
@@ -173,7 +178,7 @@ async function writeModule(
   const body = { name, sourceCode: state.sourceCode, origin: originOf(state, options) }
   if (line.action === 'update') return update(line, (id, edit) => client.modules.update(id, body, edit))
   const made = await client.modules.create({ ...body, programmingLanguage: state.language })
-  return { path: `/modules/${made.id}` }
+  return { path: `/modules/${made.id}`, ...(made.warnings && { warnings: made.warnings }) }
 }
 
 async function writeVariable(

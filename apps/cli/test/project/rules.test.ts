@@ -117,7 +117,8 @@ test.for([
   ['git@git.example:shop/app.git', 'https://git.example/shop/app'],
   ['https://user:secret@git.example/shop/app.git/', 'https://git.example/shop/app'],
   ['ssh://git@git.example/shop/app', 'https://git.example/shop/app'],
-  ['/srv/app.git', '/srv/app'],
+  ['ssh://git@git.example:2222/shop/app', 'https://git.example/shop/app'],
+  ['/srv/app.git', undefined],
 ])('the repository at %s is %s', ([address, name]) => {
   expect(repositoryName(address!)).toBe(name)
 })

@@ -1,4 +1,4 @@
-import { cp } from 'node:fs/promises'
+import { cp, rm, symlink } from 'node:fs/promises'
 import { join } from 'node:path'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { ownTeam, type OwnTeam } from './own-team.ts'
@@ -205,6 +205,11 @@ describe('push', () => {
       stderr: expect.stringMatching(/failed .*schedule/),
     })
     expect(await onServer(good)).toMatchObject({ sourceCode: 'return 2\n' })
+    await workspace.write(path(good), 'return ((\n')
+    expect(await workspace.pas('push', path(good, ''), '--yes')).toMatchObject({
+      code: 0,
+      stderr: expect.stringMatching(new RegExp(`warning .*${good}: .*Unexpected`)),
+    })
     await workspace.write(path(bad, 'process.yaml'), 'schedules: { daily: { cron: "0 8 * * *" } }\n')
     expect(await workspace.pas('push', '--yes')).toMatchObject({
       code: 0,
@@ -233,9 +238,10 @@ describe('push', () => {
     await onServer(mine)
     await workspace.pas('pull', `processes/${changed}`)
     await workspace.commit('back')
+    await workspace.git('remote', 'add', 'origin', 'https://git.example/shop/app.git')
     expect(await workspace.pas('push', '--prune', '--yes')).toMatchObject({
       code: 0,
-      stderr: expect.stringContaining('not made by this repository'),
+      stderr: expect.stringContaining('last edited outside of git'),
     })
     await expect(onServer(mine)).rejects.toMatchObject({ status: 404 })
     expect(await onServer(changed)).toMatchObject({ description: 'by hand' })
@@ -256,6 +262,7 @@ describe('push', () => {
       stderr: expect.stringContaining('not set: HOOK'),
     })
     expect(await workspace.pas('plan')).toMatchObject({ code: 0, stderr: expect.stringContaining('come from: HOOK.') })
+    expect(await workspace.pas('plan', 'processes/none')).toMatchObject({ code: 2 })
     const done = await workspace.pasWith({ HOOK: 'canary-31415' }, 'push', '--yes')
     expect(done).toMatchObject({ code: 0 })
     const url = `${system.host}/api/${system.team}/webhooks/${slug}`
@@ -335,7 +342,7 @@ describe('pull', () => {
     expect(await onServer(slug)).toMatchObject({ sourceCode: 'const a = 2\n\n\nreturn a + 1\n', tags: ['one', 'two'] })
   })
 
-  test('leaves what clashes and writes what the server has beside it; nothing is pushed until that file is gone', async () => {
+  test('leaves what clashes and writes what the server has beside it; nothing is pushed until it is merged or a side is chosen', async () => {
     const slug = unique('clash')
     await using workspace = await pushed(system, slug)
     await workspace.write(path(slug), 'return "ours"\n')
@@ -347,8 +354,29 @@ describe('pull', () => {
     expect(await workspace.pas('push', '--yes')).toMatchObject({ code: 3 })
     expect(await workspace.pas('pull')).toMatchObject({ code: 3, stdout: expect.stringContaining('main.js.remote') })
     await workspace.remove(path(slug, 'main.js.remote'))
-    expect(await workspace.pas('push', '--yes')).toMatchObject({ code: 0 })
-    expect(await onServer(slug)).toMatchObject({ sourceCode: 'return "ours"\n' })
+    await workspace.commit('not merged')
+    await using ci = await Workspace.make(system, workspace)
+    for (const clone of [workspace, ci]) expect(await clone.pas('push', '--yes')).toMatchObject({ code: 3 })
+    expect(await onServer(slug)).toMatchObject({ sourceCode: 'return "theirs"\n' })
+    await workspace.write(path(slug), 'return "both"\n')
+    await workspace.commit('merged by hand')
+    await ci.git('pull', '-q')
+    expect(await ci.pas('push', '--yes')).toMatchObject({ code: 0 })
+    expect(await onServer(slug)).toMatchObject({ sourceCode: 'return "both"\n' })
+  })
+
+  test('neither reads nor writes through a symbolic link', async () => {
+    const slug = unique('linked')
+    await using workspace = await pushed(system, slug)
+    await using other = await Workspace.make(system)
+    await other.write('keys.py', 'secret = 1\n')
+    await symlink(other.folder, join(workspace.folder, 'modules'))
+    const words = /modules is a symbolic link/
+    for (const command of [['push', '--yes'], ['pull']])
+      expect(await workspace.pas(...command)).toMatchObject({ code: 2, stderr: expect.stringMatching(words) })
+    await rm(join(workspace.folder, 'modules'))
+    await symlink(other.folder, join(workspace.folder, 'processes/elsewhere'))
+    expect(await workspace.pas('pull')).toMatchObject({ code: 2, stderr: expect.stringContaining('elsewhere is a') })
   })
 
   test.for([
@@ -380,6 +408,12 @@ describe('pull', () => {
     await workspace.commit()
     expect(await workspace.pas('pull')).toMatchObject({ code: 0 })
     expect(await workspace.read(path(slug))).toBe('const a = 2\n\n\nreturn a + 1\n')
+    await workspace.write('.gitignore', '.pas/\nREADME.md\n')
+    await workspace.write(path(slug, 'README.md'), 'mine\n')
+    await workspace.commit()
+    await system.client.processes.update(slug, { readme: 'theirs\n' })
+    expect(await workspace.pas('pull', '--theirs')).toMatchObject({ code: 3 })
+    expect(await workspace.read(path(slug, 'README.md'))).toBe('mine\n')
   })
 
   test('removes what was removed on the server, unless it was changed here', async () => {
