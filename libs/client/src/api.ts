@@ -70,10 +70,14 @@ export class Api {
 
   events<T>(path: string, options: EventStreamOptions & RequestOptions = {}): AsyncGenerator<StreamEvent<T>> {
     const { signal, lastEventId, ...others } = options
-    const open = (id: string | undefined, ends: AbortSignal) => {
+    // Repeated as any call until it is open, then by the stream.
+    let attempts: AttemptOptions = {}
+    const open = async (id: string | undefined, ends: AbortSignal) => {
       const headers = { ...others.headers, ...(id !== undefined && { 'Last-Event-ID': id }) }
       const request = { ...others, headers, signal: ends, accept: 'text/event-stream' }
-      return this.open('GET', path, request, { maxRetries: 0 })
+      const response = await this.open('GET', path, request, attempts)
+      attempts = { maxRetries: 0 }
+      return response
     }
     return eventStream(open, { signal, lastEventId }) as AsyncGenerator<StreamEvent<T>>
   }

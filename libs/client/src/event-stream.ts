@@ -16,16 +16,13 @@ export interface EventStreamOptions {
   lastEventId?: string
 }
 
-/** Opens the stream, behind the event of this id. */
+/** Opens the stream, behind the event of this id. Until it was open once, its failure is the end. */
 type Open = (lastEventId: string | undefined, signal: AbortSignal) => Promise<Response>
 
 /** The service sends a comment every 15 s; a connection that is silent for longer than this is dead. */
 const silentMs = 45_000
-/**
- * Attempts in a row that bring nothing, not even a comment: of a stream that was there, about two minutes; of another as
- * of any call.
- */
-const mostFailures = { afterOpening: 20, before: 2 }
+/** Attempts in a row that bring nothing, not even a comment, of a stream that was open: about two minutes. */
+const mostFailures = 20
 
 /**
  * The events of a stream. Where it is cut, it is opened again behind the last event that came; it ends behind an event
@@ -35,10 +32,10 @@ const mostFailures = { afterOpening: 20, before: 2 }
 export async function* eventStream(open: Open, options: EventStreamOptions = {}): AsyncGenerator<StreamEvent> {
   const { signal } = options
   let { lastEventId } = options
-  let most = mostFailures.before
+  let most = 0
   let failures = 0
   const heard = {
-    open: () => void (most = mostFailures.afterOpening),
+    open: () => void (most = mostFailures),
     bytes: () => void (failures = 0),
   }
   for (;;) {

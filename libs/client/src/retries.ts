@@ -41,6 +41,19 @@ export function pause(ms: number, signal?: AbortSignal): Promise<void> {
   })
 }
 
+/** What is waited for. Rejects with the signal's reason when it is aborted before; what is waited for goes on. */
+export async function until<T>(waitedFor: Promise<T>, signal: AbortSignal): Promise<T> {
+  const aborted = Promise.withResolvers<never>()
+  const end = () => aborted.reject(reasonOf(signal))
+  if (signal.aborted) end()
+  signal.addEventListener('abort', end, { once: true })
+  try {
+    return await Promise.race([waitedFor, aborted.promise])
+  } finally {
+    signal.removeEventListener('abort', end)
+  }
+}
+
 /** As an Error, whatever it was aborted with. */
 export function reasonOf(signal?: AbortSignal): Error {
   const reason: unknown = signal?.reason

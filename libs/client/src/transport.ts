@@ -1,7 +1,7 @@
 import { AccessTokens, type TokenSource } from './access-tokens.ts'
 import { apiErrorOf, ConnectionError } from './errors.ts'
 import type { Token } from './generated/types.ts'
-import { isRepeatable, pause, pauseMs, reasonOf } from './retries.ts'
+import { isRepeatable, pause, pauseMs, reasonOf, until } from './retries.ts'
 
 export type QueryValue = string | number | boolean | Date | null | undefined
 export type Query = Readonly<Record<string, QueryValue | readonly QueryValue[]>>
@@ -117,6 +117,7 @@ export class Transport {
       try {
         return await attempt()
       } catch (error) {
+        if (error instanceof NoAccessToken) throw error.cause
         const waitMs = failures <= most ? pauseMs(error, failures, Math.random()) : undefined
         if (waitMs === undefined) throw error
         await pause(waitMs, signal)
@@ -170,10 +171,10 @@ export class Transport {
   ): Promise<Response> {
     if (by === 'none') return this.#send(request, request.headers, signal)
     if (by === 'apiToken') return this.#send(request, withHeader(request, 'x-api-token', this.#apiToken()), signal)
-    const token = await this.#tokens.get()
+    const token = await waited(this.#tokens.get(), signal)
     const first = await this.#send(request, bearing(request, token), signal)
     if (first.status !== 401 || token === undefined || request.body instanceof ReadableStream) return first
-    const renewed = await this.#tokens.instead(token)
+    const renewed = await waited(this.#tokens.instead(token), signal)
     if (renewed === undefined) return first
     await first.body?.cancel()
     return this.#send(request, bearing(request, renewed), signal)
@@ -211,6 +212,18 @@ interface OutgoingRequest {
   url: URL
   headers: Headers
   body: BodyInit | undefined
+}
+
+/** Its cause is why: who gets the token has repeated that already. */
+class NoAccessToken extends Error {}
+
+/** A token, for as long as the signal lets its call wait: others may wait for the same one. */
+async function waited<T>(token: Promise<T>, signal: AbortSignal): Promise<T> {
+  try {
+    return await until(token, signal)
+  } catch (cause) {
+    throw signal.aborted ? cause : new NoAccessToken('There is no access token', { cause })
+  }
 }
 
 /** With its form written once: each time it is, it has another boundary, and the service knows a repeated start by its bytes. */
