@@ -1,4 +1,6 @@
 import type { Api } from './api.ts'
+import type { StorageUploadPart } from './generated/types.ts'
+import { md5 } from './md5.ts'
 import type { Uploads } from './resources/uploads.ts'
 import { piecesOf } from './stream-pieces.ts'
 import type { CallOptions } from './transport.ts'
@@ -21,7 +23,7 @@ export interface UploadProgress {
 export interface UploadOptions extends CallOptions {
   /** Guessed from the name where absent. */
   contentType?: string
-  /** Goes on with an upload in parts that broke off: of the same data, from its beginning. */
+  /** Goes on with an upload in parts that broke off: under the same name, of the same data, from its beginning. */
   uploadId?: string
   onProgress?: (progress: UploadProgress) => void
 }
@@ -51,17 +53,28 @@ export async function upload(
     uploadId === undefined
       ? await uploads.create({ name, size: blob?.size, contentType }, call)
       : await uploads.get(uploadId, call)
-  const { id, partSize, parts: present = [] } = begun
-  const sizes = new Map(present.map(({ number, size }) => [number, size]))
+  const { id, partSize, parts = [] } = begun
+  if (begun.name !== name) throw new TypeError(`The upload ${id} is one of ${begun.name}, not of ${name}`)
+  const kept = new Map(parts.map((part) => [part.number, part]))
   let [number, sentBytes] = [0, 0]
   for await (const part of blob === undefined ? partsOfStream(data as Stream, partSize) : partsOfBlob(blob, partSize)) {
     number += 1
-    const size = part instanceof Blob ? part.size : part.length
-    if (sizes.get(number) !== size) await uploads.put(id, number, part, call)
-    sentBytes += size
+    if (!(await isKept(part, kept.get(number)))) await uploads.put(id, number, part, call)
+    kept.delete(number)
+    sentBytes += sizeOf(part)
     onProgress?.({ uploadId: id, sentBytes })
   }
+  if (kept.size > 0)
+    throw new Error(`The upload ${id} has parts behind the end of this data: it was begun with another`)
   await uploads.complete(id, call)
+}
+
+const sizeOf = (part: Blob | Uint8Array) => (part instanceof Blob ? part.size : part.length)
+
+/** Whether the service has these bytes of a part. */
+async function isKept(part: Blob | Uint8Array, kept: StorageUploadPart | undefined): Promise<boolean> {
+  if (kept?.size !== sizeOf(part)) return false
+  return kept.etag === md5(part instanceof Blob ? new Uint8Array(await part.arrayBuffer()) : part)
 }
 
 type Stream = AsyncIterable<Uint8Array> | ReadableStream<Uint8Array>

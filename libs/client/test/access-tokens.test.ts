@@ -15,7 +15,8 @@ function clientOf(exchange: Exchange, { status = 200 } = {}) {
   const pas = new Client({
     ...{ url: 'http://pas.test', team: 'demo', token: 'sk-secret' },
     fetch: (url, init) => {
-      if (!(url as URL).pathname.endsWith('/auth/token')) return Promise.resolve(Response.json({ slug: 'demo' }, { status }))
+      if (!(url as URL).pathname.endsWith('/auth/token'))
+        return Promise.resolve(Response.json({ slug: 'demo' }, { status }))
       exchanges.push(init!.signal!)
       return exchange(init!.signal!)
     },
