@@ -8,7 +8,7 @@ from types import SimpleNamespace
 import pytest
 from cutting_proxy import CuttingProxy
 
-from process_automation import AsyncClient
+from process_automation import AsyncClient, ConnectionError
 from process_automation._async import event_stream
 
 pytestmark = pytest.mark.anyio
@@ -46,7 +46,7 @@ async def test_the_wait_for_a_result_outlives_cuts(
     assert await run.result(timeout=60) == "done"
 
 
-async def test_a_stream_that_was_open_is_asked_for_as_patiently_as_before_though_nothing_came(
+async def test_a_stream_that_brought_a_comment_alone_is_asked_for_as_patiently_as_before(
     cut_pas: AsyncClient, pas: AsyncClient, proxy: CuttingProxy, name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     # By this clock each request comes longer after the one before than a stream that fails is asked for again.
@@ -56,12 +56,26 @@ async def test_a_stream_that_was_open_is_asked_for_as_patiently_as_before_though
     run = cut_pas.executions.run((await pas.processes.run(name)).id)
     for is_open in (False, True, False):
         if is_open:
-            proxy.answer("/events ", 200, Content_Type="text/event-stream")
+            proxy.answer("/events ", 200, ": here\n\n", Content_Type="text/event-stream")
         else:
             for _ in range(3):
                 proxy.answer("/events ", 503, Retry_After="0")
     assert [entry.message async for entry in run.logs()] == ["line"]
     assert proxy.count("/events ") == 8
+
+
+async def test_a_stream_that_ends_at_once_each_time_is_given_up(
+    cut_pas: AsyncClient, pas: AsyncClient, proxy: CuttingProxy, name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    clock = SimpleNamespace(monotonic=lambda: event_stream.PATIENCE * 2 / 3 * proxy.count("/events "))
+    monkeypatch.setattr(event_stream, "time", clock)
+    await pas.processes.create(name=name, source_code="console.log('line')")
+    run = cut_pas.executions.run((await pas.processes.run(name)).id)
+    for _ in range(5):
+        proxy.answer("/events ", 200, Content_Type="text/event-stream")
+    with pytest.raises(ConnectionError, match=f"{run.id}/events: .* brings nothing"):
+        _ = [entry async for entry in run.logs()]
+    assert proxy.count("/events ") == 3
 
 
 async def test_a_stream_that_is_refused_for_their_number_leaves_the_result_to_be_asked_for(

@@ -17,7 +17,7 @@ from .transport import Transport
 #: Seconds of silence after which a stream counts as cut: three of the service's comments.
 SILENCE = 45.0
 COMMENT_INTERVAL = 15.0
-#: Seconds for which a stream that was cut is asked for again.
+#: Seconds for which a stream that brings nothing, not even a comment, is asked for again.
 PATIENCE = 60.0
 
 
@@ -33,9 +33,15 @@ async def event_stream(
     """
     Events without an end: a stream that ends or is cut is asked for again, from behind the last event. One that was never
     open is asked for again where `is_there` says that the service has it. With `seconds_left` it ends when none are left.
+    Raises ConnectionError where nothing comes for longer than PATIENCE.
     """
     failing_since: float | None = None
     attempt = 0
+
+    def hear() -> None:
+        nonlocal failing_since, attempt
+        failing_since, attempt = None, 0
+
     while True:
         silence = min(SILENCE, seconds_left()) if seconds_left else SILENCE
         if silence <= 0:
@@ -51,11 +57,11 @@ async def event_stream(
             if not is_there or time.monotonic() - failing_since > PATIENCE:
                 raise
         else:
-            is_there, failing_since = True, None
+            is_there = True
+            failing_since = failing_since or time.monotonic()
             try:
-                answer: Any = TimedAnswer(response, seconds_left, silence)
+                answer: Any = TimedAnswer(response, seconds_left, silence, hear)
                 async for event in httpx2.EventSource(answer):
-                    attempt = 0
                     last_event_id = event.id or last_event_id
                     yield event
             except httpx2.SSEError as error:
@@ -67,6 +73,8 @@ async def event_stream(
                 await response.aclose()
         if seconds_left and seconds_left() <= 0:
             return
+        if failing_since is not None and time.monotonic() - failing_since > PATIENCE:
+            raise ConnectionError(f"GET {path}: the stream brings nothing, however often it is opened")
         await sleep(delay_after_cut(min(attempt, 4), random.random()))
         attempt += 1
 
@@ -74,15 +82,24 @@ async def event_stream(
 class TimedAnswer:
     """What an event source reads of an answer. Its text ends early where a shorter limit for silence is needed."""
 
-    def __init__(self, response: httpx2.Response, seconds_left: Callable[[], float] | None, silence: float) -> None:
+    def __init__(
+        self,
+        response: httpx2.Response,
+        seconds_left: Callable[[], float] | None,
+        silence: float,
+        hear: Callable[[], None],
+    ) -> None:
         self.headers = response.headers
         self.request = response.request
         self._response = response
         self._seconds_left = seconds_left
         self._silence = silence
+        #: Is told that something has come.
+        self._hear = hear
 
     async def aiter_text(self) -> AsyncGenerator[str]:
         async for text in self._response.aiter_text():
+            self._hear()
             yield text
             left = self._seconds_left() if self._seconds_left else SILENCE
             if left <= 0 or left <= COMMENT_INTERVAL < self._silence:
