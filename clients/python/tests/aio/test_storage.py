@@ -85,8 +85,19 @@ async def test_an_upload_in_parts_repeats_a_part_that_is_cut_and_goes_on_later(
     await cut_pas.storage.upload(f"{name}-later", pieces(), resume=upload.id)
     assert proxy.count("/parts/1 ") == before
     assert await pas.storage.read(f"{name}-later") == content
-    dropped = await pas.storage.create_upload(f"{name}-dropped")
-    await pas.storage.abort_upload(dropped.id)
+
+
+async def test_an_upload_goes_on_under_its_name_and_with_all_of_its_parts_alone(pas: AsyncClient, name: str) -> None:
+    begun = await pas.storage.create_upload(name)
+    for number in (1, 2):
+        await pas.storage.put_part(begun.id, number, b"part")
+    with pytest.raises(ValueError, match=f"one of {name}, not of {name}-other"):
+        await pas.storage.upload(f"{name}-other", b"part", resume=begun.id)
+    with pytest.raises(ValueError, match="behind the end"):
+        await pas.storage.upload(name, b"part", resume=begun.id)
+    with pytest.raises(NotFound):
+        await pas.storage.read(name)
+    await pas.storage.abort_upload(begun.id)
 
 
 async def test_a_download_that_is_cut_goes_on_where_it_was(

@@ -60,7 +60,8 @@ class Storage(Resource):
         """
         Writes a file, in place of one of the same name: bytes, the file at a Path, an open file, or an iterable of
         bytes. What has more than 64 MiB, or no known size, goes in parts, each of which is repeated where it was cut.
-        Where that does not help, the error's notes name the upload: give it as `resume`, with the same source.
+        Where that does not help, the error's notes name the upload: give it as `resume`, with the same name and source.
+        Raises ValueError where `resume` is the upload of another file.
         """
         size = size_of(source)
         if resume is not None or size is None or size > PARTS_FROM_BYTES:
@@ -184,15 +185,21 @@ class Storage(Resource):
             upload = await self.create_upload(name, size=size, content_type=content_type)
         else:
             upload = await self.get_upload(resume)
+            if upload.name != name:
+                raise ValueError(f"The upload {resume} is one of {upload.name}, not of {name}")
         try:
             there = {part.number: part for part in upload.parts or []}
             number = 0
             async with aclosing(parts_of(source, upload.part_size)) as parts:
                 async for part in parts:
                     number += 1
-                    kept = there.get(number)
+                    kept = there.pop(number, None)
                     if kept is None or kept.etag != hashlib.md5(part, usedforsecurity=False).hexdigest():
                         await self.put_part(upload.id, number, part)
+            if there:
+                raise ValueError(
+                    f"The upload {upload.id} has parts behind the end of this source: it was begun with another"
+                )
             await self.complete_upload(upload.id)
         except ConnectionError as error:
             error.add_note(f"The upload goes on with resume={upload.id!r}")
