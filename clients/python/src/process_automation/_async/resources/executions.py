@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 from collections.abc import AsyncGenerator, Sequence
 from datetime import datetime
 from typing import Unpack
@@ -113,8 +114,11 @@ class Executions(Resource):
         """Its whole log as text, in pieces as they come."""
         call = self._transport.call("GET", f"{_path_of(id)}/logs", query={"level": level, "contains": contains})
         call.headers["Accept"] = "text/plain"
+        # A piece may end within a character.
+        decoder = codecs.getincrementaldecoder("utf-8")(errors="replace")
         async for chunk in self._transport.chunks(call):
-            yield chunk.decode(errors="replace")
+            yield decoder.decode(chunk)
+        yield decoder.decode(b"", final=True)
 
     @operation("getExecutionsByIdChildren")
     def children(self, id: str, *, limit: int | None = None) -> Listing[Execution, ExecutionChildrenPaginatedResult]:
