@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import anyio
 import httpx2
+import pytest
 
-from process_automation import Client
+from process_automation import AsyncClient, Client, ConnectionError
 
 ACCESS_TOKEN = "eyJh.eyJl.c2ln"
+TOKEN = {"access_token": ACCESS_TOKEN, "expires_in": 3600, "token_type": "Bearer", "scope": "read"}
 
 
 def test_a_log_is_the_same_text_however_it_is_cut() -> None:
@@ -19,3 +22,38 @@ def test_a_log_is_the_same_text_however_it_is_cut() -> None:
             Client("http://pas", "demo", ACCESS_TOKEN, http_client=http) as pas,
         ):
             assert "".join(pas.executions.log_text("an-id")) == content.decode(errors="replace")
+
+
+@pytest.mark.anyio
+async def test_an_exchange_of_the_token_that_fails_fails_for_all_who_waited_for_it() -> None:
+    exchanges = 0
+    is_over = anyio.Event()
+
+    async def service(request: httpx2.Request) -> httpx2.Response:
+        nonlocal exchanges
+        if not request.url.path.endswith("/auth/token"):
+            return httpx2.Response(200, json=[])
+        exchanges += 1
+        await is_over.wait()
+        if exchanges > 1:
+            return httpx2.Response(200, json=TOKEN)
+        raise httpx2.ReadTimeout("silent", request=request)
+
+    failures: list[ConnectionError] = []
+    async with httpx2.AsyncClient(transport=httpx2.MockTransport(service)) as http:
+        pas = AsyncClient("http://pas", "demo", "sk-secret", http_client=http, max_retries=0)
+
+        async def call() -> None:
+            try:
+                await pas.storage.uploads()
+            except ConnectionError as error:
+                failures.append(error)
+
+        async with anyio.create_task_group() as calls:
+            for _ in range(3):
+                calls.start_soon(call)
+            await anyio.wait_all_tasks_blocked()
+            is_over.set()
+        assert (exchanges, len(failures)) == (1, 3)
+        await pas.storage.uploads()
+        assert exchanges == 2

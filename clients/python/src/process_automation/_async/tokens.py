@@ -9,6 +9,7 @@ import httpx2
 
 from .._answers import record_of
 from .._settings import Settings
+from ..errors import ProcessAutomationError
 from ..models import Token
 from .primitives import Lock
 
@@ -23,7 +24,7 @@ class Exchange(Protocol):
 
 
 class Tokens:
-    """Makes one exchange at a time, whoever asks."""
+    """Makes one exchange for all who ask at a time; where it fails, it fails for all of them."""
 
     def __init__(self, settings: Settings, exchange: Exchange) -> None:
         self._settings = settings
@@ -31,22 +32,35 @@ class Tokens:
         self._lock = Lock()
         self._token: str | None = None
         self._ends_at = 0.0
+        #: Why the last exchange gave none.
+        self._failure: ProcessAutomationError | None = None
 
     @property
     def can_renew(self) -> bool:
         return self._settings.has_api_token
 
     async def current(self) -> str:
-        """The token to be sent. Raises ApiError where the API token is refused."""
+        """The token to be sent. Raises ApiError where the API token is refused, ConnectionError where nobody answers."""
         if not self.can_renew:
             return self._settings.token
+        failure = self._failure
         async with self._lock:
+            if self._failure is not None and self._failure is not failure:
+                raise self._failure
             if self._token is None or time.monotonic() >= self._ends_at:
-                answer = record_of(await self._exchange(self._settings.token), Token)
-                self._token = answer.access_token
-                # Of a token with a short life, half is used.
-                self._ends_at = time.monotonic() + max(answer.expires_in - MARGIN, answer.expires_in / 2)
+                self._token = await self._renewed()
             return self._token
+
+    async def _renewed(self) -> str:
+        try:
+            answer = record_of(await self._exchange(self._settings.token), Token)
+        except ProcessAutomationError as failure:
+            self._failure = failure
+            raise
+        self._failure = None
+        # Of a token with a short life, half is used.
+        self._ends_at = time.monotonic() + max(answer.expires_in - MARGIN, answer.expires_in / 2)
+        return answer.access_token
 
     def forget(self, token: str | None) -> None:
         """The service has refused it."""
