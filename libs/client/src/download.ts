@@ -6,24 +6,26 @@ const mostFailures = 10
 
 /**
  * An answer whose body goes on where its connection is cut: with the bytes that are missing, of the same content.
- * `open` asks for it with headers beside its own.
+ * `open` asks for it with headers beside its own, until its signal. Ends when its reader leaves, too.
  */
 export async function resumedDownload(
-  open: (headers: Record<string, string>) => Promise<Response>,
+  open: (headers: Record<string, string>, signal: AbortSignal) => Promise<Response>,
   signal?: AbortSignal,
 ): Promise<Response> {
-  const first = await open({})
+  const left = new AbortController()
+  const ends = signal === undefined ? left.signal : AbortSignal.any([signal, left.signal])
+  const first = await open({}, ends)
   const tag = first.headers.get('ETag')
   if (first.body === null || tag === null || tag.startsWith('W/')) return first
   const { status, statusText, headers } = first
-  const pieces = body(first, (from) => open({ Range: `bytes=${from}-`, 'If-Range': tag }), signal)
-  return new Response(streamOf(pieces), { status, statusText, headers })
+  const pieces = body(first, (from) => open({ Range: `bytes=${from}-`, 'If-Range': tag }, ends), ends)
+  return new Response(streamOf(pieces, left), { status, statusText, headers })
 }
 
 async function* body(
   first: Response,
   openFrom: (from: number) => Promise<Response>,
-  signal: AbortSignal | undefined,
+  signal: AbortSignal,
 ): AsyncGenerator<Uint8Array> {
   let received = 0
   let response: Response | undefined = first
@@ -38,7 +40,7 @@ async function* body(
       }
       return
     } catch (cause) {
-      signal?.throwIfAborted()
+      signal.throwIfAborted()
       const waitMs = failures > mostFailures ? undefined : pauseMs(cause, failures, Math.random())
       if (waitMs === undefined) throw cause
       response = undefined
@@ -49,8 +51,8 @@ async function* body(
 
 const changed = () => new Error('The file has changed while it was downloaded: download it again')
 
-/** Read as it is asked for. */
-function streamOf(pieces: AsyncGenerator<Uint8Array>): ReadableStream<Uint8Array> {
+/** Read as it is asked for; aborts `left` when its reader leaves, as a piece may never come. */
+function streamOf(pieces: AsyncGenerator<Uint8Array>, left: AbortController): ReadableStream<Uint8Array> {
   return new ReadableStream({
     async pull(controller) {
       const { done, value } = await pieces.next()
@@ -58,6 +60,7 @@ function streamOf(pieces: AsyncGenerator<Uint8Array>): ReadableStream<Uint8Array
       else controller.enqueue(value)
     },
     async cancel() {
+      left.abort()
       await pieces.return(undefined)
     },
   })

@@ -42,7 +42,8 @@ export function pause(ms: number, signal?: AbortSignal): Promise<void> {
 }
 
 /** What is waited for. Rejects with the signal's reason when it is aborted before; what is waited for goes on. */
-export async function until<T>(waitedFor: Promise<T>, signal: AbortSignal): Promise<T> {
+export async function until<T>(waitedFor: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
+  if (signal === undefined) return waitedFor
   const aborted = Promise.withResolvers<never>()
   const end = () => aborted.reject(reasonOf(signal))
   if (signal.aborted) end()

@@ -2,6 +2,7 @@ import type { Api } from './api.ts'
 import type { StorageUploadPart } from './generated/types.ts'
 import { md5 } from './md5.ts'
 import type { Uploads } from './resources/uploads.ts'
+import { until } from './retries.ts'
 import { piecesOf } from './stream-pieces.ts'
 import type { CallOptions } from './transport.ts'
 
@@ -57,7 +58,8 @@ export async function upload(
   if (begun.name !== name) throw new TypeError(`The upload ${id} is one of ${begun.name}, not of ${name}`)
   const kept = new Map(parts.map((part) => [part.number, part]))
   let [number, sentBytes] = [0, 0]
-  for await (const part of blob === undefined ? partsOfStream(data as Stream, partSize) : partsOfBlob(blob, partSize)) {
+  const sent = blob === undefined ? partsOfStream(data as Stream, partSize, call.signal) : partsOfBlob(blob, partSize)
+  for await (const part of sent) {
     number += 1
     if (!(await isKept(part, kept.get(number)))) await uploads.put(id, number, part, call)
     kept.delete(number)
@@ -98,12 +100,16 @@ function* partsOfBlob(blob: Blob, partSize: number): Generator<Blob> {
   for (let from = 0; from < Math.max(blob.size, 1); from += partSize) yield blob.slice(from, from + partSize)
 }
 
-async function* partsOfStream(stream: Stream, partSize: number): AsyncGenerator<Uint8Array> {
+async function* partsOfStream(
+  stream: Stream,
+  partSize: number,
+  signal: AbortSignal | undefined,
+): AsyncGenerator<Uint8Array> {
   let part = new Uint8Array(partSize)
   let filled = 0
   let hasYielded = false
   // Not every browser's streams can be iterated.
-  for await (const chunk of stream instanceof ReadableStream ? piecesOf(stream) : stream) {
+  for await (const chunk of untilAborted(stream instanceof ReadableStream ? piecesOf(stream) : stream, signal)) {
     for (let from = 0; from < chunk.length;) {
       const taken = chunk.subarray(from, from + partSize - filled)
       part.set(taken, filled)
@@ -118,4 +124,21 @@ async function* partsOfStream(stream: Stream, partSize: number): AsyncGenerator<
   }
   // An empty file has one empty part.
   if (filled > 0 || !hasYielded) yield part.subarray(0, filled)
+}
+
+/** What comes of it until the signal, which ends the wait for more, too. */
+async function* untilAborted<T>(pieces: AsyncIterable<T>, signal: AbortSignal | undefined): AsyncGenerator<T> {
+  const iterator = pieces[Symbol.asyncIterator]()
+  try {
+    for (;;) {
+      const { done, value } = await until(iterator.next(), signal)
+      if (done) return
+      yield value
+    }
+  } finally {
+    // One that brings nothing more does not end its reading, either.
+    await until(Promise.resolve(iterator.return?.()), signal).catch((error: unknown) => {
+      if (!signal?.aborted) throw error
+    })
+  }
 }

@@ -46,8 +46,8 @@ export class Storage {
    */
   async download(name: string, options: CallOptions = {}): Promise<Response> {
     const path = `/storage/objects/${nameIn(name)}`
-    const open = (headers: Record<string, string>) =>
-      this.#api.open('GET', path, { ...options, accept: '*/*', headers: { ...options.headers, ...headers } })
+    const open = (headers: Record<string, string>, signal: AbortSignal) =>
+      this.#api.open('GET', path, { ...options, signal, accept: '*/*', headers: { ...options.headers, ...headers } })
     return resumedDownload(open, options.signal)
   }
 
@@ -66,9 +66,9 @@ export class Storage {
 
   /** What a signed link leads to. It takes no token, and this client's goes nowhere with it. */
   async downloadSigned({ url }: Pick<types.SignedUrl, 'url'>, options: CallOptions = {}): Promise<Response> {
-    const open = (headers: Record<string, string>) =>
+    const open = (headers: Record<string, string>, signal: AbortSignal) =>
       this.#api.open('GET', url, {
-        ...{ ...options, accept: '*/*', below: 'nothing', headers: { ...options.headers, ...headers } },
+        ...{ ...options, signal, accept: '*/*', below: 'nothing', headers: { ...options.headers, ...headers } },
       })
     return resumedDownload(open, options.signal)
   }
