@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import socket
+import time
+
 import anyio
 import httpx2
 import pytest
 
-from process_automation import AsyncClient, Client, ConnectionError
+from process_automation import AsyncClient, Client, ConnectionError, WaitTimeout
 
 ACCESS_TOKEN = "eyJh.eyJl.c2ln"
 TOKEN = {"access_token": ACCESS_TOKEN, "expires_in": 3600, "token_type": "Bearer", "scope": "read"}
@@ -22,6 +25,15 @@ def test_a_log_is_the_same_text_however_it_is_cut() -> None:
             Client("http://pas", "demo", ACCESS_TOKEN, http_client=http) as pas,
         ):
             assert "".join(pas.executions.log_text("an-id")) == content.decode(errors="replace")
+
+
+def test_the_wait_for_a_result_ends_in_time_also_where_the_service_is_silent() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        host = f"http://127.0.0.1:{silent.getsockname()[1]}"
+        began = time.monotonic()
+        with Client(host, "demo", ACCESS_TOKEN) as pas, pytest.raises(WaitTimeout, match="not known to have ended"):
+            pas.executions.run("an-id").result(timeout=0.5)
+        assert time.monotonic() - began < 10
 
 
 @pytest.mark.anyio

@@ -47,6 +47,8 @@ async def event_stream(
         if silence <= 0:
             return
         call = transport.call("GET", path, query=query, timeout=silence)
+        if seconds_left:
+            call.ends_at = time.monotonic() + seconds_left()
         call.headers["Accept"] = "text/event-stream"
         if last_event_id:
             call.headers["Last-Event-ID"] = last_event_id

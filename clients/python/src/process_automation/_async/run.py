@@ -11,9 +11,9 @@ from typing import Any, TypeVar, overload
 import httpx2
 import msgspec
 
-from .._answers import read_json
+from .._answers import read_json, record_of
 from .._settings import segment
-from ..errors import BadRequest, RunError, TooManyRequests, WaitTimeout
+from ..errors import BadRequest, ConnectionError, RunError, TooManyRequests, Unavailable, WaitTimeout
 from ..models import Execution, ExecutionLog, ExecutionLogsPaginatedResult, ExecutionTimelineEvent
 from ..run_events import RunEnd, RunEvent, RunLog, RunStatus
 from .event_stream import event_stream
@@ -24,6 +24,8 @@ T = TypeVar("T")
 
 ENDED = frozenset({"FINISHED", "ERROR", "KILLED", "REJECTED"})
 LOG_TAIL_LINES = 20
+#: Seconds beyond the end of a wait for the record that says whether the run has ended.
+LAST_LOOK = 2.0
 
 
 class Run:
@@ -39,7 +41,7 @@ class Run:
 
     async def get(self) -> Execution:
         """Its record now."""
-        return await self._transport.record(Execution, "GET", self._path)
+        return await self._record(math.inf)
 
     async def events(self, *, last_event_id: str | None = None) -> AsyncGenerator[RunEvent]:
         """Its status and its log, from the beginning and as they come, until its end; it goes on after a cut."""
@@ -63,11 +65,12 @@ class Run:
         """Its record once it has ended, however. Raises WaitTimeout after `timeout` seconds; the run goes on."""
         deadline = math.inf if timeout is None else time.monotonic() + timeout
         try:
-            await self._follow(deadline)
-        except TooManyRequests:
-            # The team has as many streams open as it may.
-            await self._poll(deadline)
-        record = await self.get()
+            await self._await_end(deadline)
+            record = await self._record(max(deadline, time.monotonic() + LAST_LOOK))
+        except (ConnectionError, TooManyRequests, Unavailable) as error:
+            if time.monotonic() < deadline:
+                raise
+            raise WaitTimeout(f"Run {self.id} is not known to have ended after {timeout} seconds", self.id) from error
         if record.status not in ENDED:
             raise WaitTimeout(f"Run {self.id} is {record.status} after {timeout} seconds, and goes on", self.id)
         return record
@@ -101,6 +104,18 @@ class Run:
             if error.code != "execution_ended":
                 raise
 
+    async def _record(self, ends_at: float) -> Execution:
+        call = self._transport.call("GET", self._path)
+        call.ends_at = ends_at
+        return record_of(await self._transport.send(call), Execution)
+
+    async def _await_end(self, deadline: float) -> None:
+        try:
+            await self._follow(deadline)
+        except TooManyRequests:
+            # The team has as many streams open as it may.
+            await self._poll(deadline)
+
     async def _follow(self, deadline: float) -> None:
         def seconds_left() -> float:
             return deadline - time.monotonic()
@@ -114,7 +129,7 @@ class Run:
 
     async def _poll(self, deadline: float) -> None:
         pause = 0.2
-        while (await self.get()).status not in ENDED and time.monotonic() < deadline:
+        while (await self._record(deadline)).status not in ENDED and time.monotonic() < deadline:
             await sleep(min(pause, max(0.0, deadline - time.monotonic())))
             pause = min(pause * 1.5, 5.0)
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import math
 import random
+import time
 from collections.abc import AsyncGenerator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -39,6 +41,8 @@ class Call:
     is_repeatable: bool = False
     #: Seconds without a byte, other than those of the client.
     timeout: float | None = None
+    #: When nobody waits for it any more, by the monotonic clock.
+    ends_at: float = math.inf
     with_token: bool = True
 
     @property
@@ -73,7 +77,7 @@ class Transport:
                 self.tokens.forget(token)
                 continue
             delay = self._delay(call, outcome, attempt)
-            if delay is None:
+            if delay is None or time.monotonic() + delay >= call.ends_at:
                 raise outcome
             attempt += 1
             await sleep(delay)
@@ -98,6 +102,8 @@ class Transport:
         if token is not None:
             headers["Authorization"] = f"Bearer {token}"
         limit = call.timeout or self.settings.request_timeout
+        # A limit of 0 would be none.
+        limit = min(limit, max(call.ends_at - time.monotonic(), 0.001))
         timeout = httpx2.Timeout(limit, connect=min(limit, self.settings.request_timeout))
         content: Any = call.body
         if content is not None and not isinstance(content, bytes):

@@ -12,9 +12,9 @@ from typing import Any, TypeVar, overload
 import httpx2
 import msgspec
 
-from .._answers import read_json
+from .._answers import read_json, record_of
 from .._settings import segment
-from ..errors import BadRequest, RunError, TooManyRequests, WaitTimeout
+from ..errors import BadRequest, ConnectionError, RunError, TooManyRequests, Unavailable, WaitTimeout
 from ..models import Execution, ExecutionLog, ExecutionLogsPaginatedResult, ExecutionTimelineEvent
 from ..run_events import RunEnd, RunEvent, RunLog, RunStatus
 from .event_stream import event_stream
@@ -25,6 +25,8 @@ T = TypeVar("T")
 
 ENDED = frozenset({"FINISHED", "ERROR", "KILLED", "REJECTED"})
 LOG_TAIL_LINES = 20
+#: Seconds beyond the end of a wait for the record that says whether the run has ended.
+LAST_LOOK = 2.0
 
 
 class Run:
@@ -40,7 +42,7 @@ class Run:
 
     def get(self) -> Execution:
         """Its record now."""
-        return self._transport.record(Execution, "GET", self._path)
+        return self._record(math.inf)
 
     def events(self, *, last_event_id: str | None = None) -> Generator[RunEvent]:
         """Its status and its log, from the beginning and as they come, until its end; it goes on after a cut."""
@@ -64,11 +66,12 @@ class Run:
         """Its record once it has ended, however. Raises WaitTimeout after `timeout` seconds; the run goes on."""
         deadline = math.inf if timeout is None else time.monotonic() + timeout
         try:
-            self._follow(deadline)
-        except TooManyRequests:
-            # The team has as many streams open as it may.
-            self._poll(deadline)
-        record = self.get()
+            self._await_end(deadline)
+            record = self._record(max(deadline, time.monotonic() + LAST_LOOK))
+        except (ConnectionError, TooManyRequests, Unavailable) as error:
+            if time.monotonic() < deadline:
+                raise
+            raise WaitTimeout(f"Run {self.id} is not known to have ended after {timeout} seconds", self.id) from error
         if record.status not in ENDED:
             raise WaitTimeout(f"Run {self.id} is {record.status} after {timeout} seconds, and goes on", self.id)
         return record
@@ -102,6 +105,18 @@ class Run:
             if error.code != "execution_ended":
                 raise
 
+    def _record(self, ends_at: float) -> Execution:
+        call = self._transport.call("GET", self._path)
+        call.ends_at = ends_at
+        return record_of(self._transport.send(call), Execution)
+
+    def _await_end(self, deadline: float) -> None:
+        try:
+            self._follow(deadline)
+        except TooManyRequests:
+            # The team has as many streams open as it may.
+            self._poll(deadline)
+
     def _follow(self, deadline: float) -> None:
         def seconds_left() -> float:
             return deadline - time.monotonic()
@@ -115,7 +130,7 @@ class Run:
 
     def _poll(self, deadline: float) -> None:
         pause = 0.2
-        while (self.get()).status not in ENDED and time.monotonic() < deadline:
+        while (self._record(deadline)).status not in ENDED and time.monotonic() < deadline:
             sleep(min(pause, max(0.0, deadline - time.monotonic())))
             pause = min(pause * 1.5, 5.0)
 
