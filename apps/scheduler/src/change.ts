@@ -8,6 +8,7 @@ export interface ScheduleChange {
   /** As the caller gives it. */
   dateTime?: string
   allowConcurrent?: boolean
+  paused?: boolean
   /** Undefined where a property is there clears it. */
   input: Partial<RunInput>
 }
@@ -28,6 +29,7 @@ export function changeOf({
   cron,
   dateTime,
   allowConcurrentExecutions,
+  paused,
   input,
 }: UpdateScheduleRequest): ScheduleChange {
   const given = inputOfMessage(input)
@@ -36,6 +38,7 @@ export function changeOf({
     if (path === 'cron') change.cron = cron
     else if (path === 'date_time') change.dateTime = dateTime?.text
     else if (path === 'allow_concurrent_executions') change.allowConcurrent = allowConcurrentExecutions
+    else if (path === 'paused') change.paused = paused
     else Object.assign(change.input, fieldOf(path, given))
   }
   if (change.cron !== undefined && change.dateTime !== undefined)

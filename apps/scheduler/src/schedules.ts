@@ -35,6 +35,7 @@ export interface ScheduleRequest {
   /** As the caller gives it. */
   dateTime: string | undefined
   allowConcurrent: boolean
+  paused: boolean
   input: RunInput
 }
 
@@ -55,7 +56,7 @@ export class Schedules {
   }
 
   async create(
-    { process, cron, dateTime, allowConcurrent, input }: ScheduleRequest,
+    { process, cron, dateTime, allowConcurrent, paused, input }: ScheduleRequest,
     context: CallContext,
   ): Promise<ScheduleRow> {
     const asker = memberIn(context)
@@ -73,8 +74,8 @@ export class Schedules {
       if (await hasSchedules(client, team, teamMaxSchedules))
         throw limitReached(`The team has ${teamMaxSchedules} schedules`, 'schedules in TEAM_LIMITS')
       const when = cron === undefined ? { dateTime: givenTime(dateTime ?? '', zone) } : { cron }
-      const nextAt = comingTime(when, zone, await databaseTime(client))
-      const values = { when, nextAt, allowConcurrent, input, versionId }
+      const coming = comingTime(when, zone, await databaseTime(client))
+      const values = { when, nextAt: paused ? undefined : coming, allowConcurrent, paused, input, versionId }
       const made = { id: v7(), team, processId, createdBy: name, initiatedBy, ...values }
       const inserted = await insertSchedule(client, made)
       await record(client, asker, 'created', made.id)
@@ -106,7 +107,10 @@ export class Schedules {
     return [{ name: 'schedules', allowed: BigInt(teamMaxSchedules), inUse: BigInt(inUse) }]
   }
 
-  /** `ifMatch` are entity tags; where there are some, fails with changed_meanwhile unless one is that of the schedule. */
+  /**
+   * Pauses and resumes, too; one that is so already stays so. `ifMatch` are entity tags; where there are some, fails with
+   * changed_meanwhile unless one is that of the schedule.
+   */
   async update(id: string, change: ScheduleChange, ifMatch: string[], context: CallContext): Promise<ScheduleRow> {
     const asker = memberIn(context)
     const { team, name } = asker
@@ -118,13 +122,16 @@ export class Schedules {
       const locked = found(await lockSchedule(client, team, id))
       requireUnchanged(ifMatch, editOf(locked))
       const when = changedWhen(locked, change, zone)
-      const isMoved = change.cron !== undefined || change.dateTime !== undefined
+      const { paused = locked.paused } = change
+      const isMoved = change.cron !== undefined || change.dateTime !== undefined || (locked.paused && !paused)
       const coming = isMoved ? comingTime(when, zone, await databaseTime(client)) : locked.nextAt?.getTime()
       await record(client, asker, 'updated', locked.id)
+      if (paused !== locked.paused) await record(client, asker, paused ? 'paused' : 'resumed', locked.id)
       return changeSchedule(client, locked, name, {
         when,
-        nextAt: locked.paused ? undefined : coming,
+        nextAt: paused ? undefined : coming,
         allowConcurrent: change.allowConcurrent ?? locked.allowConcurrent,
+        paused,
         input: { ...inputOf(locked), ...change.input },
         versionId: checked.versionId,
       })

@@ -20,11 +20,14 @@ test('what is done to a schedule is told once each, with who did it, and nothing
   expect(await refusal(schedules.pauseSchedule({ id }, ann))).toBe('schedule_paused')
   await schedules.resumeSchedule({ id }, ann)
   await schedules.updateSchedule({ id, cron: '0 0 2 1 *', mask: { paths: ['cron'] } }, ann)
+  for (const paused of [true, true, false])
+    await schedules.updateSchedule({ id, paused, mask: { paths: ['paused'] } }, ann)
   await refusal(schedules.deleteSchedule({ id }, userContext('other')))
   await schedules.deleteSchedule({ id }, ann)
   expect(await refusal(schedules.deleteSchedule({ id }, ann))).toBe('schedule_not_found')
-  await until(() => audit.of(id).length === 5)
-  const words = ['created', 'paused', 'resumed', 'updated', 'deleted']
+  await until(() => audit.of(id).length === 10)
+  const changes = ['updated', 'paused', 'updated', 'updated', 'resumed']
+  const words = ['created', 'paused', 'resumed', 'updated', ...changes, 'deleted']
   expect(audit.of(id)).toEqual(words.map((word) => `${word} by Ann`))
   for (const record of audit.records(id))
     expect(record).toMatchObject({

@@ -1,25 +1,40 @@
 import { until } from '@automation/testing'
 import { expect } from 'vitest'
-import { demo, everySecond, schedulerTest, soon, started, skipped, waiting } from './scheduler-under-test.ts'
+import {
+  demo,
+  everySecond,
+  schedulerTest,
+  soon,
+  started,
+  skipped,
+  waiting,
+  type SchedulerUnderTest,
+} from './scheduler-under-test.ts'
 
-schedulerTest.concurrent('a paused schedule starts nothing, and what waits is given up', async ({ system }) => {
-  system.executions.runsGoOn = true
-  const id = await system.schedule({ cron: everySecond })
-  await until(async () => (await system.firings(id)).some(({ state }) => state === waiting))
-  await system.schedules.pauseSchedule({ id }, demo)
-  const decided = async () => (await system.firings(id)).every(({ state }) => state === started || state === skipped)
-  await until(decided)
-  const kept = await system.firings(id)
-  expect(kept.at(-1)).toMatchObject({ state: skipped })
-  expect((await system.get(id)).nextExecutionAt).toBeUndefined()
-  system.executions.active.clear()
-  const other = await system.schedule({ dateTime: soon(1500) })
-  await until(() => system.executions.of(other).length === 1)
-  expect(system.executions.of(id)).toHaveLength(1)
-  await system.schedules.resumeSchedule({ id }, demo)
-  await until(() => system.executions.of(id).length >= 2)
-  expect(system.nominals(id)[1]).toBeGreaterThan(kept.at(-1)!.nominal.getTime() / 1000 + 1)
-})
+schedulerTest.concurrent.for([
+  ['a call', (schedules, id) => schedules.pauseSchedule({ id }, demo)],
+  ['a change', (schedules, id) => schedules.updateSchedule({ id, paused: true, mask: { paths: ['paused'] } }, demo)],
+] satisfies [string, (schedules: SchedulerUnderTest['schedules'], id: string) => Promise<unknown>][])(
+  'a schedule that is paused by %s starts nothing, and what waits is given up',
+  async ([, pause], { system }) => {
+    system.executions.runsGoOn = true
+    const id = await system.schedule({ cron: everySecond })
+    await until(async () => (await system.firings(id)).some(({ state }) => state === waiting))
+    await pause(system.schedules, id)
+    const decided = async () => (await system.firings(id)).every(({ state }) => state === started || state === skipped)
+    await until(decided)
+    const kept = await system.firings(id)
+    expect(kept.at(-1)).toMatchObject({ state: skipped })
+    expect((await system.get(id)).nextExecutionAt).toBeUndefined()
+    system.executions.active.clear()
+    const other = await system.schedule({ dateTime: soon(1500) })
+    await until(() => system.executions.of(other).length === 1)
+    expect(system.executions.of(id)).toHaveLength(1)
+    await system.schedules.resumeSchedule({ id }, demo)
+    await until(() => system.executions.of(id).length >= 2)
+    expect(system.nominals(id)[1]).toBeGreaterThan(kept.at(-1)!.nominal.getTime() / 1000 + 1)
+  },
+)
 
 schedulerTest.concurrent(
   'a run whose start is under way when its schedule is paused is noted, and the next one waits for its end',

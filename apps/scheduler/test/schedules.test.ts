@@ -152,12 +152,41 @@ test('pausing what is paused and resuming what is not are refused; a paused one 
   expect((await nextOf(id))!.toISOString().slice(11)).toBe('08:00:00.000Z')
 })
 
+test('one that is made paused is checked as any, has no next time, and is resumed as one that was paused later', async () => {
+  expect(await refusal(create({ cron: '0 0 30 2 *', paused: true }))).toBe('/cron')
+  expect(await refusal(create({ dateTime: inMs(-1000), paused: true }))).toBe('/dateTime')
+  const { id, ...made } = await create({ cron: daily, paused: true })
+  expect([made.paused, made.nextExecutionAt, made.updatedAt]).toEqual([true, undefined, undefined])
+  await system.schedules.resumeSchedule({ id }, me())
+  expect((await nextOf(id))!.toISOString().slice(11)).toBe('09:30:00.000Z')
+})
+
+test('a change may pause and resume; one that is so already stays so, and keeps its next time', async () => {
+  const made = await create()
+  const { id } = made
+  const turn = (paused: boolean, rest: Partial<Parameters<typeof update>[0]> = {}) =>
+    update({ id, paused, ...rest, mask: { paths: ['paused', ...(rest.cron ? ['cron'] : [])] } })
+  expect(await turn(false)).toMatchObject({ paused: false, nextExecutionAt: made.nextExecutionAt })
+  for (let twice = 0; twice < 2; twice += 1) {
+    const { paused, nextExecutionAt } = await turn(true, { cron: '0 8 * * *' })
+    expect([paused, nextExecutionAt]).toEqual([true, undefined])
+  }
+  expect(await refusal(system.schedules.pauseSchedule({ id }, me()))).toBe('schedule_paused')
+  const { etag, ...resumed } = await turn(false)
+  expect(timestampDate(resumed.nextExecutionAt!).toISOString().slice(11)).toBe('08:00:00.000Z')
+  await turn(true, { ifMatch: [etag] })
+  expect(await refusal(turn(false, { ifMatch: [etag] }))).toBe('changed_meanwhile')
+})
+
 test('what was to happen once, and was missed while it was paused, can not be resumed', async () => {
   const { id } = await create({ dateTime: inMs(400) })
   await system.schedules.pauseSchedule({ id }, me())
   await system.sql.query(`UPDATE schedules SET date_time = now() - interval '1 s' WHERE id = $1`, [id])
   expect(await refusal(system.schedules.resumeSchedule({ id }, me()))).toBe('/dateTime')
+  expect(await refusal(update({ id, mask: { paths: ['paused'] }, paused: false }))).toBe('/dateTime')
   expect((await system.get(id, team)).paused).toBe(true)
+  const mask = { paths: ['paused', 'date_time'] }
+  expect((await update({ id, mask, dateTime: inMs(3_600_000) })).nextExecutionAt).toBeDefined()
 })
 
 test('nobody finds, changes, pauses or deletes what another team has', async () => {

@@ -30,8 +30,8 @@ export interface ScheduleServiceParts {
 export function scheduleService(parts: ScheduleServiceParts): Handlers<typeof ScheduleService> {
   const { schedules, references, firings, byHand } = parts
   return {
-    async createSchedule({ process, cron, dateTime, allowConcurrentExecutions, input }, context) {
-      const request = { process, cron, dateTime: dateTime?.text, allowConcurrent: allowConcurrentExecutions }
+    async createSchedule({ process, cron, dateTime, allowConcurrentExecutions, paused, input }, context) {
+      const request = { process, cron, dateTime: dateTime?.text, allowConcurrent: allowConcurrentExecutions, paused }
       return scheduleMessage(await schedules.create({ ...request, input: inputOfMessage(input) }, context))
     },
 

@@ -19,6 +19,7 @@ export interface ScheduleValues {
   /** Milliseconds since 1970. */
   nextAt: number | undefined
   allowConcurrent: boolean
+  paused: boolean
   input: RunInput
   versionId: string | undefined
 }
@@ -62,38 +63,49 @@ export async function insertSchedule(client: pg.ClientBase, schedule: NewSchedul
   const { rows } = await client.query<ScheduleRow>({
     name: 'insert_schedule',
     text: `INSERT INTO schedules AS s (id, team, process_id, created_by, initiated_by, cron, date_time, next_at,
-             allow_concurrent, tag, parameters, comment, agent_pool, callback_url, timeout_ms, fresh_process, version_id)
-           VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17)
+             allow_concurrent, paused, tag, parameters, comment, agent_pool, callback_url, timeout_ms, fresh_process,
+             version_id)
+           VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18)
            RETURNING ${scheduleColumns}`,
     values: [id, team, processId, createdBy, initiatedBy ?? null, ...columnsOf(schedule)],
   })
   return rows[0]!
 }
 
-/** `row` must be locked. */
+/** `row` must be locked; what waits of one that is paused by it is given up, as by `setPaused`. */
 export async function changeSchedule(
   client: pg.ClientBase,
-  { id }: ScheduleRow,
+  row: ScheduleRow,
   updatedBy: string,
   values: ScheduleValues,
 ): Promise<ScheduleRow> {
   const { rows } = await client.query<ScheduleRow>({
     name: 'change_schedule',
     text: `UPDATE schedules AS s SET revision = s.revision + 1, updated_by = $2, updated_at = now(), cron = $3,
-             date_time = $4, next_at = $5, allow_concurrent = $6, tag = $7, parameters = $8, comment = $9,
-             agent_pool = $10, callback_url = $11, timeout_ms = $12, fresh_process = $13, version_id = $14
+             date_time = $4, next_at = $5, allow_concurrent = $6, paused = $7, tag = $8, parameters = $9, comment = $10,
+             agent_pool = $11, callback_url = $12, timeout_ms = $13, fresh_process = $14, version_id = $15
            WHERE id = $1 RETURNING ${scheduleColumns}`,
-    values: [id, updatedBy, ...columnsOf(values)],
+    values: [row.id, updatedBy, ...columnsOf(values)],
   })
+  if (values.paused && !row.paused) await giveUpFirings(client, row.id)
   return rows[0]!
 }
 
-function columnsOf({ when, nextAt, allowConcurrent, input, versionId }: ScheduleValues): unknown[] {
+function columnsOf({ when, nextAt, allowConcurrent, paused, input, versionId }: ScheduleValues): unknown[] {
   const { tag, parameters, comment, agentPool, callbackUrl, timeoutMs, freshProcess } = input
   const [cron, dateTime] = 'cron' in when ? [when.cron, null] : [null, new Date(when.dateTime)]
   return [
-    ...[cron, dateTime, nextAt === undefined ? null : new Date(nextAt), allowConcurrent, tag, Buffer.from(parameters)],
-    ...[comment ?? null, agentPool ?? null, callbackUrl ?? null, timeoutMs ?? null, freshProcess, versionId ?? null],
+    ...[cron, dateTime, nextAt === undefined ? null : new Date(nextAt), allowConcurrent, paused],
+    ...[
+      tag,
+      Buffer.from(parameters),
+      comment ?? null,
+      agentPool ?? null,
+      callbackUrl ?? null,
+      timeoutMs ?? null,
+      freshProcess,
+      versionId ?? null,
+    ],
   ]
 }
 

@@ -200,6 +200,11 @@ export declare type CreateScheduleRequest = Message<"automation.schedule.v1.Crea
    * @generated from field: automation.schedule.v1.ScheduledInput input = 5;
    */
   input?: ScheduledInput | undefined;
+
+  /**
+   * @generated from field: bool paused = 6;
+   */
+  paused: boolean;
 };
 
 /**
@@ -283,8 +288,8 @@ export declare type UpdateScheduleRequest = Message<"automation.schedule.v1.Upda
   id: string;
 
   /**
-   * Which of the following are given: `cron`, `date_time`, `allow_concurrent_executions`, `input.tag`, `input.parameters`,
-   * `input.comment`, `input.settings.agent_pool`, `input.settings.callback_url`, `input.settings.timeout_ms`,
+   * Which of the following are given: `cron`, `date_time`, `allow_concurrent_executions`, `paused`, `input.tag`,
+   * `input.parameters`, `input.comment`, `input.settings.agent_pool`, `input.settings.callback_url`, `input.settings.timeout_ms`,
    * `input.settings.fresh_process`. One that is named and absent below is cleared; a schedule always keeps its cron or time.
    *
    * @generated from field: google.protobuf.FieldMask mask = 2;
@@ -318,6 +323,13 @@ export declare type UpdateScheduleRequest = Message<"automation.schedule.v1.Upda
    * @generated from field: repeated string if_match = 7;
    */
   ifMatch: string[];
+
+  /**
+   * Pauses and resumes as PauseSchedule and ResumeSchedule do; one that is so already stays so.
+   *
+   * @generated from field: bool paused = 8;
+   */
+  paused: boolean;
 };
 
 /**
