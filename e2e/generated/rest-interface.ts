@@ -927,6 +927,8 @@ export interface components {
             /** @description RFC 3339; without an offset it is a time of the team's zone */
             dateTime?: string | null;
             allowConcurrentExecutions?: boolean | null;
+            /** @description Whether it starts nothing until it is resumed */
+            paused?: boolean | null;
             /** @description What each of its runs gets */
             input?: components["schemas"]["ScheduledRunInput"] | null;
         };

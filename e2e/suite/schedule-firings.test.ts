@@ -99,6 +99,21 @@ describe('a schedule by a cron', () => {
     await awaitFired(one, atResume + 2)
   })
 
+  test('made paused starts no run and says so, resumed it starts them', async ({ onTestFinished }) => {
+    const process = await makeProcess({ sourceCode: 'return 1' })
+    const [paused, beside] = [
+      await ticking(process, onTestFinished, { paused: true }),
+      await ticking(process, onTestFinished),
+    ]
+    expect(paused.paused).toBe(true)
+    expect(paused).not.toHaveProperty('nextExecutionAt')
+    await awaitFired(beside, 3)
+    expect(await firedBy(paused)).toEqual([])
+    expect(await scheduleOf(paused)).toEqual(paused)
+    await patchSchedule(paused, { paused: false })
+    await awaitFired(paused, 1)
+  })
+
   test('whose run goes on waits for its end, and one firing alone waits', async ({ onTestFinished }) => {
     const gate = await makeGate()
     const process = await makeProcess({ sourceCode: `${gate.wait}; return 1` })

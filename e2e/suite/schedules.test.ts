@@ -103,6 +103,37 @@ describe('pausing and resuming', () => {
     await doneBy(client.put(`/schedules/${made.id}/resume`))
     expect(await scheduleOf(made)).toMatchObject({ paused: false, nextExecutionAt: made.nextExecutionAt })
   })
+
+  test('goes along with other changes in one call', async () => {
+    const made = await makeSchedule(await makeProcess(), { cron: yearly })
+    const change = { cron: '30 8 * * *', paused: true }
+    const paused = await patchSchedule(made, change)
+    expect(paused).toMatchObject(change)
+    expect(paused).not.toHaveProperty('nextExecutionAt')
+    expect(await patchSchedule(made, { paused: true, input: { comment: 'still' } })).toMatchObject({
+      ...change,
+      comment: 'still',
+    })
+    const resumed = await patchSchedule(made, { paused: false })
+    expect(resumed).toMatchObject({ paused: false, nextExecutionAt: expect.stringMatching(/T08:30:00\.000Z$/) })
+    expect(await scheduleOf(made)).toEqual(resumed)
+    const path = `/schedules/${made.id}`
+    const { headers } = await client.get(path)
+    const ifMatch = { headers: { 'If-Match': headers.get('etag') ?? '' } }
+    expect((await client.patch(path, { paused: true }, ifMatch)).status).toBe(200)
+    expectProblem(await client.patch(path, { paused: false }, ifMatch), 412, { code: 'changed_meanwhile' })
+  })
+
+  test('is refused where it is told by no boolean, and changes nothing then', async () => {
+    const process = await makeProcess()
+    const made = await makeSchedule(process, { cron: yearly })
+    const fault = { code: 'invalid_input', path: '/paused' }
+    for (const paused of ['true', 1, []]) {
+      expectProblem(await client.post(`/processes/${process.id}/schedule`, { cron: yearly, paused }), 400, fault)
+      expectProblem(await client.patch(`/schedules/${made.id}`, { cron: '30 8 * * *', paused }), 400, fault)
+    }
+    expect((await list({ processId: process.id })).body.data).toEqual([made])
+  })
 })
 
 describe('deleting', () => {

@@ -54,6 +54,14 @@ describe('a change of a schedule (merge patch)', () => {
       expect([request.input?.comment, request.input?.settings?.callbackUrl]).toEqual([undefined, undefined])
     }
     expect(await maskOf({ allowConcurrentExecutions: null })).toEqual(['allow_concurrent_executions'])
+    expect(await patched({ paused: null })).toMatchObject({ mask: { paths: ['paused'] }, paused: false })
+  })
+
+  test('a cron and whether it is paused go in one call', async () => {
+    for (const paused of [true, false]) {
+      const request = await patched({ cron: '0 8 * * *', paused })
+      expect(request).toMatchObject({ mask: { paths: ['cron', 'paused'] }, cron: '0 8 * * *', paused })
+    }
   })
 
   test('null for all settings, or for the whole input, clears each of their fields', async () => {

@@ -103,11 +103,12 @@ describe('a new schedule', () => {
   test('reaches the service with all that was given, the time as it was written', async () => {
     const settings = { agentPoolSlug: 'default', callbackUrl: 'https://a/b', timeout: 1000, freshProcess: true }
     const input = { tag: 'v1', comment: 'c', settings, parameters: {} }
-    const request = await created({ dateTime: '2030-01-01T10:00:00', allowConcurrentExecutions: true, input })
+    const flags = { allowConcurrentExecutions: true, paused: true }
+    const request = await created({ dateTime: '2030-01-01T10:00:00', ...flags, input })
     expect(request).toMatchObject({
       process: 'hello',
       dateTime: { text: '2030-01-01T10:00:00' },
-      allowConcurrentExecutions: true,
+      ...flags,
       input: {
         tag: 'v1',
         comment: 'c',
@@ -133,8 +134,14 @@ describe('a new schedule', () => {
   test('null and "" are as good as absent', async () => {
     const nothing = { tag: '', comment: null, settings: '', parameters: '' }
     for (const input of [nothing, null, undefined]) {
-      const request = await created({ cron: '* * * * *', dateTime: '', allowConcurrentExecutions: null, input })
-      expect(request).toMatchObject({ cron: '* * * * *', allowConcurrentExecutions: false, input: { tag: '' } })
+      const flags = { allowConcurrentExecutions: null, paused: null }
+      const request = await created({ cron: '* * * * *', dateTime: '', ...flags, input })
+      expect(request).toMatchObject({
+        cron: '* * * * *',
+        allowConcurrentExecutions: false,
+        paused: false,
+        input: { tag: '' },
+      })
       expect([request.dateTime, request.input?.comment]).toEqual([undefined, undefined])
     }
   })
@@ -146,6 +153,8 @@ describe('what is refused', () => {
     ['/cron', { cron: '* * * * *\0' }],
     ['/dateTime', { dateTime: 1_767_225_600 }],
     ['/allowConcurrentExecutions', { allowConcurrentExecutions: 'yes' }],
+    ['/paused', { paused: 'true' }],
+    ['/paused', { paused: 1 }],
     ['/input', { input: [] }],
     ['/input/parameters', { input: { parameters: '[1]' } }],
     ['/input/parameters', { input: { parameters: '{' } }],

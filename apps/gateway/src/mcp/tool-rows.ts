@@ -116,7 +116,13 @@ export const toolRows: readonly ToolRow[] = [
 
   { name: 'list_schedules', operationId: 'getSchedules', level: 'read' },
   { name: 'get_schedule', operationId: 'getSchedulesById', level: 'read' },
-  { name: 'update_schedule', operationId: 'patchSchedulesById', level: 'build', effect: 'changes' },
+  {
+    name: 'update_schedule',
+    operationId: 'patchSchedulesById',
+    level: 'build',
+    effect: 'changes',
+    lacks: ['paused'],
+  },
   {
     name: 'delete_schedule',
     operationId: 'deleteSchedulesById',
@@ -169,7 +175,13 @@ export const toolRows: readonly ToolRow[] = [
     gives: 'run',
     lacks: ['draft'],
   },
-  { name: 'schedule_process', operationId: 'postProcessesByIdentifierSchedule', level: 'build', effect: 'adds' },
+  {
+    name: 'schedule_process',
+    operationId: 'postProcessesByIdentifierSchedule',
+    level: 'build',
+    effect: 'adds',
+    lacks: ['paused'],
+  },
   ...versioned('process', 'ByIdentifier'),
 
   { name: 'list_executions', operationId: 'getExecutions', level: 'read', leavesOut: ['timeline', 'settings'] },

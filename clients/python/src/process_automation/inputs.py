@@ -137,6 +137,8 @@ class ScheduledProcessInput(TypedDict, total=False):
     date_time: str | None
     """RFC 3339; without an offset it is a time of the team's zone"""
     allow_concurrent_executions: bool | None
+    paused: bool | None
+    """Whether it starts nothing until it is resumed"""
     input: ScheduledRunInput | None
     """What each of its runs gets"""
 

@@ -14,6 +14,7 @@ export const scheduledProcessInput = z
       description: "RFC 3339; without an offset it is a time of the team's zone",
     }),
     allowConcurrentExecutions: z.boolean().nullish(),
+    paused: z.boolean().nullish().openapi({ description: 'Whether it starts nothing until it is resumed' }),
     input: runInput.nullish().openapi({ description: 'What each of its runs gets' }),
   })
   .openapi('ScheduledProcessInput', {
@@ -26,21 +27,22 @@ export type ScheduleInput = z.output<typeof scheduledProcessInput>
  * What a schedule is made from. `body` is the text that the input was read from. Failure: invalid_input at
  * /input/parameters.
  */
-export function scheduleValues({ cron, dateTime, allowConcurrentExecutions, input }: ScheduleInput, body: string) {
+export function scheduleValues(
+  { cron, dateTime, allowConcurrentExecutions, paused, input }: ScheduleInput,
+  body: string,
+) {
   return {
     cron: cron ?? undefined,
     dateTime: dateTime == null ? undefined : { text: dateTime },
     allowConcurrentExecutions: allowConcurrentExecutions ?? false,
+    paused: paused ?? false,
     input: runValues(input ?? NO_INPUT, { text: memberText(body, 'input') ?? '', pointer: '/input' }),
   }
 }
 
 /** The changes of a JSON Merge Patch: values, and in the mask the names of those that were given; `null` clears. */
 export function schedulePatch(patch: ScheduleInput, body: string) {
-  const paths = [
-    ...given(patch, { cron: 'cron', dateTime: 'date_time', allowConcurrentExecutions: 'allow_concurrent_executions' }),
-    ...(patch.input === undefined ? [] : givenInput(patch.input)),
-  ]
+  const paths = [...given(patch, PATHS), ...(patch.input === undefined ? [] : givenInput(patch.input))]
   return { mask: { paths }, ...scheduleValues(patch, body) }
 }
 
@@ -52,6 +54,13 @@ export function faultsAtInput<T>(work: Promise<T>): Promise<T> {
 }
 
 const NO_INPUT: RunInput = { tag: null, comment: null }
+
+const PATHS = {
+  cron: 'cron',
+  dateTime: 'date_time',
+  allowConcurrentExecutions: 'allow_concurrent_executions',
+  paused: 'paused',
+} as const
 
 const INPUT_PATHS = { tag: 'input.tag', parameters: 'input.parameters', comment: 'input.comment' } as const
 
