@@ -198,16 +198,10 @@ async function writeSchedule(client: Client, item: Item & { kind: 'schedule' }, 
   const { process, state } = item
   const made = line.action === 'create' ? await madeSchedule(client, item) : undefined
   if (made !== undefined) return made
-  const { schedules } = client
   const input = scheduleInput(state)
-  const { data, response } = await (
-    line.action === 'update'
-      ? schedules.update(idIn(line.path!), input, { ifMatch: line.etag })
-      : schedules.create(process, input)
-  ).withResponse()
-  if (data.paused !== state.paused)
-    await schedules[state.paused ? 'pause' : 'resume'](data.id, { ifMatch: response.headers.get('ETag') ?? '*' })
-  return { path: `/schedules/${data.id}` }
+  if (line.action === 'update') return update(line, (id, edit) => client.schedules.update(id, input, edit))
+  const { id } = await client.schedules.create(process, input)
+  return { path: `/schedules/${id}` }
 }
 
 /**
@@ -235,10 +229,11 @@ function scheduleInput({
   parameters,
   tag,
   comment,
+  paused,
   agentPool,
 }: ScheduleState) {
   return {
-    ...{ cron, dateTime, allowConcurrentExecutions },
+    ...{ cron, dateTime, allowConcurrentExecutions, paused },
     input: { parameters, tag, comment, settings: { agentPoolSlug: agentPool } },
   }
 }

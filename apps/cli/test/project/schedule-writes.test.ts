@@ -1,0 +1,58 @@
+import { once } from 'node:events'
+import { createServer, request as ask } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { pipeline } from 'node:stream'
+import { beforeAll, expect, test } from 'vitest'
+import { ownTeam, type OwnTeam } from './own-team.ts'
+import { sourceOf as path, unique, Workspace } from './workspace.ts'
+
+let system: OwnTeam
+beforeAll(async () => {
+  system = await ownTeam('schedule-writes')
+}, 150_000)
+
+/** Passes on what is asked of the system, and notes the writes of schedules. */
+async function noting(): Promise<AsyncDisposable & { host: string; writes: string[] }> {
+  const writes: string[] = []
+  const server = createServer((request, response) => {
+    const { method, url = '', headers } = request
+    if (method !== 'GET' && /\/schedules?(\/|$)/.test(url)) writes.push(`${method} ${url.replace(/.*\/rest/, '')}`)
+    const passed = ask(new URL(url, system.host), { method, headers }, (answer) => {
+      response.writeHead(answer.statusCode!, answer.headers)
+      pipeline(answer, response, () => undefined)
+    })
+    passed.on('error', () => response.destroy())
+    pipeline(request, passed, () => undefined)
+  }).listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const { port } = server.address() as AddressInfo
+  const close = async () => {
+    server.closeAllConnections()
+    await new Promise((done) => server.close(done))
+  }
+  return { host: `http://127.0.0.1:${port}`, writes, [Symbol.asyncDispose]: close }
+}
+
+test('a schedule is made paused, changed with its pause, and resumed, by one write each', async () => {
+  const slug = unique('paused')
+  await using between = await noting()
+  await using workspace = await Workspace.make({ ...system, host: between.host })
+  const push = async (schedule: string) => {
+    await workspace.write(path(slug, 'process.yaml'), `schedules: { often: ${schedule} }\n`)
+    await workspace.commit()
+    expect(await workspace.pas('push', '--yes')).toMatchObject({ code: 0 })
+    const { id: processId } = await system.client.processes.get(slug)
+    const [record] = await system.client.schedules.list({ processId }).toArray()
+    return { record: record!, writes: between.writes.splice(0) }
+  }
+  await workspace.write(path(slug), 'return 1\n')
+  const made = await push('{ cron: "* * * * * *", paused: true }')
+  expect(made).toMatchObject({ record: { paused: true }, writes: [`POST /processes/${slug}/schedule`] })
+  const writes = [`PATCH /schedules/${made.record.id}`]
+  const resumed = { cron: '0 3 1 1 *', paused: false }
+  expect(await push('{ cron: "0 3 1 1 *" }')).toMatchObject({ record: resumed, writes })
+  const changed = { cron: '0 4 1 1 *', paused: true }
+  expect(await push('{ cron: "0 4 1 1 *", paused: true }')).toMatchObject({ record: changed, writes })
+  const executions = await system.client.executions.list({ processId: made.record.processId }).toArray()
+  expect(executions).toEqual([])
+})
