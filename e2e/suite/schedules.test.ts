@@ -119,9 +119,10 @@ describe('pausing and resuming', () => {
     expect(await scheduleOf(made)).toEqual(resumed)
     const path = `/schedules/${made.id}`
     const { headers } = await client.get(path)
-    const ifMatch = { headers: { 'If-Match': headers.get('etag') ?? '' } }
-    expect((await client.patch(path, { paused: true }, ifMatch)).status).toBe(200)
-    expectProblem(await client.patch(path, { paused: false }, ifMatch), 412, { code: 'changed_meanwhile' })
+    const turn = (paused: boolean) =>
+      client.call('PATCH', path, { json: { paused }, headers: { 'if-match': headers.get('etag') ?? '' } })
+    expect((await turn(true)).status).toBe(200)
+    expectProblem(await turn(false), 412, { code: 'changed_meanwhile' })
   })
 
   test('is refused where it is told by no boolean, and changes nothing then', async () => {
