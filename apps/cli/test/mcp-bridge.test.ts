@@ -25,15 +25,17 @@ async function bridged(answer: Answer) {
   await once(server, 'listening')
   closing.push(() => (server.closeAllConnections(), once(server.close(), 'close')))
   const input = new PassThrough()
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
   const lines: unknown[] = []
-  const tokens: boolean[] = []
+  const tokens: (string | undefined)[] = []
   const over = bridge({
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/mcp`,
+    url: `${url}/mcp`,
     input,
     write: (line) => lines.push(JSON.parse(line)),
-    token: (isStale) => Promise.resolve(tokens.push(isStale) && isStale ? 'fresh' : 'stale'),
+    token: (refused) => Promise.resolve(tokens.push(refused) && refused === 'stale' ? 'fresh' : 'stale'),
   })
   return {
+    url,
     lines,
     tokens,
     over,
@@ -98,7 +100,7 @@ test('a request of the stateless protocol has its headers, and a refused token i
   input.end()
   await over
   expect(seen).toEqual([['2026-07-28', 'tools/call', '=?base64?cnVuX2dyw7bDn2U=?=']])
-  expect([lines.length, tokens]).toEqual([1, [false, true]])
+  expect([lines.length, tokens]).toEqual([1, [undefined, 'stale']])
 })
 
 test('a cancelled request is closed, and what goes wrong is an answer', async () => {
@@ -126,4 +128,21 @@ test('a cancelled request is closed, and what goes wrong is an answer', async ()
     { jsonrpc: '2.0', id: 2, error: { code: -32603, message: 'The server answered 403: This needs the scope run' } },
     { jsonrpc: '2.0', id: null, error: { code: -32700, message: 'The line is no JSON' } },
   ])
+})
+
+test('a redirect is not followed: what a tool is called with goes to no other origin', async () => {
+  const led: string[] = []
+  const other = await bridged(({ id }, { url }, response) => {
+    led.push(url ?? '')
+    json(response, { id, result: {} })
+  })
+  const { lines, send, input, over } = await bridged((_, __, response) =>
+    response.writeHead(307, { location: `${other.url}/elsewhere` }).end(),
+  )
+  send({ id: 1, method: 'tools/call', params: { name: 'x', arguments: { secret: 'canary' } } })
+  for (const one of [input, other.input]) one.end()
+  await Promise.all([over, other.over])
+  expect(led).toEqual([])
+  const message = expect.stringContaining(`answered 307 and leads to ${other.url}/elsewhere`) as string
+  expect(lines).toEqual([{ jsonrpc: '2.0', id: 1, error: { code: -32603, message } }])
 })

@@ -86,8 +86,8 @@ export class Api {
     return this.#transport.address(path, options).href
   }
 
-  accessToken(): Promise<string | undefined> {
-    return this.#transport.accessToken()
+  accessToken(refused?: string): Promise<string | undefined> {
+    return this.#transport.accessToken(refused)
   }
 
   /** The name of one of the service's own headers. */

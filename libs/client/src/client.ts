@@ -129,9 +129,12 @@ export class Client {
     return this.#api.events(path, options)
   }
 
-  /** The access token that calls show now, for connections beside this client's; undefined where it has no token. */
-  accessToken(): Promise<string | undefined> {
-    return this.#api.accessToken()
+  /**
+   * The access token that calls show now, for connections beside this client's; undefined where it has no token. With one
+   * that the service has `refused`, another: renewed once, however often it is asked for; undefined where there is none.
+   */
+  accessToken(refused?: string): Promise<string | undefined> {
+    return this.#api.accessToken(refused)
   }
 }
 

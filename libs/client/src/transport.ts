@@ -76,9 +76,9 @@ export class Transport {
     return this.#options.headerPrefix
   }
 
-  /** The access token that calls show now. */
-  accessToken(): Promise<string | undefined> {
-    return this.#tokens.get()
+  /** The access token that calls show now; another one where that was `refused`, undefined where there is none. */
+  accessToken(refused?: string): Promise<string | undefined> {
+    return refused === undefined ? this.#tokens.get() : this.#tokens.instead(refused)
   }
 
   /** The address of a path. */

@@ -3,6 +3,7 @@ import { dirname } from 'node:path'
 import { Argument, Option, type Command } from 'commander'
 import { mcpClients, withServer } from '../mcp/client-config.ts'
 import { examples } from '../output/examples.ts'
+import { oneLine } from '../output/output.ts'
 import { usageError, type Runtime } from '../runtime.ts'
 
 interface BridgeFlags {
@@ -43,15 +44,12 @@ export function register(program: Command, runtime: Runtime): void {
     const url = new URL(`${target.url}/api/${encodeURIComponent(target.team)}/mcp`)
     for (const [name, value] of Object.entries({ tools, access, alias }))
       if (value !== undefined) url.searchParams.set(name, value)
-    let client = await runtime.client()
+    const client = await runtime.client()
     await bridge({
       url: url.href,
       input: runtime.stdin,
       write: (message) => void runtime.stdout.write(`${message}\n`),
-      async token(isStale) {
-        if (isStale) client = await runtime.client()
-        return client.accessToken()
-      },
+      token: (refused) => client.accessToken(refused),
     })
   }
 
@@ -62,7 +60,7 @@ export function register(program: Command, runtime: Runtime): void {
     const server = { command: 'pas', args: ['--url', url, '--team', team, 'mcp'] }
     if (chosen.command !== undefined) {
       if (write) out.say(`${chosen.name} has a command of its own for this; run it.`)
-      return out.data({ command: chosen.command(server) }, { text: chosen.command(server) })
+      return out.data({ command: chosen.command(server) }, { text: oneLine(chosen.command(server)) })
     }
     const file = chosen.file!
     if (!write) {

@@ -22,8 +22,8 @@ export interface BridgeOptions {
   input: Readable
   /** Takes one message, without a newline. */
   write(message: string): void
-  /** An access token; `isStale` where the last one was refused. */
-  token(isStale: boolean): Promise<string | undefined>
+  /** An access token; another one where that was `refused`, undefined where there is none. */
+  token(refused?: string): Promise<string | undefined>
   fetch?: typeof fetch
 }
 
@@ -77,8 +77,7 @@ export async function bridge(options: BridgeOptions): Promise<void> {
   }
 
   async function post(message: Message, body: string, signal: AbortSignal): Promise<Response> {
-    const call = async (isStale: boolean) => {
-      const token = await options.token(isStale)
+    const call = (token: string | undefined) => {
       const headers = {
         'Content-Type': 'application/json',
         Accept: 'application/json, text/event-stream',
@@ -87,15 +86,24 @@ export async function bridge(options: BridgeOptions): Promise<void> {
         ...(session.protocolVersion !== undefined && { 'MCP-Protocol-Version': session.protocolVersion }),
         ...headersOf(message),
       }
-      return send(options.url, { method: 'POST', headers, body, signal })
+      // What is followed gets the body as well: what a tool is called with.
+      return send(options.url, { method: 'POST', headers, body, signal, redirect: 'manual' })
     }
-    const first = await call(false)
-    if (first.status !== 401) return first
+    const token = await options.token()
+    const first = await call(token)
+    if (first.status !== 401 || token === undefined) return first
+    const renewed = await options.token(token)
+    if (renewed === undefined) return first
     await first.body?.cancel()
-    return call(true)
+    return call(renewed)
   }
 
   async function receive(message: Message, response: Response): Promise<void> {
+    const location = response.headers.get('location')
+    if (response.status >= 300 && response.status < 400 && location !== null)
+      throw new Error(
+        `The server answered ${response.status} and leads to ${location}, which is not followed: check the address of the service`,
+      )
     const type = response.headers.get('content-type') ?? ''
     if (type.includes('text/event-stream')) return receiveStream(message, response)
     const text = await response.text()

@@ -32,7 +32,8 @@ export function mcpClients(env: Readonly<Record<string, string | undefined>>, cw
     'claude-code': {
       name: 'Claude Code',
       key: ['mcpServers'],
-      command: ({ command, args }) => `claude mcp add process-automation -- ${[command, ...args].join(' ')}`,
+      command: ({ command, args }) =>
+        `claude mcp add process-automation -- ${[command, ...args].map(shellWord).join(' ')}`,
     },
     'claude-desktop': {
       name: 'Claude Desktop',
@@ -48,6 +49,11 @@ export function mcpClients(env: Readonly<Record<string, string | undefined>>, cw
     },
     windsurf: { name: 'Windsurf', file: join(home, '.codeium/windsurf/mcp_config.json'), key: ['mcpServers'] },
   }
+}
+
+/** A word that a shell takes as it is: a repository may name any address and team. */
+function shellWord(word: string): string {
+  return /^[\w@%+:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`
 }
 
 /** A configuration with the server in it, whatever else it has. */

@@ -1,0 +1,84 @@
+import { spawn, type ChildProcessWithoutNullStreams } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { createServer, type RequestListener, type Server } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join, resolve } from 'node:path'
+
+const main = resolve(import.meta.dirname, '../src/main.ts')
+
+/** A token in the form of an access token: it is sent as it is. */
+export const accessToken = 'eyJhbGciOiJub25lIn0.e30.c2ln'
+
+/** A service that answers as a test says, which no real one can be brought to do, and the program before it. */
+export class StandIn implements AsyncDisposable {
+  readonly url: string
+  /** The home of the program, and where it is started. */
+  readonly folder: string
+  /** `METHOD path` of all requests, in their order. */
+  readonly requests: string[]
+  readonly #server: Server
+  readonly #started: Started[] = []
+
+  private constructor(server: Server, folder: string, requests: string[]) {
+    this.#server = server
+    this.folder = folder
+    this.requests = requests
+    this.url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  }
+
+  static async that(answer: RequestListener): Promise<StandIn> {
+    const requests: string[] = []
+    const server = createServer((request, response) => {
+      requests.push(`${request.method} ${request.url}`)
+      answer(request, response)
+    }).listen(0, '127.0.0.1')
+    await once(server, 'listening')
+    return new StandIn(server, await mkdtemp(join(tmpdir(), 'pas-stand-in-')), requests)
+  }
+
+  /** Starts `pas` for the team `demo`, signed in unless `env` says otherwise. */
+  start(args: readonly string[], env: Record<string, string> = {}): Started {
+    const child = spawn(process.execPath, [main, ...args], {
+      cwd: this.folder,
+      env: {
+        ...{ PATH: process.env['PATH'], HOME: this.folder, NODE_COMPILE_CACHE: process.env['NODE_COMPILE_CACHE'] },
+        ...{ PAS_URL: this.url, PAS_TEAM: 'demo', PAS_TOKEN: accessToken, ...env },
+      },
+    })
+    const started = new Started(child)
+    this.#started.push(started)
+    return started
+  }
+
+  /** Stores a credential for the team, as `pas login` does. */
+  async signIn(credential: object): Promise<void> {
+    const folder = join(this.folder, '.config/pas')
+    await mkdir(folder, { recursive: true })
+    await writeFile(join(folder, 'credentials.json'), JSON.stringify({ [`${this.url} demo`]: credential }))
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    for (const { child } of this.#started) child.kill('SIGKILL')
+    await Promise.all(this.#started.map(({ ended }) => ended))
+    this.#server.closeAllConnections()
+    await once(this.#server.close(), 'close')
+    await rm(this.folder, { recursive: true, force: true })
+  }
+}
+
+/** A program that runs: what it has printed so far, and its end. */
+export class Started {
+  readonly child: ChildProcessWithoutNullStreams
+  stdout = ''
+  stderr = ''
+  readonly ended: Promise<{ code: number | null; stdout: string; stderr: string }>
+
+  constructor(child: ChildProcessWithoutNullStreams) {
+    this.child = child
+    child.stdout.setEncoding('utf8').on('data', (text: string) => (this.stdout += text))
+    child.stderr.setEncoding('utf8').on('data', (text: string) => (this.stderr += text))
+    this.ended = once(child, 'close').then(() => ({ code: child.exitCode, stdout: this.stdout, stderr: this.stderr }))
+  }
+}
