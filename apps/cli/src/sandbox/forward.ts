@@ -11,8 +11,10 @@ import type { Duplex } from 'node:stream'
 export async function forward(publicUrl: string, localPort: number): Promise<{ server: Server; address: string }> {
   const target = new URL(publicUrl)
   const server = createServer((incoming, answer) => {
+    if (!namesPath(incoming)) return void answer.writeHead(400, { 'content-type': 'text/plain' }).end(noPath)
     const outgoing = send(target, incoming)
     outgoing.on('response', (response) => {
+      response.on('error', () => answer.destroy())
       answer.writeHead(response.statusCode ?? 502, response.rawHeaders)
       response.pipe(answer)
     })
@@ -23,11 +25,21 @@ export async function forward(publicUrl: string, localPort: number): Promise<{ s
     answer.on('close', () => outgoing.destroy())
     incoming.pipe(outgoing)
   })
-  server.on('upgrade', (incoming: IncomingMessage, socket: Duplex) => upgrade(target, incoming, socket))
+  server.on('upgrade', (incoming: IncomingMessage, socket: Duplex, head: Buffer) => {
+    // The server leaves it to us from here on.
+    socket.on('error', () => socket.destroy())
+    if (namesPath(incoming)) upgrade(target, incoming, socket, head)
+    else socket.end(`HTTP/1.1 400 Bad Request\r\nconnection: close\r\ncontent-type: text/plain\r\n\r\n${noPath}`)
+  })
   server.listen(localPort, '127.0.0.1')
   await once(server, 'listening')
   return { server, address: `http://127.0.0.1:${(server.address() as AddressInfo).port}` }
 }
+
+const noPath = 'A port of a sandbox is asked for a path, such as /\n'
+
+/** Not so `*`, nor the whole address that a proxy is sent. */
+const namesPath = ({ url = '/' }: IncomingMessage) => url.startsWith('/')
 
 function send(target: URL, incoming: IncomingMessage) {
   const request = target.protocol === 'https:' ? secureRequest : plainRequest
@@ -35,16 +47,19 @@ function send(target: URL, incoming: IncomingMessage) {
   return request(url, { method: incoming.method, headers: { ...incoming.headers, host: url.host } })
 }
 
-function upgrade(target: URL, incoming: IncomingMessage, socket: Duplex): void {
+/** Passes an upgrade on, and what its client has sent behind it (`head`) as soon as it is answered. */
+function upgrade(target: URL, incoming: IncomingMessage, socket: Duplex, head: Buffer): void {
   const outgoing = send(target, incoming)
-  outgoing.on('upgrade', (response, other, head) => {
+  socket.on('close', () => outgoing.destroy())
+  outgoing.on('upgrade', (response, other, first) => {
+    socket.on('close', () => other.destroy())
+    other.on('error', () => socket.destroy())
     const lines = [`HTTP/1.1 101 ${response.statusMessage ?? ''}`]
     for (let index = 0; index < response.rawHeaders.length; index += 2)
       lines.push(`${response.rawHeaders[index]}: ${response.rawHeaders[index + 1]}`)
     socket.write(`${lines.join('\r\n')}\r\n\r\n`)
-    if (head.length > 0) socket.write(head)
-    socket.on('error', () => other.destroy())
-    other.on('error', () => socket.destroy())
+    if (first.length > 0) socket.write(first)
+    if (head.length > 0) other.write(head)
     other.pipe(socket).pipe(other)
   })
   outgoing.on('response', (response) => {
