@@ -41,9 +41,11 @@ describe('options', () => {
 describe('what is shown', () => {
   test('texts of others write nowhere but in their place', () => {
     expect(oneLine('a\u001b[2Jb\r\nc')).toBe('ab c')
-    const table = tableOf([{ name: 'x\u001b]0;title\u0007\ny' }], [{ title: 'name', of: ({ name }) => name }])
+    const items = ['x\u001b]0;title\u0007\ny', '\u001b[8mhidden\u001b[m', 'plain']
+    const table = tableOf(items, [{ title: 'name', of: (name) => name }])
     // oxlint-disable-next-line no-control-regex -- it is them that must not be there
     expect(table).not.toMatch(/[\u0000-\u0009\u000b-\u001f]/)
+    expect(table).toMatch(/^NAME\nx.*y\nhidden\nplain$/)
   })
 
   test('a level takes those above it along, and has short names', () => {
