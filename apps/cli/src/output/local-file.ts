@@ -1,5 +1,5 @@
-import { createWriteStream } from 'node:fs'
-import { mkdir, rename, rm, stat } from 'node:fs/promises'
+import { createWriteStream, rmSync } from 'node:fs'
+import { mkdir, rename, stat } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
@@ -8,11 +8,15 @@ import { pipeline } from 'node:stream/promises'
 export async function saveFile(body: Response['body'], file: string): Promise<void> {
   await mkdir(dirname(file), { recursive: true })
   const part = `${file}.part-${process.pid}`
+  // Ctrl-C ends the program without coming back here.
+  const remove = () => rmSync(part, { force: true })
+  process.on('exit', remove)
   try {
     await pipeline(streamOf(body), createWriteStream(part))
     await rename(part, file)
   } finally {
-    await rm(part, { force: true })
+    remove()
+    process.off('exit', remove)
   }
 }
 
