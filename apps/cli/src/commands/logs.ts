@@ -93,7 +93,9 @@ export function register(program: Command, runtime: Runtime): void {
     const followed = followAll(client, options, new Set(ended.map((run) => run.id)), signal)
     for (const run of data) if (!ended.includes(run)) followed(run)
     for (let event = await next; event.done !== true; event = await events.next())
-      if (event.value.event === 'execution') followed(event.value.data as unknown as Run)
+      if (event.value.event === 'gap')
+        out.say('Some runs may be missing here: the stream fell behind. Ask again without -f to see all.')
+      else if (event.value.event === 'execution') followed(event.value.data as unknown as Run)
   }
 
   /** Follows each run that it is told of, some at a time; of those beyond, the log is read at their end. */
