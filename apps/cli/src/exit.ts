@@ -24,17 +24,25 @@ export class ExitError extends Error {
   readonly reason: string
   /** Faults of single fields or items. */
   readonly errors: { path: string; message: string }[]
+  /** Of the call that the service refused. */
+  readonly requestId: string | undefined
 
   constructor(
     code: number,
     message = '',
-    options: { reason?: string; errors?: { path: string; message: string }[]; cause?: unknown } = {},
+    options: {
+      reason?: string
+      errors?: { path: string; message: string }[]
+      requestId?: string
+      cause?: unknown
+    } = {},
   ) {
     super(message, { cause: options.cause })
     this.name = 'ExitError'
     this.code = code
     this.reason = options.reason ?? reasonOf(code)
     this.errors = options.errors ?? []
+    this.requestId = options.requestId
   }
 }
 

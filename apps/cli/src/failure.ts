@@ -8,13 +8,19 @@ export interface Failure {
   /** Empty where all is said already. */
   message: string
   requestId?: string
-  errors: readonly object[]
+  errors: { path: string; message: string }[]
 }
 
 /** Reads what a command threw: ours, the parser's, the server's, or a fault of this program. */
 export async function readFailure(error: unknown, env: Readonly<Record<string, string | undefined>>): Promise<Failure> {
   if (error instanceof ExitError)
-    return { exitCode: error.code, code: error.reason, message: error.message, errors: error.errors }
+    return {
+      exitCode: error.code,
+      code: error.reason,
+      message: error.message,
+      requestId: error.requestId,
+      errors: error.errors,
+    }
   if (error instanceof CommanderError) return usageFailure(error)
   const { ApiError, ConnectionError } = await import('@automation/client')
   if (error instanceof ApiError)
@@ -23,7 +29,7 @@ export async function readFailure(error: unknown, env: Readonly<Record<string, s
       code: error.code,
       message: apiMessage(error),
       requestId: error.requestId,
-      errors: error.errors,
+      errors: [...error.errors],
     }
   if (error instanceof ConnectionError)
     return {

@@ -2,7 +2,7 @@ import type { Command } from 'commander'
 import { duration } from '../options/duration.ts'
 import { readParameters, withParameters, type ParameterOptions } from '../options/parameters.ts'
 import { examples } from '../output/examples.ts'
-import type { Runtime } from '../runtime.ts'
+import { exitCodes, type Runtime } from '../runtime.ts'
 import { showRun } from '../runs/show-run.ts'
 import { namesFile, readDraft, slugOfFile, startDraft, startRun, type RunInput } from '../runs/start-run.ts'
 
@@ -50,7 +50,7 @@ Ends with 0 for FINISHED, 5 for ERROR, KILLED and REJECTED.`,
     const interrupt = beforeStart(runtime)
     const started = draft ? startDraft(client, draft, slugOfFile(subject), input) : startRun(client, subject, input)
     const executionId = await started.finally(interrupt.end)
-    if (options.detach) return runtime.out.data({ executionId }, { text: executionId })
+    if (options.detach && !interrupt.isAsked()) return runtime.out.data({ executionId }, { text: executionId })
     if (!runtime.out.json && runtime.isTerminal)
       runtime.out.say(runtime.out.style('dim', `run ${executionId}`, 'stderr'))
     const shown = showRun(runtime, client, executionId, { waitMs: options.wait })
@@ -60,10 +60,18 @@ Ends with 0 for FINISHED, 5 for ERROR, KILLED and REJECTED.`,
   }
 }
 
-/** Keeps a Ctrl-C until the run is known that it is to kill. */
+/** Keeps a Ctrl-C until the run is known that it is to kill; the second one leaves. */
 function beforeStart(runtime: Runtime): { isAsked(): boolean; end(): void } {
   let asked = false
-  return { isAsked: () => asked, end: runtime.onInterrupt(() => (asked = true)) }
+  const end = runtime.onInterrupt(() => {
+    if (asked) {
+      runtime.out.say('Left. Whether the run has started is not known: pas executions list')
+      process.exit(exitCodes.interrupted)
+    }
+    asked = true
+    runtime.out.say('The start is under way: the run is killed when it has started. Ctrl-C again leaves.')
+  })
+  return { isAsked: () => asked, end }
 }
 
 function inputOf(options: RunOptions, parameters: RunInput['parameters']): RunInput {

@@ -8,11 +8,16 @@ export interface RunListener {
   onStatus?(event: ExecutionTimelineEvent): void
   /** Nothing has come for so many seconds; its last status, once that is known. */
   onSilence?(seconds: number, status: string | undefined): void
+  /** The team has as many live streams as it may: its log comes at its end. */
+  onNoStream?(): void
 }
 
 export const finalStatuses = ['FINISHED', 'ERROR', 'KILLED', 'REJECTED']
 
-/** Follows a run to its end, across cut connections, and gives its last status. */
+/**
+ * Follows a run to its end, across cut connections, and gives its last status. Where the team has as many live streams as
+ * it may, it asks for the record until the run has ended, and gives the log behind that.
+ */
 export async function followRun(
   client: Client,
   executionId: string,
@@ -20,17 +25,27 @@ export async function followRun(
   options: { signal?: AbortSignal } = {},
 ): Promise<string> {
   let status: string | undefined
+  let told = 0
   const silence = watchSilence((seconds) => listener.onSilence?.(seconds, status))
   try {
     for await (const event of client.executions.run(executionId).events(options)) {
       silence.heard()
       if (event.event === 'end') return event.data.status
-      if (event.event === 'log') listener.onLog?.(event.data)
-      else {
+      if (event.event === 'log') {
+        told += 1
+        listener.onLog?.(event.data)
+      } else {
         status = event.data.status
         listener.onStatus?.(event.data)
       }
     }
+  } catch (error) {
+    if ((error as { status?: number }).status !== 429) throw error
+    listener.onNoStream?.()
+    const ended = await client.executions.run(executionId).wait(options)
+    for await (const entry of client.executions.allLogs(executionId, {}, options))
+      if ((told -= 1) < 0) listener.onLog?.(entry)
+    return ended.status
   } finally {
     silence.end()
   }

@@ -1,4 +1,5 @@
 import type { Client, Execution, ExecutionLog } from '@automation/client'
+import { readFailure } from '../failure.ts'
 import { exitCodes, ExitError, type Runtime } from '../runtime.ts'
 import { oneLine, severalLines } from '../output/output.ts'
 import { followWithin, type RunListener } from './follow-run.ts'
@@ -18,11 +19,20 @@ export async function showRun(
     await followWithin(client, executionId, listenerFor(runtime), options.waitMs)
     showEnd(runtime, await client.executions.get(executionId))
   } catch (error) {
-    if (!killing.isAsked()) throw error
-    throw new ExitError(exitCodes.interrupted, (error as Error).message, { cause: error })
+    const failure = await failureOf(error, executionId, runtime.env)
+    if (!killing.isAsked()) throw failure
+    throw new ExitError(exitCodes.interrupted, failure.message, { cause: error })
   } finally {
     killing.end()
   }
+}
+
+/** A failure that names the run, as that may go on without us. */
+async function failureOf(error: unknown, executionId: string, env: Runtime['env']): Promise<ExitError> {
+  if (error instanceof ExitError && error.message.includes(executionId)) return error
+  const { exitCode, code, message, ...more } = await readFailure(error, env)
+  const see = `The run ${executionId} has started, and may go on. See: pas executions show ${executionId}`
+  return new ExitError(exitCode, `${message}\n${see}`, { ...more, reason: code, cause: error })
 }
 
 /** Prints a log entry of a run on stderr, where its value is not. */
@@ -41,6 +51,10 @@ export function listenerFor(runtime: Runtime): RunListener {
     onSilence(seconds, status = 'under way') {
       if (!out.json)
         out.say(out.style('dim', `The run is ${status}; nothing was heard of it for ${seconds} s.`, 'stderr'))
+    },
+    onNoStream() {
+      const words = 'The team has as many live streams as it may: the log comes when the run has ended.'
+      if (!out.json) out.say(out.style('dim', words, 'stderr'))
     },
   }
 }

@@ -1,0 +1,144 @@
+import { readdir } from 'node:fs/promises'
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { describe, expect, test } from 'vitest'
+import { StandIn } from './stand-in.ts'
+
+const executionId = '0198c2b0-9a4c-7d2e-b1f3-5c8e7a6d9b04'
+const base = '/api/demo/rest'
+
+/** What the service says to a call, by its `METHOD path`; what is not here is not found. */
+type Answers = Record<string, (request: IncomingMessage, response: ServerResponse) => unknown>
+
+const service = (answers: Answers) =>
+  StandIn.that((request, response) => {
+    const path = request.url!.replace(base, '').replace(/\?.*/, '')
+    const answer = answers[`${request.method} ${path}`]
+    if (answer === undefined) json(response, { status: 404, code: 'not_found', detail: `No ${path}` }, 404)
+    else answer(request, response)
+  })
+
+function json(response: ServerResponse, body: object, status = 200, headers: Record<string, string> = {}): void {
+  response.writeHead(status, { 'content-type': 'application/json', ...headers }).end(JSON.stringify(body))
+}
+
+function stream(response: ServerResponse, ...events: [event: string, data: object][]): ServerResponse {
+  response.writeHead(200, { 'content-type': 'text/event-stream' })
+  for (const [event, data] of events) response.write(`event: ${event}\ndata: ${JSON.stringify(data)}\n\n`)
+  return response
+}
+
+const execution = (status: string) => ({
+  ...{ id: executionId, processSlug: 'slow', status, createdAt: '2026-11-26T08:00:00Z' },
+  timeline: { events: [] },
+  ...(status === 'FINISHED' && { returnValue: '42' }),
+})
+const entry = (message: string) => ({ timestamp: '2026-11-26T08:00:00.000Z', level: 'INFO', message })
+const started: Answers = { 'POST /processes/slow/execute': (_, response) => json(response, { executionId }, 202) }
+const events = `GET /executions/${executionId}/events`
+const record = `GET /executions/${executionId}`
+const log = `GET /executions/${executionId}/logs`
+const kill = `PUT /executions/${executionId}/kill`
+/** So long a pause is wanted that no other attempt is made. */
+const used = (response: ServerResponse) =>
+  json(response, { status: 429, code: 'too_many_streams', detail: 'The team has 100 live streams open' }, 429, {
+    'retry-after': '61',
+  })
+
+describe('pas run', () => {
+  test('asks for the record where the team has as many live streams as it may, and shows each line once', async () => {
+    let opened = 0
+    let asked = 0
+    await using standIn = await service({
+      ...started,
+      [events]: (_, response) => {
+        opened += 1
+        if (opened > 1) return used(response)
+        return stream(response, ['log', entry('one')]).end()
+      },
+      [record]: (_, response) => json(response, execution((asked += 1) > 2 ? 'FINISHED' : 'RUNNING')),
+      [log]: (_, response) => {
+        const lines = ['one', 'two', 'three'].map((message) => `${JSON.stringify(entry(message))}\n`)
+        response.writeHead(200, { 'content-type': 'application/x-ndjson' }).end(lines.join(''))
+      },
+    })
+    const { code, stdout, stderr } = await standIn.start(['run', 'slow']).ended
+    expect([code, stdout]).toEqual([0, '42\n'])
+    expect(stderr.split('\n').filter((line) => /^(one|two|three)$/.test(line))).toEqual(['one', 'two', 'three'])
+    expect(stderr).toContain('live streams')
+  })
+
+  test('whose following fails says which run it is, and how to look at it', async () => {
+    await using standIn = await service({
+      ...started,
+      [events]: (_, response) =>
+        json(response, { status: 500, code: 'internal', detail: 'A fault' }, 500, { 'x-request-id': 'req-1' }),
+    })
+    const words = await standIn.start(['run', 'slow']).ended
+    expect([words.code, words.stderr]).toEqual([1, expect.stringContaining(`pas executions show ${executionId}`)])
+    expect(words.stderr).toContain('A fault')
+    const { code, stderr } = await standIn.start(['run', 'slow', '--json']).ended
+    const { error } = JSON.parse(stderr) as { error: object }
+    expect(code).toBe(1)
+    expect(error).toMatchObject({ code: 'internal', message: expect.stringContaining(executionId) as string })
+  })
+
+  test.each([[[]], [['--detach']]])(
+    'Ctrl-C while its start is under way kills it once it has started, and the second one leaves: %j',
+    async (options) => {
+      let answerStart = () => {}
+      let isKilled = false
+      await using standIn = await service({
+        'POST /processes/slow/execute': (_, response) => (answerStart = () => json(response, { executionId }, 202)),
+        [events]: (_, response) => {
+          const over = () => (isKilled ? stream(response, ['end', { status: 'KILLED' }]).end() : setTimeout(over, 5))
+          over()
+        },
+        [record]: (_, response) => json(response, execution('KILLED')),
+        [kill]: (_, response) => {
+          isKilled = true
+          response.writeHead(204).end()
+        },
+      })
+      const hasBegun = (count: number) =>
+        expect
+          .poll(() => standIn.requests.filter((line) => line.startsWith('POST')).length, { timeout: 20_000 })
+          .toBe(count)
+      const first = standIn.start(['run', 'slow', ...options])
+      await hasBegun(1)
+      first.child.kill('SIGINT')
+      await expect.poll(() => first.stderr).toContain('start is under way')
+      answerStart()
+      expect((await first.ended).code).toBe(130)
+      expect(isKilled).toBe(true)
+      const second = standIn.start(['run', 'slow', ...options])
+      await hasBegun(2)
+      second.child.kill('SIGINT')
+      await expect.poll(() => second.stderr).toContain('start is under way')
+      second.child.kill('SIGINT')
+      expect((await second.ended).code).toBe(130)
+    },
+  )
+})
+
+test('pas logs -f says where lines may be missing, as its stream fell behind', async () => {
+  await using standIn = await service({
+    'GET /events': (_, response) => stream(response, ['gap', {}]),
+    'GET /executions': (_, response) => json(response, { data: [], total: 0, page: 0, limit: 20 }),
+  })
+  const logs = standIn.start(['logs', '-f'])
+  await expect.poll(() => logs.stderr).toContain('may be missing')
+  logs.child.kill('SIGINT')
+  expect((await logs.ended).code).toBe(130)
+})
+
+test('Ctrl-C in a download leaves no part of the file behind', async () => {
+  await using standIn = await service({
+    'GET /storage/objects/large.bin': (_, response) => response.writeHead(200, { 'content-length': '9' }).write('part'),
+  })
+  const copied = standIn.start(['storage', 'cp', 'team:large.bin', '.'])
+  const files = async () => (await readdir(standIn.folder)).filter((name) => name.startsWith('large'))
+  await expect.poll(files).toEqual([expect.stringContaining('large.bin.part')])
+  copied.child.kill('SIGINT')
+  expect((await copied.ended).code).toBe(130)
+  expect(await files()).toEqual([])
+})
