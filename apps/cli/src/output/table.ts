@@ -1,4 +1,4 @@
-import { oneLine } from './output.ts'
+import { stripVTControlCharacters } from 'node:util'
 
 /** A column of a table: its title, and what it shows of an item. */
 export interface Column<T = unknown> {
@@ -22,5 +22,6 @@ export function tableOf<T>(items: readonly T[], columns: readonly Column<T>[], h
 function cellText(value: unknown): string {
   if (value === undefined || value === null) return '-'
   const text = typeof value === 'object' ? JSON.stringify(value) : String(value as string | number | boolean)
-  return oneLine(text) || '-'
+  // oxlint-disable-next-line no-control-regex -- it is them that are removed
+  return stripVTControlCharacters(text).replace(/[\u0000-\u001f\u007f-\u009f]+/g, ' ') || '-'
 }
