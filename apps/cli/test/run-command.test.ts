@@ -99,19 +99,16 @@ describe('pas run', () => {
           response.writeHead(204).end()
         },
       })
-      const hasBegun = (count: number) =>
-        expect
-          .poll(() => standIn.requests.filter((line) => line.startsWith('POST')).length, { timeout: 20_000 })
-          .toBe(count)
+      const starts = () => standIn.requests.filter((line) => line.startsWith('POST')).length
       const first = standIn.start(['run', 'slow', ...options])
-      await hasBegun(1)
+      await expect.poll(starts).toBe(1)
       first.child.kill('SIGINT')
       await expect.poll(() => first.stderr).toContain('start is under way')
       answerStart()
       expect((await first.ended).code).toBe(130)
       expect(isKilled).toBe(true)
       const second = standIn.start(['run', 'slow', ...options])
-      await hasBegun(2)
+      await expect.poll(starts).toBe(2)
       second.child.kill('SIGINT')
       await expect.poll(() => second.stderr).toContain('start is under way')
       second.child.kill('SIGINT')
