@@ -63,7 +63,7 @@ export function essenceOf({ status, headers, text }: Answer, asked: string): obj
       .replaceAll(/^"[\w-]{22}"$/g, '<tag>')
       .replaceAll(/"revision":\d+/g, '"revision":"<number>"')
       .replaceAll(/"sourceDigest":"[0-9a-f]{64}"/g, '"sourceDigest":"<digest>"')
-      .replaceAll(/,"previousStates":\[[^\]]*\]/g, '')
+      .replaceAll(/,"previous(States|VersionIds)":\[[^\]]*\]/g, '')
       .replaceAll(/"(grpcApiKey|access_token|clientId|clientSecret|apiToken)":"[^"]*"/g, '"$1":"<secret>"')
   const lasting = [...headers].filter(([name]) => !passing.has(name)).map(([name, value]) => [name, plainly(value)])
   return { status, headers: Object.fromEntries(lasting), text: plainly(text) }

@@ -49,7 +49,9 @@ describe('aliases', () => {
       versionId: at.two.id,
       updatedBy: expect.any(String),
       updatedAt: expect.any(String),
+      previousVersionIds: [at.one.id],
     })
+    expect(alias).not.toHaveProperty('previousVersionIds')
     expect((await executeSync(at.process, { tag: 'live' })).body).toBe(2)
   })
 

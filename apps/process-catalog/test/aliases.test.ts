@@ -45,6 +45,24 @@ test('an alias moves, is renamed, or both; what is absent stays', async () => {
   expect(both).toMatchObject({ name: 'live', versionId: one })
 })
 
+test('an alias tells the versions that it led to before, the last first, each once, at most 32', async () => {
+  const { caller, process, one, two } = await twoVersions()
+  const { id: aliasId, previousVersionIds } = await alias(caller, process, 'live', 'one')
+  expect(previousVersionIds).toEqual([])
+  const before = async (change: { version?: string; name?: string }) =>
+    (await catalog.aliases.updateAlias({ process, aliasId, ...change }, caller)).previousVersionIds
+  expect(await before({ version: 'two' })).toEqual([one])
+  expect(await before({ version: 'two', name: 'stable' })).toEqual([one])
+  expect(await before({ version: 'one' })).toEqual([two, one])
+  for (let count = 0; count < 33; count += 1) {
+    await catalog.versions.publishVersion({ process, tag: `more-${count}` }, caller)
+    await before({ version: `more-${count}` })
+  }
+  const kept = await before({ version: 'two' })
+  expect(kept).toHaveLength(32)
+  expect(kept).not.toContain(one)
+})
+
 test('an alias is not renamed to what is taken, nor moved to what is not there', async () => {
   const { caller, process } = await twoVersions()
   await alias(caller, process, 'live', 'one')

@@ -83,7 +83,13 @@ export function updateAlias(
     if (name !== undefined && name !== current.name) await requireFreeName(rows, owner, ownerId, name)
     const row = await rows.alias.update({
       where: { id: current.id },
-      data: { name: name ?? current.name, versionId, updatedBy: author.name, updatedAt: new Date() },
+      data: {
+        name: name ?? current.name,
+        versionId,
+        previousVersionIds: versionsBefore(current, versionId),
+        updatedBy: author.name,
+        updatedAt: new Date(),
+      },
     })
     await audit(rows, author, { type: auditTypeOf(owner), event: 'alias_updated', entityId: ownerId })
     return aliasMessage(row)
@@ -121,6 +127,15 @@ async function findAlias(rows: Rows, ownerId: string, aliasId: string): Promise<
   return row
 }
 
+/** How many of the versions that an alias led to are kept. */
+const keptVersions = 32
+
+/** The versions that an alias has led to once it leads to `next`, the last first. */
+function versionsBefore({ versionId, previousVersionIds }: Alias, next: string): string[] {
+  if (next === versionId) return previousVersionIds
+  return [versionId, ...previousVersionIds.filter((id) => id !== versionId)].slice(0, keptVersions)
+}
+
 // A filter that names no version finds nothing.
 async function versionIds(rows: Rows, ownerId: string, version: string): Promise<string[]> {
   if (isUuid(version)) return [version]
@@ -146,5 +161,6 @@ function aliasMessage(row: Alias): AliasMessage {
     updatedBy: row.updatedBy ?? undefined,
     updatedAt: row.updatedAt === null ? undefined : timestampFromDate(row.updatedAt),
     etag: entityTag(row),
+    previousVersionIds: row.previousVersionIds,
   }
 }

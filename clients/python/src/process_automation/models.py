@@ -159,6 +159,8 @@ class VersionedProcessAlias(Record, kw_only=True):
     id: str
     name: str
     version_id: str
+    previous_version_ids: list[str] | None = None
+    """The versions that it led to before, the last first, each once, at most 32; absent where there are none. Some may be deleted"""
     created_by: str
     created_at: datetime
     updated_by: str | None = None
@@ -248,6 +250,8 @@ class VersionedModuleAlias(Record, kw_only=True):
     id: str
     name: str
     version_id: str
+    previous_version_ids: list[str] | None = None
+    """The versions that it led to before, the last first, each once, at most 32; absent where there are none. Some may be deleted"""
     created_by: str
     created_at: datetime
     updated_by: str | None = None

@@ -1773,6 +1773,8 @@ export interface components {
             name: string;
             /** Format: uuid */
             versionId: string;
+            /** @description The versions that it led to before, the last first, each once, at most 32; absent where there are none. Some may be deleted */
+            previousVersionIds?: string[];
             createdBy: string;
             /** Format: date-time */
             createdAt: string;
@@ -1977,6 +1979,8 @@ export interface components {
             name: string;
             /** Format: uuid */
             versionId: string;
+            /** @description The versions that it led to before, the last first, each once, at most 32; absent where there are none. Some may be deleted */
+            previousVersionIds?: string[];
             createdBy: string;
             /** Format: date-time */
             createdAt: string;

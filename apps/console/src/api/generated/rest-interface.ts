@@ -1703,6 +1703,8 @@ export interface components {
             name: string;
             /** Format: uuid */
             versionId: string;
+            /** @description The versions that it led to before, the last first, each once, at most 32; absent where there are none. Some may be deleted */
+            previousVersionIds?: string[];
             createdBy: string;
             /** Format: date-time */
             createdAt: string;
@@ -1907,6 +1909,8 @@ export interface components {
             name: string;
             /** Format: uuid */
             versionId: string;
+            /** @description The versions that it led to before, the last first, each once, at most 32; absent where there are none. Some may be deleted */
+            previousVersionIds?: string[];
             createdBy: string;
             /** Format: date-time */
             createdAt: string;

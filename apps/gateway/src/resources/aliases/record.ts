@@ -4,7 +4,11 @@ import { uuid } from '../../rest/fields.ts'
 import { changed, made, presentWriters } from '../../rest/record.ts'
 import { samples } from '../../rest/samples.ts'
 
-const shape = { id: uuid(), name: z.string(), versionId: uuid(), ...made, ...changed }
+const previousVersionIds = z.array(uuid()).max(32).optional().openapi({
+  description:
+    'The versions that it led to before, the last first, each once, at most 32; absent where there are none. Some may be deleted',
+})
+const shape = { id: uuid(), name: z.string(), versionId: uuid(), previousVersionIds, ...made, ...changed }
 const example = { id: samples.id, name: 'live', versionId: samples.versionId, ...samples.made }
 
 export const aliasRecord = z.object(shape).openapi('VersionedProcessAlias', { example })
@@ -12,5 +16,9 @@ export const moduleAliasRecord = z.object(shape).openapi('VersionedModuleAlias',
 
 /** An alias as JSON. */
 export function presentAlias(alias: Alias): z.input<typeof aliasRecord> {
-  return { id: alias.id, name: alias.name, versionId: alias.versionId, ...presentWriters(alias) }
+  const { id, name, versionId, previousVersionIds } = alias
+  return {
+    ...{ id, name, versionId, ...presentWriters(alias) },
+    previousVersionIds: previousVersionIds.length === 0 ? undefined : previousVersionIds,
+  }
 }

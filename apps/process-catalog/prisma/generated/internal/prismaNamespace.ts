@@ -1953,7 +1953,8 @@ export const AliasScalarFieldEnum = {
   createdAt: 'createdAt',
   updatedBy: 'updatedBy',
   updatedAt: 'updatedAt',
-  revision: 'revision'
+  revision: 'revision',
+  previousVersionIds: 'previousVersionIds'
 } as const
 
 export type AliasScalarFieldEnum = (typeof AliasScalarFieldEnum)[keyof typeof AliasScalarFieldEnum]

@@ -235,7 +235,8 @@ export const AliasScalarFieldEnum = {
   createdAt: 'createdAt',
   updatedBy: 'updatedBy',
   updatedAt: 'updatedAt',
-  revision: 'revision'
+  revision: 'revision',
+  previousVersionIds: 'previousVersionIds'
 } as const
 
 export type AliasScalarFieldEnum = (typeof AliasScalarFieldEnum)[keyof typeof AliasScalarFieldEnum]

@@ -71,6 +71,7 @@ export type AliasCountAggregateOutputType = {
   updatedBy: number
   updatedAt: number
   revision: number
+  previousVersionIds: number
   _all: number
 }
 
@@ -120,6 +121,7 @@ export type AliasCountAggregateInputType = {
   updatedBy?: true
   updatedAt?: true
   revision?: true
+  previousVersionIds?: true
   _all?: true
 }
 
@@ -220,6 +222,7 @@ export type AliasGroupByOutputType = {
   updatedBy: string | null
   updatedAt: Date | null
   revision: number
+  previousVersionIds: string[]
   _count: AliasCountAggregateOutputType | null
   _avg: AliasAvgAggregateOutputType | null
   _sum: AliasSumAggregateOutputType | null
@@ -256,6 +259,7 @@ export type AliasWhereInput = {
   updatedBy?: Prisma.StringNullableFilter<"Alias"> | string | null
   updatedAt?: Prisma.DateTimeNullableFilter<"Alias"> | Date | string | null
   revision?: Prisma.IntFilter<"Alias"> | number
+  previousVersionIds?: Prisma.StringNullableListFilter<"Alias">
 }
 
 export type AliasOrderByWithRelationInput = {
@@ -269,6 +273,7 @@ export type AliasOrderByWithRelationInput = {
   updatedBy?: Prisma.SortOrderInput | Prisma.SortOrder
   updatedAt?: Prisma.SortOrderInput | Prisma.SortOrder
   revision?: Prisma.SortOrder
+  previousVersionIds?: Prisma.SortOrder
 }
 
 export type AliasWhereUniqueInput = Prisma.AtLeast<{
@@ -286,6 +291,7 @@ export type AliasWhereUniqueInput = Prisma.AtLeast<{
   updatedBy?: Prisma.StringNullableFilter<"Alias"> | string | null
   updatedAt?: Prisma.DateTimeNullableFilter<"Alias"> | Date | string | null
   revision?: Prisma.IntFilter<"Alias"> | number
+  previousVersionIds?: Prisma.StringNullableListFilter<"Alias">
 }, "id" | "ownerId_name">
 
 export type AliasOrderByWithAggregationInput = {
@@ -299,6 +305,7 @@ export type AliasOrderByWithAggregationInput = {
   updatedBy?: Prisma.SortOrderInput | Prisma.SortOrder
   updatedAt?: Prisma.SortOrderInput | Prisma.SortOrder
   revision?: Prisma.SortOrder
+  previousVersionIds?: Prisma.SortOrder
   _count?: Prisma.AliasCountOrderByAggregateInput
   _avg?: Prisma.AliasAvgOrderByAggregateInput
   _max?: Prisma.AliasMaxOrderByAggregateInput
@@ -320,6 +327,7 @@ export type AliasScalarWhereWithAggregatesInput = {
   updatedBy?: Prisma.StringNullableWithAggregatesFilter<"Alias"> | string | null
   updatedAt?: Prisma.DateTimeNullableWithAggregatesFilter<"Alias"> | Date | string | null
   revision?: Prisma.IntWithAggregatesFilter<"Alias"> | number
+  previousVersionIds?: Prisma.StringNullableListFilter<"Alias">
 }
 
 export type AliasCreateInput = {
@@ -333,6 +341,7 @@ export type AliasCreateInput = {
   updatedBy?: string | null
   updatedAt?: Date | string | null
   revision?: number
+  previousVersionIds?: Prisma.AliasCreatepreviousVersionIdsInput | string[]
 }
 
 export type AliasUncheckedCreateInput = {
@@ -346,6 +355,7 @@ export type AliasUncheckedCreateInput = {
   updatedBy?: string | null
   updatedAt?: Date | string | null
   revision?: number
+  previousVersionIds?: Prisma.AliasCreatepreviousVersionIdsInput | string[]
 }
 
 export type AliasUpdateInput = {
@@ -359,6 +369,7 @@ export type AliasUpdateInput = {
   updatedBy?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   updatedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   revision?: Prisma.IntFieldUpdateOperationsInput | number
+  previousVersionIds?: Prisma.AliasUpdatepreviousVersionIdsInput | string[]
 }
 
 export type AliasUncheckedUpdateInput = {
@@ -372,6 +383,7 @@ export type AliasUncheckedUpdateInput = {
   updatedBy?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   updatedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   revision?: Prisma.IntFieldUpdateOperationsInput | number
+  previousVersionIds?: Prisma.AliasUpdatepreviousVersionIdsInput | string[]
 }
 
 export type AliasCreateManyInput = {
@@ -385,6 +397,7 @@ export type AliasCreateManyInput = {
   updatedBy?: string | null
   updatedAt?: Date | string | null
   revision?: number
+  previousVersionIds?: Prisma.AliasCreatepreviousVersionIdsInput | string[]
 }
 
 export type AliasUpdateManyMutationInput = {
@@ -398,6 +411,7 @@ export type AliasUpdateManyMutationInput = {
   updatedBy?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   updatedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   revision?: Prisma.IntFieldUpdateOperationsInput | number
+  previousVersionIds?: Prisma.AliasUpdatepreviousVersionIdsInput | string[]
 }
 
 export type AliasUncheckedUpdateManyInput = {
@@ -411,6 +425,7 @@ export type AliasUncheckedUpdateManyInput = {
   updatedBy?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   updatedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   revision?: Prisma.IntFieldUpdateOperationsInput | number
+  previousVersionIds?: Prisma.AliasUpdatepreviousVersionIdsInput | string[]
 }
 
 export type AliasOwnerIdNameCompoundUniqueInput = {
@@ -429,6 +444,7 @@ export type AliasCountOrderByAggregateInput = {
   updatedBy?: Prisma.SortOrder
   updatedAt?: Prisma.SortOrder
   revision?: Prisma.SortOrder
+  previousVersionIds?: Prisma.SortOrder
 }
 
 export type AliasAvgOrderByAggregateInput = {
@@ -465,6 +481,15 @@ export type AliasSumOrderByAggregateInput = {
   revision?: Prisma.SortOrder
 }
 
+export type AliasCreatepreviousVersionIdsInput = {
+  set: string[]
+}
+
+export type AliasUpdatepreviousVersionIdsInput = {
+  set?: string[]
+  push?: string | string[]
+}
+
 
 
 export type AliasSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetSelect<{
@@ -478,6 +503,7 @@ export type AliasSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs = 
   updatedBy?: boolean
   updatedAt?: boolean
   revision?: boolean
+  previousVersionIds?: boolean
 }, ExtArgs["result"]["alias"]>
 
 export type AliasSelectCreateManyAndReturn<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetSelect<{
@@ -491,6 +517,7 @@ export type AliasSelectCreateManyAndReturn<ExtArgs extends runtime.Types.Extensi
   updatedBy?: boolean
   updatedAt?: boolean
   revision?: boolean
+  previousVersionIds?: boolean
 }, ExtArgs["result"]["alias"]>
 
 export type AliasSelectUpdateManyAndReturn<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetSelect<{
@@ -504,6 +531,7 @@ export type AliasSelectUpdateManyAndReturn<ExtArgs extends runtime.Types.Extensi
   updatedBy?: boolean
   updatedAt?: boolean
   revision?: boolean
+  previousVersionIds?: boolean
 }, ExtArgs["result"]["alias"]>
 
 export type AliasSelectScalar = {
@@ -517,9 +545,10 @@ export type AliasSelectScalar = {
   updatedBy?: boolean
   updatedAt?: boolean
   revision?: boolean
+  previousVersionIds?: boolean
 }
 
-export type AliasOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "team" | "ownerId" | "name" | "versionId" | "createdBy" | "createdAt" | "updatedBy" | "updatedAt" | "revision", ExtArgs["result"]["alias"]>
+export type AliasOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "team" | "ownerId" | "name" | "versionId" | "createdBy" | "createdAt" | "updatedBy" | "updatedAt" | "revision" | "previousVersionIds", ExtArgs["result"]["alias"]>
 
 export type $AliasPayload<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   name: "Alias"
@@ -538,6 +567,10 @@ export type $AliasPayload<ExtArgs extends runtime.Types.Extensions.InternalArgs 
      * Rises with each edit.
      */
     revision: number
+    /**
+     * Versions that it led to before, the last first.
+     */
+    previousVersionIds: string[]
   }, ExtArgs["result"]["alias"]>
   composites: {}
 }
@@ -971,6 +1004,7 @@ export interface AliasFieldRefs {
   readonly updatedBy: Prisma.FieldRef<"Alias", 'String'>
   readonly updatedAt: Prisma.FieldRef<"Alias", 'DateTime'>
   readonly revision: Prisma.FieldRef<"Alias", 'Int'>
+  readonly previousVersionIds: Prisma.FieldRef<"Alias", 'String[]'>
 }
     
 

@@ -57,6 +57,13 @@ export declare type Alias = Message<"automation.catalog.v1.Alias"> & {
    * @generated from field: string etag = 8;
    */
   etag: string;
+
+  /**
+   * The versions that it led to before, the last first, each once, at most 32. Some may be deleted.
+   *
+   * @generated from field: repeated string previous_version_ids = 9;
+   */
+  previousVersionIds: string[];
 };
 
 /**
