@@ -24,7 +24,16 @@ export interface Owner {
   /** Newest first. */
   versions: readonly Version[]
   /** The alias that is asked for, where it has one. */
-  alias?: { id: string; versionId: string }
+  alias?: OwnAlias
+}
+
+/** An alias of an owner, as far as releases are about it. */
+export interface OwnAlias {
+  id: string
+  versionId: string
+  /** The versions that it led to before, the last first; absent where there are none, and from a server that does not say. */
+  previousVersionIds?: readonly string[]
+  updatedAt?: string
 }
 
 /** Whether a version is what would be published now. */
@@ -60,14 +69,39 @@ export function movesTo(tag: string, owners: readonly Owner[]): Move[] | undefin
   })
 }
 
-/** The same for the release before the one that the alias leads to: owners that this one has changed go one version back. */
-export function movesBack(owners: readonly Owner[]): Move[] {
-  const current = owners
-    .flatMap(({ versions, alias }) => versions.find(({ id }) => id === alias?.versionId) ?? [])
-    .toSorted((a, b) => (a.createdAt < b.createdAt ? 1 : -1))[0]
-  if (current === undefined) return []
-  return owners.flatMap((owner) => {
-    const at = owner.versions.findIndex(({ id }) => id === owner.alias?.versionId)
-    return at !== -1 && owner.versions[at]!.tag === current.tag ? [{ owner, to: owner.versions[at + 1] }] : []
-  })
+/** What going back without a tag means: the moves, and those that are made by the order of the versions alone. */
+export interface MovesBack {
+  moves: Move[]
+  /** Owners whose alias was moved, but does not say from where. */
+  guessed: Owner[]
 }
+
+/**
+ * Where an alias leads after going back by one release: owners that the release it leads to has changed go to the version that
+ * the alias led to last before, among those that are older.
+ */
+export function movesBack(owners: readonly Owner[]): MovesBack {
+  const current = owners
+    .flatMap((owner) => currentVersion(owner) ?? [])
+    .toSorted((a, b) => (a.createdAt < b.createdAt ? 1 : -1))[0]
+  const released = owners.filter((owner) => current !== undefined && currentVersion(owner)?.tag === current.tag)
+  return {
+    moves: released.map((owner) => ({ owner, to: versionBefore(owner) })),
+    guessed: released.filter((owner) => isUntold(owner) && versionBefore(owner) !== undefined),
+  }
+}
+
+/** The version that the alias of an owner leads to. */
+export function currentVersion({ versions, alias }: Owner): Version | undefined {
+  return versions.find(({ id }) => id === alias?.versionId)
+}
+
+function versionBefore(owner: Owner): Version | undefined {
+  const { versions, alias } = owner
+  const older = versions.slice(versions.findIndex(({ id }) => id === alias?.versionId) + 1)
+  if (isUntold(owner)) return older[0]
+  return (alias?.previousVersionIds ?? []).flatMap((previous) => older.find(({ id }) => id === previous) ?? [])[0]
+}
+
+/** Whether an alias was changed by a server that did not keep where it led to. */
+const isUntold = ({ alias }: Owner) => alias?.updatedAt !== undefined && alias.previousVersionIds === undefined

@@ -210,6 +210,31 @@ describe('release', () => {
     expect([await aliasOf(changed), await aliasOf(unchanged)]).toEqual(['v1', 'v1'])
   })
 
+  test('a rollback follows the versions that the alias led to, and says where there is none', async () => {
+    const slug = unique('rolled')
+    await using workspace = await pushed(await ownTeam('rollbacks'), slug)
+    const release = async (tag: string, ...more: string[]) => {
+      await workspace.write(path(slug), `return "${tag}"\n`)
+      await workspace.commit()
+      await workspace.pas('push', '--yes')
+      expect(await workspace.pas('release', tag, ...more, '--yes')).toMatchObject({ code: 0 })
+    }
+    await release('r1', '--alias', 'live')
+    await release('r9')
+    await release('r5')
+    await workspace.pas('aliases', 'set', slug, 'staging', 'r5')
+    await release('r6', '--alias', 'live')
+    const back = await workspace.pas('rollback', 'live', '--yes')
+    expect(back).toMatchObject({ code: 0, stderr: expect.stringMatching(/^move alias\S+ r6 -> r1\n/) })
+    expect(back.stdout).toMatch(/^done {2}move alias\S+ r6 -> r1\n$/)
+    const none = { code: 1, stdout: '', stderr: expect.stringContaining('nothing to roll back to') }
+    expect(await workspace.pas('rollback', 'live', '--yes')).toMatchObject(none)
+    const { stderr } = await workspace.pas('rollback', 'live', '--yes', '--json')
+    expect(JSON.parse(stderr)).toMatchObject({ error: { code: 'refused' } })
+    const there = await workspace.pas('rollback', 'live', 'r1', '--json')
+    expect([there.code, JSON.parse(there.stdout)]).toEqual([0, { type: 'end', done: 0 }])
+  })
+
   async function aliasOf(slug: string): Promise<string | undefined> {
     const { client } = system
     const [alias] = await client.processes.aliases.list(slug).toArray()

@@ -151,9 +151,13 @@ test.for([
 
 describe('a rollback', () => {
   const version = (tag: string, day: number) => ({ id: `${tag}-${day}`, tag, createdAt: `2026-01-0${day}` })
-  const owner = (key: string, alias: string, ...versions: Owner['versions']): Owner => ({
+  const owner = (key: string, versionId: string, ...versions: Owner['versions']): Owner => ({
     ...{ key, publisher: { id: key } as Owner['publisher'], content: { sourceCode: '' }, versions },
-    alias: { id: key, versionId: alias },
+    alias: { id: key, versionId },
+  })
+  const moved = (each: Owner, ...previousVersionIds: string[]): Owner => ({
+    ...each,
+    alias: { ...each.alias!, updatedAt: '2026-01-09', ...(previousVersionIds.length > 0 && { previousVersionIds }) },
   })
   const owners = [
     owner('a', 'v3-3', version('v3', 3), version('v2', 2), version('v1', 1)),
@@ -164,10 +168,25 @@ describe('a rollback', () => {
     moves?.map(({ owner: { key }, to }) => [key, to?.tag])
 
   test('without a tag undoes the last release alone', () => {
-    expect(shown(movesBack(owners))).toEqual([
+    const [a, b, c] = owners as [Owner, Owner, Owner]
+    expect(shown(movesBack([moved(a, 'v2-2', 'v1-1'), b, c]).moves)).toEqual([
       ['a', 'v2'],
       ['c', undefined],
     ])
+  })
+
+  test('without a tag goes to a version that the alias led to, older than the present one', () => {
+    const [a] = owners as [Owner]
+    expect(shown(movesBack([moved(a, 'v1-1')]).moves)).toEqual([['a', 'v1']])
+    const back = moved({ ...a, alias: { id: 'a', versionId: 'v2-2' } }, 'v3-3', 'v2-2', 'deleted', 'v1-1')
+    expect(shown(movesBack([back]).moves)).toEqual([['a', 'v1']])
+    expect(shown(movesBack([a]).moves)).toEqual([['a', undefined]])
+  })
+
+  test('without a tag takes the version before, and says so, where the server does not say what the alias led to', () => {
+    const [a] = owners as [Owner]
+    const { moves, guessed } = movesBack([moved(a)])
+    expect([shown(moves), guessed.map(({ key }) => key)]).toEqual([[['a', 'v2']], ['a']])
   })
 
   test('to a tag gives each what it had then', () => {
