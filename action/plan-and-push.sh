@@ -42,7 +42,20 @@ if [ "$code" -ne 0 ]; then
   exit "$code"
 fi
 
-if [ -n "${PUSH_BRANCH:-}" ] && [ "${GITHUB_REF:-}" = "refs/heads/$PUSH_BRANCH" ] && [ "${GITHUB_EVENT_NAME:-}" != pull_request ]; then
+if [ -z "${PUSH_BRANCH:-}" ] || [ "${GITHUB_REF:-}" != "refs/heads/$PUSH_BRANCH" ]; then exit 0; fi
+# At other events, such as pull_request_target, the branch is named while something else may be checked out.
+case "${GITHUB_EVENT_NAME:-}" in
+  push | workflow_dispatch | schedule) ;;
+  *)
+    echo "::notice::Nothing was pushed: the event is ${GITHUB_EVENT_NAME:-unknown}, and only push, workflow_dispatch and schedule push."
+    exit 0
+    ;;
+esac
+if [ "$(git rev-parse HEAD)" != "${GITHUB_SHA:-}" ]; then
+  echo "::notice::Nothing was pushed: the checkout is not ${GITHUB_SHA:-the commit} of $PUSH_BRANCH, which the event is about."
+  exit 0
+fi
+if [ "$changes" -gt 0 ]; then
   "${pas[@]}" push "$plan" --yes
   echo 'pushed=true' >> "$GITHUB_OUTPUT"
 fi

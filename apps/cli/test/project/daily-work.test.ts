@@ -91,13 +91,14 @@ describe('the GitHub Action', () => {
     )
     const [summary, output] = [join(workspace.folder, '.summary'), join(workspace.folder, '.output')]
     await Promise.all([summary, output].map((path) => writeFile(path, '')))
+    const head = await workspace.git('rev-parse', 'HEAD').catch(() => '')
     const ended = await run('bash', ['-c', step!.run], {
       cwd: workspace.folder,
       env: {
         ...workspace.env,
         ...{ NODE_COMPILE_CACHE: process.env['NODE_COMPILE_CACHE'], GITHUB_ACTION_PATH: join(root, 'action') },
         ...{ GITHUB_STEP_SUMMARY: summary, GITHUB_OUTPUT: output, GITHUB_REF: ref, GITHUB_EVENT_NAME: event },
-        ...{ ...env, ...github },
+        ...{ GITHUB_SHA: head.trim(), ...env, ...github },
       },
     }).then(
       ({ stdout }) => ({ code: 0, stdout }),
@@ -130,6 +131,31 @@ describe('the GitHub Action', () => {
     expect(clash).toMatchObject({ code: 3, outputs: 'changes=0\n' })
     expect(clash.summary).toMatch(/\*\*clash\*\* \| `process\/acted` \| sourceCode \| by \S+ at /)
     expect(await system.client.processes.get('acted')).toMatchObject({ sourceCode: 'return 3\n' })
+  })
+
+  test('pushes at events of its branch alone, only the commit that they are about, and only where there is something to do', async () => {
+    await using workspace = await Workspace.make(system)
+    await workspace.write('processes/events/main.js', 'return 1\n')
+    await workspace.commit()
+    const inputs = { token: system.apiToken, program: `${process.execPath} ${program}` }
+    const main = (event: string, github?: Record<string, string>) =>
+      act(workspace, 'refs/heads/main', inputs, event, github)
+    for (const event of ['pull_request', 'pull_request_target', 'issue_comment', 'workflow_run', 'merge_group']) {
+      const gitHub = { COMMENT: 'false' }
+      const told = {
+        code: 0,
+        outputs: 'changes=1\n',
+        stdout: expect.stringContaining(`::notice::Nothing was pushed: the event is ${event}`),
+      }
+      expect(await main(event, gitHub)).toMatchObject(told)
+    }
+    expect(await main('push', { GITHUB_SHA: '0'.repeat(40) })).toMatchObject({
+      ...{ code: 0, outputs: 'changes=1\n' },
+      stdout: expect.stringContaining('::notice::Nothing was pushed: the checkout is not 0000'),
+    })
+    await expect(system.client.processes.get('events')).rejects.toMatchObject({ status: 404 })
+    expect(await main('workflow_dispatch')).toMatchObject({ code: 0, outputs: 'changes=1\npushed=true\n' })
+    expect(await main('schedule')).toMatchObject({ code: 0, outputs: 'changes=0\n' })
   })
 
   test('keeps one comment of a pull request with the plan as it is now, and goes on where GitHub refuses it', async () => {
