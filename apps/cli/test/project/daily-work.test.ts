@@ -63,6 +63,17 @@ test('the commands of the guide do what it says, one behind the other', { timeou
     expect(printed[index]).toMatch(new RegExp(parts.join('[^]*')))
   }
   expect(printed.join('')).toMatch(/"gross": 59.5\n[^]*merged +process\/invoice[^]*live +r1/)
+  expect(parse(await readFile(join(home, 'shop/.github/workflows/team.yml'), 'utf8'))).toMatchObject({
+    concurrency: { group: 'team-${{ github.ref }}' },
+    jobs: {
+      team: {
+        if: expect.stringContaining('head.repo.full_name == github.repository'),
+        steps: expect.arrayContaining([
+          expect.objectContaining({ with: expect.objectContaining({ key: expect.stringContaining('run_attempt') }) }),
+        ]),
+      },
+    },
+  })
   await expect(system.client.processes.get('invoice')).rejects.toMatchObject({ status: 404 })
 })
 
