@@ -1,9 +1,13 @@
 import type { Command } from 'commander'
+import { stat } from 'node:fs/promises'
 import { basename, join, relative, sep } from 'node:path'
 import { withParameters, readParameters, type ParameterOptions } from '../options/parameters.ts'
 import { examples } from '../output/examples.ts'
 import { DevLoop } from '../project/dev-loop.ts'
 import { usageError, type Runtime } from '../runtime.ts'
+
+/** What is written at once, as by a checkout of git, is one change: it is over when nothing more was written for so long. */
+const quietMs = 100
 
 /** `pas dev`. */
 export function register(program: Command, runtime: Runtime): void {
@@ -13,8 +17,7 @@ export function register(program: Command, runtime: Runtime): void {
     .description(
       `Run a process each time that a file of it is saved, with its log. A run that still goes on is killed first.
 
-What runs is a draft: the process on the server, its webhook and its schedules stay as they are. Modules, packages and variables
-are those of the server. Parameters come from -f and -p, else from params/default.json beside the source. Ctrl-C ends it.`,
+What runs is a draft: the process on the server, its webhook and its schedules stay as they are. Modules, packages and variables are those of the server. Parameters come from -f and -p, else from params/default.json beside the source. Ctrl-C ends it.`,
     )
     .action(dev)
   withParameters(command)
@@ -24,23 +27,32 @@ are those of the server. Parameters come from -f and -p, else from params/defaul
     const project = await runtime.project()
     if (project === undefined) throw usageError('There is no pas.yaml here or above: "pas init" makes one.')
     const name = slug ?? slugOfFolder(project.folder, runtime.cwd)
+    const folder = join(project.folder, 'processes', name)
+    if (!(await stat(folder).catch(() => undefined))?.isDirectory())
+      throw usageError(
+        `There is no folder processes/${name}. "pas pull" writes those of processes that the server has.`,
+      )
     const loop = new DevLoop(runtime, await runtime.client(), {
       slug: name,
-      folder: join(project.folder, 'processes', name),
+      folder,
       readParameters: () => readParameters(runtime, options),
     })
     const { watch } = await import('chokidar')
-    const watcher = watch(join(project.folder, 'processes', name), {
+    const watcher = watch(folder, {
       ignoreInitial: true,
-      awaitWriteFinish: { stabilityThreshold: 50, pollInterval: 10 },
       ignored: (path) => basename(path).startsWith('.') || path.endsWith('.pas-new'),
     })
-    watcher.on('all', () => loop.changed())
+    let timer: NodeJS.Timeout | undefined
+    watcher.on('all', () => {
+      clearTimeout(timer)
+      timer = setTimeout(() => loop.changed(), quietMs)
+    })
     const stopHandling = runtime.onInterrupt(() => loop.end())
     try {
       await loop.run()
     } finally {
       stopHandling()
+      clearTimeout(timer)
       await watcher.close()
     }
   }

@@ -37,7 +37,9 @@ async function parseProject(text: string, path: string): Promise<ProjectFile> {
     throw usageError(`${path} is no YAML: ${(error as Error).message}`)
   }
   if (typeof value !== 'object' || value === null || !('layout' in value))
-    throw usageError(`${path} has no "layout": write "layout: 1" as its first line, or make it by "pas init".`)
+    throw usageError(
+      `${path} has no "layout": write "layout: 1" as its first line, or remove it and make a new one by "pas init".`,
+    )
   const file = value as ProjectFile
   if (file.layout !== 1)
     throw usageError(

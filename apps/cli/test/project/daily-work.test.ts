@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
-import { join, resolve } from 'node:path'
+import { dirname, join, resolve } from 'node:path'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { parse } from 'yaml'
@@ -307,6 +307,55 @@ test('dev runs what is saved as a draft, tells faults, and leaves the server as 
     const { id } = await system.client.processes.get(name)
     const running = await system.client.executions.list({ processId: id, status: 'RUNNING' }).toArray()
     return running.length
+  }
+})
+
+test('dev ends where there is no such process', async () => {
+  await using workspace = await Workspace.make(system)
+  expect(await workspace.pas('dev', 'nope')).toMatchObject({
+    code: 2,
+    stderr: expect.stringContaining('There is no folder processes/nope'),
+  })
+})
+
+test('dev runs once what is saved at once', async () => {
+  const slug = unique('dev')
+  await using workspace = await pushed(system, slug, 'return 1\n')
+  const child = workspace.start('dev', slug)
+  let printed = ''
+  child.stdout!.on('data', (chunk: Buffer) => (printed += chunk.toString()))
+  await expect.poll(() => printed).toBe('1\n')
+  await Promise.all([
+    workspace.write(path(slug), 'return 2\n'),
+    workspace.write(path(slug, 'process.yaml'), 'tags: [two]\n'),
+  ])
+  await expect.poll(() => printed).toBe('1\n2\n')
+  child.kill('SIGINT')
+  await once(child, 'exit')
+  const { id } = await system.client.processes.get(slug)
+  expect(await system.client.executions.list({ processId: id }).toArray()).toHaveLength(2)
+})
+
+test('init names the context as --context or --name does, and says what to do with a pas.yaml that is none', async () => {
+  await using workspace = await Workspace.make(system)
+  await workspace.write('pas.yaml', '{}\n')
+  const target = ['--url', system.host, '--team', system.team]
+  const known = { url: system.host, team: system.team }
+  const contexts = join(workspace.env['XDG_CONFIG_HOME']!, 'pas/contexts.json')
+  await mkdir(dirname(contexts), { recursive: true })
+  await writeFile(contexts, JSON.stringify({ contexts: { stored: known } }))
+  expect(await workspace.pas('init', ...target)).toMatchObject({
+    code: 2,
+    stderr: expect.stringContaining('remove it and make a new one by "pas init"'),
+  })
+  for (const [option, name] of [['--context', 'staging'], ['--name', 'test'], [], ['--context', 'stored']]) {
+    await workspace.remove('pas.yaml')
+    const args = name === 'stored' ? [] : target
+    expect(await workspace.pas('init', ...args, ...(option ? [option, name!] : []))).toMatchObject({ code: 0 })
+    expect(parse((await workspace.read('pas.yaml'))!)).toEqual({
+      layout: 1,
+      contexts: { [name ?? 'prod']: known },
+    })
   }
 })
 
