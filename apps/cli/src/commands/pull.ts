@@ -30,9 +30,7 @@ export function register(program: Command, runtime: Runtime): void {
     .description(
       `Take into the files what was changed on the server.
 
-Changes of both sides are merged. Where both have changed the same, the file stays, what the server has is written beside it
-(main.js.remote), and it ends with 3: merge by hand and remove that file, or choose a side. What git does not have is never
-overwritten.`,
+Changes of both sides are merged. Where both have changed the same, the file stays, what the server has is written beside it (main.js.remote), and it ends with 3: merge by hand and remove that file, or choose a side. What git does not have is never overwritten.`,
     )
     .addOption(new Option('--theirs', 'where both have changed the same, take what the server has').conflicts('ours'))
     .addOption(new Option('--ours', 'where both have changed the same, keep what is here').conflicts('theirs'))

@@ -20,8 +20,7 @@ export function register(program: Command, runtime: Runtime): void {
     .description(
       `Publish the processes and modules of this repository that have changed since the last release, all under one tag.
 
-With --alias, their alias leads to them once all are published. Files and server must be the same: push first. A release that was
-cut goes on when it is repeated.`,
+With --alias, their alias leads to them once all are published. Files and server must be the same: push first. A release that was cut goes on when it is repeated.`,
     )
     .option(
       '--alias <name>',

@@ -23,8 +23,7 @@ export function register(program: Command, runtime: Runtime): void {
     .description(
       `Run a process, or a file that is not saved.
 
-The value goes to stdout, the log to stderr. Ctrl-C kills the run and waits for its end; the second Ctrl-C leaves.
-Ends with 0 for FINISHED, 5 for ERROR, KILLED and REJECTED.`,
+The value goes to stdout, the log to stderr. Ctrl-C kills the run and waits for its end; the second Ctrl-C leaves. Ends with 0 for FINISHED, 5 for ERROR, KILLED and REJECTED.`,
     )
   withParameters(command)
     .option('--tag <tag>', 'the version to run: its tag, its id or an alias')

@@ -20,8 +20,7 @@ export function register(program: Command, runtime: Runtime): void {
   const command = program
     .command('types')
     .description(
-      `Write what editors complete and check by: schemas/ for the files of this repository, types/ with svc and with the
-parameters of each process.`,
+      `Write what editors complete and check by: schemas/ for the files of this repository, types/ with svc and with the parameters of each process.`,
     )
     .action(types)
   examples(command, 'pas types')
