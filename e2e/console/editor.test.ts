@@ -61,6 +61,24 @@ test('the form of the parameters is that of the schema, and says what is wrong b
   await context.close()
 })
 
+test('a second run follows the first, and the editor is left after it', async () => {
+  const { slug } = await make('Run twice', { sourceCode: "return 'words ' + 1" })
+  const { context, page, complaints } = await visit(browser)
+  await page.goto(at(`/processes/${slug}/edit`))
+  const editor = page.getByRole('textbox', { name: /^Source of/ })
+  for (const turn of [1, 2]) {
+    await editor.focus()
+    await page.keyboard.press('Control+a')
+    await page.keyboard.insertText(`return 'words ' + ${turn}`)
+    await page.keyboard.press('Control+Enter')
+    await page.getByRole('region', { name: 'Outcome' }).getByText(`words ${turn}`).waitFor()
+  }
+  await page.getByRole('link', { name: 'Versions', exact: true }).click()
+  await page.getByText('No versions yet').waitFor()
+  expect(complaints).toEqual([])
+  await context.close()
+})
+
 test('what two have changed is shown in three sides, and nothing is lost', async () => {
   const { id, slug } = await make('Contested')
   const { context, page } = await visit(browser)

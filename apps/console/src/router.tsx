@@ -7,12 +7,13 @@ import {
   type AnyRoute,
 } from '@tanstack/react-router'
 import { HomePage } from './pages/home/home-page.tsx'
-import { Fault, Loading } from './parts/page-states.tsx'
+import { Loading } from './parts/page-states.tsx'
 import type { CurlCall } from './rules/read-curl.ts'
 import { Root } from './shell/root.tsx'
 import { Frame } from './shell/frame.tsx'
 import { FirstTeam } from './shell/first-team.tsx'
 import { NoSuchPage } from './shell/no-such-page.tsx'
+import { FailedPage } from './shell/failed-page.tsx'
 import { FindExecution } from './shell/find-execution.tsx'
 
 /** What stands behind the `?` of an address, as the pages keep it: tab, filters, cursor, what is compared. */
@@ -112,7 +113,7 @@ export const router = createRouter({
   defaultPreload: 'intent',
   scrollRestoration: true,
   defaultPendingComponent: () => <Loading what="page" />,
-  defaultErrorComponent: ({ error, reset }) => <Fault error={error as Error} onRetry={reset} />,
+  defaultErrorComponent: ({ error }) => <FailedPage error={error as Error} />,
 })
 
 declare module '@tanstack/react-router' {

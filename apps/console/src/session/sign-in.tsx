@@ -87,7 +87,11 @@ function Overlay({ children }: { children: ReactNode }) {
     if (element.current?.open === false) element.current.showModal()
   }, [])
   // Not with the layout: the page has to be at hand again before it can have the focus.
-  useEffect(() => () => (before instanceof HTMLElement ? before.focus() : undefined), [before])
+  useEffect(() => {
+    return () => {
+      if (before instanceof HTMLElement) before.focus()
+    }
+  }, [before])
   return (
     <dialog
       ref={element}

@@ -25,6 +25,10 @@ export default function Palette({ team, text, onClose }: PaletteProps) {
   )
 }
 
+function showItem(element: HTMLElement | null): void {
+  element?.scrollIntoView({ block: 'nearest' })
+}
+
 function Search({ team, text: textAtFirst, onClose }: PaletteProps) {
   const navigate = useNavigate()
   const listId = useId()
@@ -94,7 +98,7 @@ function Search({ team, text: textAtFirst, onClose }: PaletteProps) {
           return (
             <button
               key={item.key}
-              ref={index === current ? (element) => element?.scrollIntoView({ block: 'nearest' }) : undefined}
+              ref={index === current ? showItem : undefined}
               id={`${listId}-${index}`}
               type="button"
               role="option"

@@ -13,7 +13,9 @@ interface Numbered {
 /** What the process returned; the focus goes to it, so that it is read out. */
 export function FormResult({ value }: { value: unknown }) {
   const place = useRef<HTMLDivElement>(null)
-  useEffect(() => place.current?.focus(), [])
+  useEffect(() => {
+    place.current?.focus()
+  }, [])
   return (
     <div ref={place} tabIndex={-1} className={styles.result}>
       <h2>Sent</h2>

@@ -48,7 +48,9 @@ function Outcome({ team, execution, onLine }: OutcomeProps) {
     if (isOver) void queries.invalidateQueries({ queryKey: executionKeys.one(team, id), exact: true })
   }, [isOver, queries, team, id])
   const place = useRef<HTMLElement>(null)
-  useEffect(() => place.current?.scrollIntoView({ block: 'nearest' }), [])
+  useEffect(() => {
+    place.current?.scrollIntoView({ block: 'nearest' })
+  }, [])
   const ran = ranMs(execution, useNow())
   const linkTo = (place: { file: string; line: number; text: string }) => (
     <Place team={team} execution={execution} onLine={onLine} isInLog {...place} />
