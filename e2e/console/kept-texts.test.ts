@@ -54,6 +54,47 @@ test.each(kinds)(
   },
 )
 
+test('what is written and not saved is back at once on a change of tabs, and an open offer is not overwritten', async () => {
+  const made = await client.post<{ id: string; slug: string }>('/processes', {
+    name: 'kept through tabs',
+    sourceCode: '// first',
+  })
+  expect(made.status, made.text).toBe(201)
+  const { context, page, complaints } = await visit(browser)
+  const editor = page.getByRole('textbox', { name: /^Source of/ })
+  const write = async (text: string) => {
+    await editor.focus()
+    await page.keyboard.press('Control+a')
+    await page.keyboard.insertText(text)
+    await page.getByText('Unsaved, kept in this browser').waitFor()
+  }
+  const offer = page.getByText('There is unsaved text of yours')
+  await page.goto(at(`/processes/${made.body.slug}/edit`))
+  await write('// second')
+  for (const text of ['// second', '// third']) {
+    await write(text)
+    await page.getByRole('link', { name: 'Versions', exact: true }).click()
+    await page.getByText('No versions yet').waitFor()
+    await page.getByRole('link', { name: 'Edit', exact: true }).click()
+    await editor.waitFor()
+    expect(await editor.textContent()).toBe(text)
+    expect(await offer.count()).toBe(0)
+  }
+  await page.reload()
+  await offer.waitFor()
+  await write('// fourth')
+  await page.reload()
+  await page.getByRole('button', { name: 'Go on with it' }).click()
+  await expect.poll(() => editor.textContent()).toBe('// fourth')
+  await page.reload()
+  await page.getByRole('button', { name: 'Forget it' }).click()
+  await page.reload()
+  await page.getByRole('button', { name: 'Go on with it' }).click()
+  await expect.poll(() => editor.textContent()).toBe('// third')
+  expect(complaints).toEqual([])
+  await context.close()
+})
+
 test('what is written and not saved is there after the browser has crashed', async () => {
   const made = await client.post<{ id: string; slug: string }>('/processes', {
     name: 'kept through a crash',

@@ -1,6 +1,6 @@
 import { useEffect, useRef, useState } from 'react'
 import { follow, isOffered, isUnsaved, type Edit, type KeptText, type Stored } from '../rules/unsaved.ts'
-import { forgetText, keepText, keptText, type FoundText } from '../session/kept-texts.ts'
+import { forgetText, keepText, keptText, textOfThisPage, type FoundText } from '../session/kept-texts.ts'
 import { useSession } from '../session/session-context.ts'
 import { useToast } from '../shell/toasts.tsx'
 
@@ -22,25 +22,25 @@ export interface Editing {
   dropOffer: () => void
 }
 
-/** The edit of a source, of the process or module of this id: it follows what is stored as long as nothing is lost by it, and is kept here until it is saved. */
+/** The edit of a source, of the process or module of this id: it follows what is stored as long as nothing is lost by it, and is kept here until it is saved. What is offered is of another page, and stays until it is answered. */
 export function useEdit(team: string, id: string, stored: Stored): Editing {
   const session = useSession()
   const person = session.clientId ?? session.name
   const say = useToast()
-  const [edit, setEdit] = useState<Edit>({ text: stored.text, base: stored })
+  const [edit, setEdit] = useState<Edit>(() => {
+    const { text, base } = textOfThisPage(person, team, id) ?? { text: stored.text, base: stored }
+    return { text, base }
+  })
   const followed = follow(edit, stored)
   if (followed !== edit) setEdit(followed)
 
   const [kept, setKept] = useState<Edit>()
   const [offer, setOffer] = useState<FoundText>()
-  const [hasLooked, setLooked] = useState(false)
   useEffect(() => {
     let isGone = false
     keptText(person, team, id)
       .then((found) => {
-        if (isGone) return
-        setOffer(found)
-        setLooked(true)
+        if (!isGone) setOffer(found)
       })
       .catch((error: unknown) => say(failure(error)))
     return () => {
@@ -49,13 +49,10 @@ export function useEdit(team: string, id: string, stored: Stored): Editing {
   }, [person, team, id, say])
 
   const offered = isOffered(offer, stored) && offer.text !== edit.text ? offer : undefined
-  const hasOffer = offered !== undefined
   // What the last keys wrote is kept when the page is left before its time.
   const waiting = useRef<() => void>(undefined)
   useEffect(() => () => waiting.current?.(), [person, team, id])
   useEffect(() => {
-    // What is offered is not overwritten by a text that nobody has changed.
-    if (!hasLooked || (hasOffer && !isUnsaved(edit))) return undefined
     const text = isUnsaved(edit) ? { ...edit, at: new Date().toISOString() } : undefined
     const keep = () => {
       waiting.current = undefined
@@ -69,7 +66,7 @@ export function useEdit(team: string, id: string, stored: Stored): Editing {
       clearTimeout(timer)
       waiting.current = undefined
     }
-  }, [person, team, id, edit, hasLooked, hasOffer, say])
+  }, [person, team, id, edit, say])
 
   /** An offer that is answered does not come again; one that is taken is kept as this page's before it is forgotten. */
   const answer = async (found: FoundText, isTaken: boolean) => {
