@@ -16,7 +16,7 @@ interface Props {
 export function Dialog({ title, isOpen, onClose, isWide = false, children }: Props) {
   const element = useRef<HTMLDialogElement>(null)
   useEffect(() => {
-    if (isOpen && element.current?.open === false) element.current.showModal()
+    if (isOpen && element.current?.open === false) open(element.current)
     if (!isOpen) element.current?.close()
   }, [isOpen])
   // Where it is unmounted while it is open: only closing gives the focus back, and only while it is in the document.
@@ -45,6 +45,13 @@ export function Dialog({ title, isOpen, onClose, isWide = false, children }: Pro
       )}
     </dialog>
   )
+}
+
+/** Opens a dialog at the field that it begins with, or at its first one: browsers would choose the button that closes it. */
+function open(dialog: HTMLDialogElement): void {
+  dialog.showModal()
+  if (dialog.querySelector('[autofocus]') === null)
+    dialog.querySelector<HTMLElement>(':is(input, select, textarea):enabled')?.focus()
 }
 
 /** The buttons at the end of a dialog's form. */
