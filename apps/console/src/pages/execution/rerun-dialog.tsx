@@ -117,10 +117,9 @@ interface TagProps {
 function TagField({ team, execution, tag, setTag, fault }: TagProps) {
   const { data: targets = [] } = useRunTargets(team, execution.processId)
   const listId = useId()
-  const ofFirst = execution.tag ?? execution.versionId ?? 'the source at that time'
   return (
     <>
-      <Field label="Version, tag or alias" hint={`Empty: as before (${ofFirst})`} fault={fault}>
+      <Field label="Version, tag or alias" hint={`Empty: ${codeOfRerun(execution)}`} fault={fault}>
         <input list={listId} value={tag} onChange={(event) => setTag(event.target.value)} />
       </Field>
       <datalist id={listId}>
@@ -132,6 +131,12 @@ function TagField({ team, execution, tag, setTag, fault }: TagProps) {
       </datalist>
     </>
   )
+}
+
+/** What the service runs again where nothing else is asked for. */
+function codeOfRerun({ trial, tag, versionId }: Execution): string {
+  if (trial) return 'the source that was tried'
+  return versionId === undefined ? 'the current source' : `the version that ran (${tag ?? versionId})`
 }
 
 function KeptSets({ kept, onChoose }: { kept: readonly string[]; onChoose: (text: string) => void }) {

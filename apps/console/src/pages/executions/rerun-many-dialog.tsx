@@ -59,7 +59,7 @@ export function RerunManyDialog({ team, ids, isOpen, onClose }: Props) {
         all.mutate(stop.current)
       }}
     >
-      Each starts again with its parameters and of its version.
+      Each starts again with its parameters and the version that ran; those of no version run the current source.
       {done > 0 && (
         <p role="status">
           {done} of {ids.length} are started.
