@@ -39,7 +39,7 @@ test('a chart tells no figures before its answer', async () => {
   })
   await page.goto(at('/executions'))
   await page.getByRole('link', { name: 'Failing order' }).first().waitFor()
-  const figures = page.getByText(/of them not finished/)
+  const figures = page.getByText(/of them failed/)
   expect(await figures.count()).toBe(0)
   answer()
   await figures.waitFor()
@@ -82,6 +82,18 @@ test.each([
   await page.getByRole('heading', { level: 1, name: `There is no such ${what}` }).waitFor()
   await page.getByRole('alert').waitFor()
   expect(await page.title()).toBe(`There is no such ${what} · Console`)
+  await context.close()
+})
+
+test('a dialog begins in its first field: a name and Enter make a process', async () => {
+  const { context, page } = await visit(browser)
+  await page.goto(at('/processes'))
+  await page.getByRole('button', { name: 'New process' }).click()
+  const name = page.getByRole('dialog').getByLabel('Name')
+  await expect.poll(() => name.evaluate((field) => field === document.activeElement)).toBe(true)
+  await page.keyboard.type('Made by Enter')
+  await page.keyboard.press('Enter')
+  await page.getByRole('heading', { name: 'Made by Enter', level: 1 }).waitFor()
   await context.close()
 })
 

@@ -41,10 +41,11 @@ export function ExecutionsChart({ team, search, processId, isWaiting, onChange }
       total: { ended: sum(ended), failed: sum(failed) },
       series: [
         { name: 'Ended', color: '--good', values: ended },
-        { name: 'Not finished', color: '--bad', values: failed },
+        { name: 'Failed', color: '--bad', values: failed },
       ],
     }
   }, [statistics.data])
+  const isSearched = (search.q ?? search.name) !== undefined
   const narrow = (fromMs: number, toMs: number) =>
     onChange({ from: new Date(fromMs).toISOString(), to: new Date(toMs).toISOString() })
   return (
@@ -66,7 +67,8 @@ export function ExecutionsChart({ team, search, processId, isWaiting, onChange }
         )}
         {statistics.data && (
           <span className={styles.soft}>
-            {total.ended.toLocaleString('en')} ended, {total.failed.toLocaleString('en')} of them not finished
+            {total.ended.toLocaleString('en')} ended, {total.failed.toLocaleString('en')} of them failed
+            {isSearched && '; counted without the search'}
           </span>
         )}
       </div>

@@ -19,7 +19,7 @@ export function DayChart({ team }: { team: string }) {
       times: points.map(({ at }) => Date.parse(at)),
       series: [
         { name: 'Ended', color: '--good', values: points.map(({ finished }, at) => finished + (failed[at] ?? 0)) },
-        { name: 'Not finished', color: '--bad', values: failed },
+        { name: 'Failed', color: '--bad', values: failed },
       ],
     }
   }, [data])

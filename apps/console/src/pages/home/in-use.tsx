@@ -38,7 +38,7 @@ export function InUse({ team }: { team: string }) {
           {slots === 0 ? <span className={styles.bad}>no runner</span> : (free ?? '–')}
           {slots !== undefined && slots > 0 && <small> free</small>}
         </Figure>
-        <Figure name="Ended in 24 hours" note={failed !== undefined && <NotFinished {...{ team, failed, ended }} />}>
+        <Figure name="Ended in 24 hours" note={failed !== undefined && <Failed {...{ team, failed, ended }} />}>
           {ended?.toLocaleString('en') ?? '–'}
         </Figure>
       </dl>
@@ -46,12 +46,12 @@ export function InUse({ team }: { team: string }) {
   )
 }
 
-function NotFinished({ team, failed, ended = 0 }: { team: string; failed: number; ended?: number }) {
-  if (failed === 0) return 'all of them finished'
+function Failed({ team, failed, ended = 0 }: { team: string; failed: number; ended?: number }) {
+  if (failed === 0) return 'none failed'
   return (
     <>
       <Link to="/t/$team/executions" params={{ team }} search={{ status: 'ERROR,KILLED,REJECTED' }}>
-        {failed.toLocaleString('en')} not finished
+        {failed.toLocaleString('en')} failed
       </Link>
       , {((failed / ended) * 100).toFixed(failed < ended / 100 ? 1 : 0)}&nbsp;%
     </>
