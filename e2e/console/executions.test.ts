@@ -1,8 +1,12 @@
 import type { Browser } from 'playwright-core'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { Client } from '../client/client.ts'
+import type { Process } from '../client/records.ts'
 import { at, openBrowser, picture, subject, visit } from './browser.ts'
 
 const { failed, failing, finished } = subject.scene
+
+const client = new Client({ host: subject.host, team: subject.team, accessToken: subject.accessToken })
 
 let browser: Browser
 beforeAll(async () => {
@@ -24,6 +28,43 @@ test('the source of a failed execution has the failing line marked, and the erro
     .click()
   await marked.waitFor()
   expect(await marked.allTextContents()).toEqual(['return order.total'])
+  await context.close()
+})
+
+test('where the source was changed since, an execution says how sources are kept, and a rerun what it runs', async () => {
+  const { id, slug } = (await client.post<Process>('/processes', { name: 'Rewritten', sourceCode: 'return 1' })).body
+  const version = (await client.post<{ id: string }>(`/processes/${id}/versions`, { tag: 'v7' })).body
+  const run = async (input: object) =>
+    (await client.post<{ executionId: string }>(`/processes/${slug}/execute`, input)).body.executionId
+  const [ofSource, ofVersion] = [await run({}), await run({ tag: 'v7' })]
+  expect(version.id).toBeDefined()
+  await client.patch(`/processes/${id}`, { sourceCode: 'return 2' })
+
+  const { context, page } = await visit(browser)
+  await page.goto(at(`/executions/${ofSource}?tab=source`))
+  await page.getByRole('heading', { name: 'The source that ran is not kept' }).waitFor()
+  await picture(page, 'source-not-kept')
+  expect(await page.getByRole('button', { name: 'Try again' }).count()).toBe(0)
+  await page.getByRole('button', { name: 'Rerun…' }).click()
+  await page.getByText('Empty: the current source', { exact: true }).waitFor()
+  await page.goto(at(`/executions/${ofVersion}`))
+  await page.getByRole('button', { name: 'Rerun…' }).click()
+  await page.getByText('Empty: the version that ran (v7)').waitFor()
+  await context.close()
+})
+
+test('what has not finished is called failed, and a chart beside a search says that it counts without it', async () => {
+  const { context, page } = await visit(browser)
+  await page.goto(at(''))
+  await page
+    .getByRole('link', { name: /^\d+ failed$/ })
+    .first()
+    .waitFor()
+  await page.getByRole('columnheader', { name: 'Failed' }).first().waitFor({ state: 'attached' })
+  expect(await page.getByText(/not finished/i).count()).toBe(0)
+  await page.goto(at('/executions?q=4711'))
+  await page.getByText(/of them failed; counted without the search/).waitFor()
+  await picture(page, 'executions-searched')
   await context.close()
 })
 

@@ -97,27 +97,32 @@ export const useWaiting = (team: string, id: string, mayWait: boolean) =>
     refetchInterval: 2000,
   })
 
-/** The source that an execution has run; it stays what it is. */
+/** The source that an execution has run, `null` where it is not kept. */
 export const useExecutionSource = (team: string, id: string, isWanted = true) =>
   useQuery({
     queryKey: executionKeys.part(team, id, 'source'),
-    queryFn: () => dataOf(apiOf(team).GET('/executions/{id}/source', { params: { path: { id } } })),
+    queryFn: () =>
+      orNull('source_not_kept', dataOf(apiOf(team).GET('/executions/{id}/source', { params: { path: { id } } }))),
     enabled: isWanted,
     staleTime: Infinity,
   })
+
+/** An answer, or `null` where the service refuses with this code. */
+async function orNull<T>(code: string, answer: Promise<T>): Promise<T | null> {
+  try {
+    return await answer
+  } catch (error) {
+    if (error instanceof ProblemError && error.problem.code === code) return null
+    throw error
+  }
+}
 
 /** The webhook request that started an execution, `null` where none did. */
 export const useExecutionRequest = (team: string, id: string, isWanted = true) =>
   useQuery({
     queryKey: executionKeys.part(team, id, 'request'),
-    queryFn: async () => {
-      try {
-        return await dataOf(apiOf(team).GET('/executions/{id}/request', { params: { path: { id } } }))
-      } catch (error) {
-        if (error instanceof ProblemError && error.problem.code === 'no_request') return null
-        throw error
-      }
-    },
+    queryFn: () =>
+      orNull('no_request', dataOf(apiOf(team).GET('/executions/{id}/request', { params: { path: { id } } }))),
     enabled: isWanted,
     staleTime: Infinity,
   })

@@ -9,17 +9,22 @@ export function ComparedSources({ team, before, after }: { team: string; before:
   const second = useExecutionSource(team, after)
   return (
     <Answer of={first} what="source">
-      {({ sourceCode, programmingLanguage }) => (
+      {(one) => (
         <Answer of={second} what="source">
           {(other) =>
-            sourceCode === other.sourceCode ? (
+            one === null || other === null ? (
+              <p>
+                The source of {one !== null ? 'the second' : other === null ? 'both' : 'the first'} is not kept: it was
+                changed since. Runs of versions keep theirs.
+              </p>
+            ) : one.sourceCode === other.sourceCode ? (
               <p>The same in both</p>
             ) : (
               <Diff
-                before={sourceCode}
+                before={one.sourceCode}
                 after={other.sourceCode}
                 names={['First', 'Second']}
-                language={codeLanguageOf(programmingLanguage)}
+                language={codeLanguageOf(one.programmingLanguage)}
               />
             )
           }

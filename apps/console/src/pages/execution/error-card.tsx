@@ -9,7 +9,7 @@ export function ErrorCard({ team, execution }: { team: string; execution: Execut
   const { id, error, timeline, status } = execution
   const frames = error?.frames ?? []
   const source = useExecutionSource(team, id, frames.length > 0)
-  const place = source.data && faultPlace(frames, execution.processSlug, source.data)
+  const place = source.data ? faultPlace(frames, execution.processSlug, source.data) : undefined
   const text =
     place &&
     (source.data?.modules.find(({ name }) => name === nameOf(place.file))?.sourceCode ?? source.data?.sourceCode)

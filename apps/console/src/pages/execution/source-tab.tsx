@@ -1,7 +1,7 @@
 import { Link, useSearch } from '@tanstack/react-router'
 import { useExecutionSource, type Execution } from '../../api/queries/executions.ts'
 import { CodeEditor } from '../../parts/code-editor.tsx'
-import { Answer } from '../../parts/page-states.tsx'
+import { Answer, Empty } from '../../parts/page-states.tsx'
 import { Tabs } from '../../parts/tabs.tsx'
 import { faultPlace, nameOf } from '../../rules/code-frame.ts'
 import { codeLanguageOf } from '../../rules/languages.ts'
@@ -16,7 +16,9 @@ export function SourceTab({ team, execution }: { team: string; execution: Execut
   const { file, line } = useSearch({ from: ROUTE })
   return (
     <Answer of={source} what="source">
-      {({ modules, sourceCode, digest, versionId, programmingLanguage }) => {
+      {(data) => {
+        if (data === null) return <SourceNotKept team={team} execution={execution} />
+        const { modules, sourceCode, digest, versionId, programmingLanguage } = data
         const fault = faultPlace(error?.frames ?? [], slug, { programmingLanguage, modules })
         const named = typeof file === 'string' ? nameOf(file) : fault === undefined ? slug : nameOf(fault.file)
         const module = modules.find(({ name }) => name === named)
@@ -55,5 +57,20 @@ export function SourceTab({ team, execution }: { team: string; execution: Execut
         )
       }}
     </Answer>
+  )
+}
+
+function SourceNotKept({ team, execution: { processSlug: slug, versionId } }: { team: string; execution: Execution }) {
+  return (
+    <Empty title="The source that ran is not kept">
+      <p>
+        {versionId === undefined
+          ? 'The process or one of its modules was changed since. Publish a version and run that to keep the source.'
+          : 'Its version is gone.'}
+      </p>
+      <Link to="/t/$team/processes/$slug/versions" params={{ team, slug }}>
+        Versions of the process
+      </Link>
+    </Empty>
   )
 }
