@@ -21,6 +21,15 @@ describe('a log', () => {
     expect(store.asText()).toBe('T ERROR a\nb\nT INFO c')
   })
 
+  it('knows its limit where it was cut', () => {
+    const store = new LogStore()
+    store.append([entry('a')])
+    expect(store.limit).toBeUndefined()
+    const message = 'The log has reached its limit (10000 lines, 1000000 characters): the rest was dropped'
+    store.append([{ timestamp: 'T', level: 'WARNING', message }])
+    expect(store.limit).toEqual({ lines: 10_000, characters: 1_000_000 })
+  })
+
   it('keeps the numbers of its lines where only some levels are shown', () => {
     const store = new LogStore()
     store.append([entry('0'), entry('1', 'ERROR'), entry('2'), entry('3', 'ERROR')])

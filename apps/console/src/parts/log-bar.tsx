@@ -29,6 +29,7 @@ interface Props {
 /** What can be done with a log: search, levels, follow, wrap, link, download. */
 export function LogBar(props: Props) {
   const { wanted, setWanted, found, goTo, searchField, isFollowing, setFollowing, isWrapped, setWrapped } = props
+  const none = props.store.limit === undefined ? 'none' : 'none in the lines that were kept'
   return (
     <div className={styles.bar}>
       <span className={styles.search} role="search">
@@ -46,7 +47,7 @@ export function LogBar(props: Props) {
           }}
         />
         <span className={styles.found} aria-live="polite">
-          {wanted !== '' && (found.of === 0 ? 'none' : `${found.at + 1} of ${found.of.toLocaleString('en')}`)}
+          {wanted !== '' && (found.of === 0 ? none : `${found.at + 1} of ${found.of.toLocaleString('en')}`)}
         </span>
         <Button look="quiet" aria-label="Previous match" disabled={found.of === 0} onClick={() => goTo(-1)}>
           <icons.left />
@@ -69,8 +70,14 @@ export function LogBar(props: Props) {
         Wrap
       </Button>
       <CopyLink {...props} />
-      <Button look="quiet" disabled={props.size === 0} onClick={() => saveAs(props.fileName, asFile(props.store))}>
-        <icons.download /> Download
+      <Button
+        look="quiet"
+        aria-label="Download"
+        title="Download"
+        disabled={props.size === 0}
+        onClick={() => saveAs(props.fileName, asFile(props.store))}
+      >
+        <icons.download />
       </Button>
     </div>
   )

@@ -2,6 +2,7 @@ import { useVirtualizer } from '@tanstack/react-virtual'
 import { useEffect, useEffectEvent, useMemo, useRef, useState, type KeyboardEvent, type ReactNode } from 'react'
 import type { LineRange } from '../rules/line-range.ts'
 import { LOG_LEVELS, placeOf, shownLines, type LogLevel, type LogStore } from '../rules/log-store.ts'
+import layout from './layout.module.css'
 import { LogBar } from './log-bar.tsx'
 import { LogLineRow } from './log-line-row.tsx'
 import { ScrollRegion } from './scroll-region.tsx'
@@ -124,6 +125,12 @@ export function LogView({ store, isGrowing = false, fileName, range, onRange, li
         {...{ isWrapped, setWrapped, fileName, range, searchField, goTo }}
         found={{ at: current, of: matches.length }}
       />
+      {store.limit !== undefined && (
+        <p role="status" className={layout.notice}>
+          This log ends at its limit of {store.limit.lines.toLocaleString('en')} lines or{' '}
+          {store.limit.characters.toLocaleString('en')} characters. Later lines were dropped.
+        </p>
+      )}
       <ScrollRegion
         label="Log"
         ref={scroller}

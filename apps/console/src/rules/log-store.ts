@@ -16,10 +16,21 @@ export interface LogLine {
   timestamp: string
 }
 
+/** How much of a log is kept. */
+export interface LogLimit {
+  lines: number
+  characters: number
+}
+
+/** What the service writes in place of the lines beyond the limit. */
+const CUT = /^The log has reached its limit \((\d+) lines, (\d+) characters\): the rest was dropped$/
+
 /** The lines of a log in the order in which they came. It only grows; `version` is another one after each growth. */
 export class LogStore {
   readonly #lines: LogLine[] = []
   readonly #listeners = new Set<() => void>()
+  /** Where the log was cut: what it was cut at. */
+  limit: LogLimit | undefined
   readonly counts: Record<LogLevel, number> = { DEBUG: 0, INFO: 0, WARNING: 0, ERROR: 0 }
 
   get size(): number {
@@ -34,6 +45,8 @@ export class LogStore {
     if (entries.length === 0) return
     for (const { timestamp, level, message } of entries) {
       this.counts[level] += 1
+      const cut = level === 'WARNING' ? CUT.exec(message) : null
+      if (cut !== null) this.limit = { lines: Number(cut[1]), characters: Number(cut[2]) }
       if (!message.includes('\n')) {
         this.#lines.push({ text: message, level, timestamp })
         continue
