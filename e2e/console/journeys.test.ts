@@ -252,3 +252,29 @@ test('[ and ] lead to the runs beside one in the list that it was opened from', 
   await page.keyboard.press('[')
   await page.waitForURL(new RegExp(newer))
 })
+
+test('j and Enter open a process of the list', async () => {
+  await open('/processes', 'Processes')
+  const first = page.getByRole('table', { name: 'Processes' }).locator('tbody tr').first()
+  await first.waitFor()
+  const name = (await first.getByRole('link').first().textContent()) ?? ''
+  await page.keyboard.press('j')
+  await page.keyboard.press('Enter')
+  await page.getByRole('heading', { name, level: 1 }).waitFor()
+})
+
+test('what is typed before the palette is there stands in it', async () => {
+  await open('', 'Home')
+  let load = (): void => undefined
+  const held = new Promise<void>((resolve) => (load = resolve))
+  await page.route('**/assets/palette-*.js', async (route) => {
+    await held
+    await route.continue()
+  })
+  await page.keyboard.press('Control+k')
+  await page.keyboard.type('gree')
+  load()
+  const field = page.getByRole('combobox')
+  await field.waitFor()
+  expect(await field.inputValue()).toBe('gree')
+})

@@ -31,6 +31,13 @@ export function Commands({ team }: { team: string }) {
       setOpen(open === 'palette' ? undefined : 'palette')
       return
     }
+    const isPaletteComing = open === 'palette' && document.querySelector('dialog[open]') === null
+    if (isPaletteComing && event.key.length === 1 && !event.ctrlKey && !event.metaKey) {
+      // What is typed before the palette is loaded is meant for it.
+      event.preventDefault()
+      setPasted(pasted + event.key)
+      return
+    }
     if (!isSingleKey(event)) return
     const place =
       event.timeStamp - goSince < LETTER_MS && goSince > 0

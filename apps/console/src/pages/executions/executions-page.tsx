@@ -8,6 +8,7 @@ import { Answer, Empty } from '../../parts/page-states.tsx'
 import { Page } from '../../parts/page.tsx'
 import { Pager } from '../../parts/pager.tsx'
 import { useKeys } from '../../parts/use-keys.ts'
+import { useRowKeys } from '../../parts/use-row-keys.ts'
 import { filtersOf, readSearch, type ExecutionsSearch } from '../../rules/execution-filters.ts'
 import { isEnd } from '../../rules/executions.ts'
 import { useMay } from '../../session/session-context.ts'
@@ -98,15 +99,12 @@ interface RowsProps {
 function Rows({ team, rows, selected, setSelected }: RowsProps) {
   const navigate = useNavigate()
   const mayRun = useMay('run')
-  const [chosenId, setChosenId] = useState<string>()
+  const chosenId = useRowKeys(
+    rows.map(({ id }) => id),
+    (executionId) => void navigate({ to: '/t/$team/executions/$executionId', params: { team, executionId } }),
+  )
   const [asked, setAsked] = useState<{ what: 'kill' | 'rerun'; ids: readonly string[] }>()
-  const chosen = rows.findIndex(({ id }) => id === chosenId)
   const meant = selected.size > 0 ? rows.filter(({ id }) => selected.has(id)) : rows.filter(({ id }) => id === chosenId)
-  const move = (step: number) => {
-    const next = rows[Math.min(rows.length - 1, Math.max(0, chosen + step))]
-    setChosenId(next?.id)
-    if (next !== undefined) document.getElementById(`row-${next.id}`)?.scrollIntoView({ block: 'nearest' })
-  }
   const ask = (what: 'kill' | 'rerun') => {
     const ids = meant.filter(({ status }) => what === 'rerun' || !isEnd(status)).map(({ id }) => id)
     if (!mayRun || ids.length === 0) return false
@@ -119,13 +117,6 @@ function Rows({ team, rows, selected, setSelected }: RowsProps) {
     setSelected(next)
   }
   useKeys({
-    j: () => move(1),
-    k: () => move(-1),
-    Enter: () => {
-      const isOnControl = document.activeElement?.matches('a, button, input, summary') === true
-      if (chosenId === undefined || isOnControl) return false
-      return void navigate({ to: '/t/$team/executions/$executionId', params: { team, executionId: chosenId } })
-    },
     x: () => ask('kill'),
     r: () => ask('rerun'),
     s: () => (chosenId === undefined ? false : turn(chosenId)),

@@ -1,4 +1,4 @@
-import { Link } from '@tanstack/react-router'
+import { Link, useNavigate } from '@tanstack/react-router'
 import { useMemo } from 'react'
 import { useStatistics } from '../../api/queries/executions.ts'
 import { useProcessList, type ProcessFilters, type ProcessSummary } from '../../api/queries/processes.ts'
@@ -6,6 +6,7 @@ import { SparkBars } from '../../parts/spark-bars.tsx'
 import { Status } from '../../parts/status.tsx'
 import { Table, type Column } from '../../parts/table.tsx'
 import { duration, Time, useNow } from '../../parts/time.tsx'
+import { useRowKeys } from '../../parts/use-row-keys.ts'
 import { failedIn, HOUR_MS, lastDay } from '../../rules/last-day.ts'
 import { languageNames } from '../../rules/languages.ts'
 import styles from './processes.module.css'
@@ -33,6 +34,14 @@ export function ProcessesTable({ team, rows, filters, onTag }: Props) {
       ),
     [statistics.data],
   )
+  const navigate = useNavigate()
+  const chosen = useRowKeys(
+    rows.map(({ id }) => id),
+    (id) => {
+      const slug = rows.find((row) => row.id === id)?.slug
+      if (slug !== undefined) void navigate({ to: '/t/$team/processes/$slug/edit', params: { team, slug } })
+    },
+  )
   const columns: Column<ProcessSummary>[] = [
     {
       name: 'Process',
@@ -40,7 +49,7 @@ export function ProcessesTable({ team, rows, filters, onTag }: Props) {
       cell: ({ id, name, slug }) => {
         const record = byId.get(id)
         return (
-          <span className={styles.process}>
+          <span id={`row-${id}`} className={styles.process}>
             <Link to="/t/$team/processes/$slug/edit" params={{ team, slug }} className={styles.name}>
               {name}
             </Link>
@@ -96,7 +105,7 @@ export function ProcessesTable({ team, rows, filters, onTag }: Props) {
     },
     { name: 'Next firing', cell: ({ nextFiringAt }) => <Time at={nextFiringAt} /> },
   ]
-  return <Table caption="Processes" columns={columns} rows={rows} keyOf={({ id }) => id} />
+  return <Table caption="Processes" columns={columns} rows={rows} keyOf={({ id }) => id} chosen={chosen} />
 }
 
 function Last({ team, of: last }: { team: string; of: ProcessSummary['lastExecution'] }) {
