@@ -85,6 +85,44 @@ test.each([
   await context.close()
 })
 
+test('a log that was cut says so above its lines, and a search in it what it has searched', async () => {
+  const { context, page } = await visit(browser)
+  const cut = 'The log has reached its limit (10000 lines, 1000000 characters): the rest was dropped'
+  const entries = [
+    { timestamp: '2030-01-01T00:00:00Z', level: 'INFO', message: 'kept' },
+    { timestamp: '2030-01-01T00:00:01Z', level: 'WARNING', message: cut },
+  ]
+  await page.route('**/rest/executions/*/logs*', (route) =>
+    route.fulfill({
+      contentType: 'application/x-ndjson',
+      body: entries.map((entry) => JSON.stringify(entry)).join('\n'),
+    }),
+  )
+  await page.goto(at(`/executions/${subject.scene.finished}`))
+  await page.getByText('This log ends at its limit of 10,000 lines or 1,000,000 characters.').waitFor()
+  await page.getByRole('searchbox', { name: 'Search the log' }).fill('dropped by the limit')
+  await page.getByText('none in the lines that were kept').waitFor()
+  await picture(page, 'log-cut')
+  await context.close()
+})
+
+test('where the service is down, a save says what to do, and works once it is there again', async () => {
+  const { context, page } = await visit(browser)
+  await page.goto(at(`/processes/${subject.scene.failing.slug}/edit`))
+  const editor = page.getByRole('textbox', { name: /^Source of/ })
+  await editor.focus()
+  await page.keyboard.press('Control+End')
+  await page.keyboard.insertText('\n')
+  const save = '**/rest/processes/*'
+  await page.route(save, (route) => (route.request().method() === 'PATCH' ? route.abort() : route.continue()))
+  await page.keyboard.press('Control+s')
+  await page.getByRole('alert').getByText("The service can't be reached.").waitFor()
+  await page.unroute(save)
+  await page.getByRole('alert').getByRole('button', { name: 'Try again' }).click()
+  await page.getByText(`${subject.scene.failing.slug} is saved`).waitFor()
+  await context.close()
+})
+
 test('a dialog begins in its first field: a name and Enter make a process', async () => {
   const { context, page } = await visit(browser)
   await page.goto(at('/processes'))

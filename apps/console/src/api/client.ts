@@ -40,11 +40,23 @@ export async function firstAnswer(address: string): Promise<Response | undefined
   return (await answer)?.ok ? answer : undefined
 }
 
+/** `fetch`, which says in words where there is no answer. */
+async function reach(...request: Parameters<typeof fetch>): Promise<Response> {
+  try {
+    return await fetch(...request)
+  } catch (error) {
+    if (!(error instanceof TypeError)) throw error
+    throw new Error("The service can't be reached. Check your connection, or wait until it runs, and try again.", {
+      cause: error,
+    })
+  }
+}
+
 /** Takes the first answer where there is one; asks itself for all else. */
 async function fetchOnce(request: Request): Promise<Response> {
   const { pathname, search } = new URL(request.url)
   const answer = request.method === 'GET' ? await firstAnswer(pathname + search) : undefined
-  return answer ?? fetch(request)
+  return answer ?? reach(request)
 }
 
 const clients = new Map<string, Api>()
@@ -72,7 +84,7 @@ export const baseOf = (team: string): string => `/api/${encodeURIComponent(team)
 export async function call(address: string, init: RequestInit = {}): Promise<Response> {
   const headers = new Headers(init.headers)
   headers.set('X-Console', '1')
-  const response = await fetch(address, { ...init, headers })
+  const response = await reach(address, { ...init, headers })
   if (!response.ok) throw await refusalOf(response)
   return response
 }

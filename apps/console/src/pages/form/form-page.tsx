@@ -1,5 +1,6 @@
 import { useParams } from '@tanstack/react-router'
 import { useEffect } from 'react'
+import { ProblemError } from '../../api/problem.ts'
 import { useForm, type FormPlace } from '../../api/queries/forms.ts'
 import { Answer } from '../../parts/page-states.tsx'
 import { SessionGate } from '../../session/session-gate.tsx'
@@ -18,14 +19,22 @@ export function FormPage() {
 function Sheet({ place }: { place: FormPlace }) {
   const form = useForm(place)
   const name = form.data?.name
+  const isMissing = form.error instanceof ProblemError && form.error.problem.status === 404
   useEffect(() => {
     if (name !== undefined) document.title = name
   }, [name])
   return (
     <main className={styles.page}>
-      <Answer of={form} what="form">
-        {(data) => <FilledForm place={place} form={data} />}
-      </Answer>
+      {isMissing ? (
+        <>
+          <h1>This form is not open</h1>
+          <p>It was turned off, or its address is wrong. Ask who gave you the link.</p>
+        </>
+      ) : (
+        <Answer of={form} what="form">
+          {(data) => <FilledForm place={place} form={data} />}
+        </Answer>
+      )}
     </main>
   )
 }

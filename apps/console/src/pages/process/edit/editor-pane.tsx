@@ -97,7 +97,9 @@ export function EditorPane({ team, process, stored, editing, line, onLine }: Pro
           onTakeTheirs={() => setEdit({ text: stored.text, base: stored })}
         />
       )}
-      {save.error !== null && changedMeanwhile(save.error) === undefined && <Fault error={save.error} />}
+      {save.error !== null && changedMeanwhile(save.error) === undefined && (
+        <Fault error={save.error} onRetry={() => saveAs(edit)} />
+      )}
       <div className={styles.editor}>
         <CodeEditor
           label={`Source of ${slug}`}
