@@ -1,9 +1,10 @@
 import { quoted } from './as-curl.ts'
+import { typeOf } from './webhook-request.ts'
 import { signatureHeaders, type Scheme } from './webhook-schemes.ts'
 
 interface Target {
   url: string
-  body: unknown
+  body: string
   /** Of the Basic credentials that the webhook asks for. */
   username?: string
 }
@@ -14,8 +15,8 @@ const basic = (username: string | undefined): string =>
 /** A call of a webhook by curl that waits for the answer. */
 export const plainCurl = ({ url, body, username }: Target): string =>
   `curl -sS ${quoted(url)}${basic(username)} \\
-  -H 'Content-Type: application/json' \\
-  -d ${quoted(JSON.stringify(body))}`
+  -H 'Content-Type: ${typeOf(body)}' \\
+  -d ${quoted(body)}`
 
 /** A call of a webhook by curl that is answered at once, with the id of the execution. */
 export const asyncCurl = (target: Target, headerPrefix: string): string =>
@@ -31,11 +32,11 @@ export function signedCurl({ url, body, username }: Target, scheme: Scheme): str
       : `openssl dgst -sha256 -hmac "$secret" -binary | base64`
   return [
     `secret='SECRET'`,
-    `body=${quoted(JSON.stringify(body))}`,
+    `body=${quoted(body)}`,
     ...(isTimed ? ['time=$(date +%s)'] : []),
     `signature=$(printf %s "${inShell(scheme.before)}$body" | ${digest})`,
     `curl -sS ${quoted(url)}${basic(username)} \\`,
-    `  -H 'Content-Type: application/json' \\`,
+    `  -H 'Content-Type: ${typeOf(body)}' \\`,
     ...signatureHeaders(scheme).map(([name, value]) => `  -H "${name}: ${inShell(value)}" \\`),
     '  -d "$body"',
   ].join('\n')

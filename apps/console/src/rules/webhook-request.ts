@@ -57,6 +57,6 @@ function headersOrFault(lines: string): Record<string, string> {
 }
 
 /** Text that begins as JSON is meant as JSON, so that the webhook says what is wrong with it. */
-function typeOf(body: string): string {
+export function typeOf(body: string): string {
   return /^\s*[[{"]/.test(body) ? 'application/json' : 'text/plain; charset=utf-8'
 }

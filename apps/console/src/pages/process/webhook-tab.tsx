@@ -1,4 +1,5 @@
 import { useLocation, useParams } from '@tanstack/react-router'
+import { useState } from 'react'
 import { useChangeProcess } from '../../api/queries/process-settings.ts'
 import { useProcessRecord, type ProcessRecord } from '../../api/queries/processes.ts'
 import { Button } from '../../parts/button.tsx'
@@ -31,6 +32,9 @@ function Webhook({ team, slug, record }: { team: string; slug: string; record: P
   const { process } = record
   const { key, call } = useLocation({ select: ({ state }) => state })
   const given = call?.kind === 'webhook' ? call.request : undefined
+  const labKey = given && key
+  const [typed, setTyped] = useState<{ in: string | undefined; body: string }>()
+  const body = typed !== undefined && typed.in === labKey ? typed.body : given?.body
   const url = `${apiUrl}/api/${encodeURIComponent(team)}/webhooks/${encodeURIComponent(process.slug)}`
   return (
     <div className={styles.tab}>
@@ -51,9 +55,13 @@ function Webhook({ team, slug, record }: { team: string; slug: string; record: P
         )}
       </Card>
       <div className={styles.pair}>
-        <WebhookLab key={given && key} team={team} slug={slug} process={process} given={given} />
+        <WebhookLab
+          key={labKey}
+          {...{ team, slug, process, given }}
+          onBody={(text) => setTyped({ in: labKey, body: text })}
+        />
         <div className={styles.tab}>
-          <WebhookExamples process={process} url={url} />
+          <WebhookExamples process={process} url={url} body={body} />
           <WebhookAccess team={team} slug={slug} record={record} />
         </div>
       </div>

@@ -13,17 +13,19 @@ import { useToast } from '../../shell/toasts.tsx'
 interface Props {
   team: string
   /** Absent: a new one. */
-  id: string | undefined
+  id?: string
+  /** Of a new one, to begin with. */
+  name?: string
   onClose: () => void
 }
 
 /** Creates a variable, or shows and changes one. The value of a secret is only written. */
-export function VariableDialog({ team, id, onClose }: Props) {
+export function VariableDialog({ team, id, name, onClose }: Props) {
   const variable = useVariable(team, id)
   return (
     <Dialog title={id === undefined ? 'New variable' : 'Variable'} isOpen onClose={onClose}>
       {id === undefined ? (
-        <Form team={team} onClose={onClose} />
+        <Form team={team} name={name} onClose={onClose} />
       ) : (
         <Answer of={variable} what="variable">
           {({ record, etag }) => <Form team={team} onClose={onClose} before={{ ...record, etag }} />}
@@ -41,8 +43,8 @@ interface Before {
   isSensitive: boolean
 }
 
-function Form({ team, before, onClose }: { team: string; before?: Before; onClose: () => void }) {
-  const [key, setKey] = useState(before?.key ?? '')
+function Form({ team, name = '', before, onClose }: Omit<Props, 'id'> & { before?: Before }) {
+  const [key, setKey] = useState(before?.key ?? name)
   const [value, setValue] = useState(before === undefined || before.isSensitive ? '' : before.value)
   const [isSensitive, setSensitive] = useState(before?.isSensitive ?? false)
   const [etag, setEtag] = useState(before?.etag)
@@ -101,7 +103,7 @@ function Form({ team, before, onClose }: { team: string; before?: Before; onClos
             Secret
             <br />
             <span className={layout.soft}>
-              Kept encrypted, masked in logs and never shown again. This stays as it is.
+              Kept encrypted, masked in logs and never shown again. This can&apos;t be changed later.
             </span>
           </span>
         </label>

@@ -21,12 +21,23 @@ const kinds: [Kind, string][] = [
 
 const isSigned = (kind: Kind): kind is SchemeName => kind in schemes
 
+interface Props {
+  process: Process
+  url: string
+  /** As it was typed; an example where absent. */
+  body: string | undefined
+}
+
 /** How the webhook is called by curl, also with the signatures of known senders, and the code that checks these. */
-export function WebhookExamples({ process, url }: { process: Process; url: string }) {
+export function WebhookExamples({ process, url, body }: Props) {
   const [kind, setKind] = useState<Kind>('wait')
   const { headerPrefix } = useSession()
   const copy = useCopy()
-  const target = { url, body: sampleParameters(process.parametersSchema), username: process.webhook.username }
+  const target = {
+    url,
+    body: body ?? JSON.stringify(sampleParameters(process.parametersSchema)),
+    username: process.webhook.username,
+  }
   const call = isSigned(kind)
     ? signedCurl(target, schemes[kind])
     : kind === 'wait'

@@ -5,12 +5,14 @@ import { useSendWebhook, useVariableKeys, type SendInput } from '../../../api/qu
 import { Button } from '../../../parts/button.tsx'
 import { Field } from '../../../parts/field.tsx'
 import { icons } from '../../../parts/icons.tsx'
+import layout from '../../../parts/layout.module.css'
 import { Card } from '../../../parts/page.tsx'
 import { Fault } from '../../../parts/page-states.tsx'
 import { sampleParameters } from '../../../rules/sample-of.ts'
 import { requestOf, RequestFault, type TypedRequest } from '../../../rules/webhook-request.ts'
 import { schemeNames, schemes, type SchemeName } from '../../../rules/webhook-schemes.ts'
 import { useMay } from '../../../session/session-context.ts'
+import { VariableDialog } from '../../variables/variable-dialog.tsx'
 import { CodeField } from '../code-field.tsx'
 import { WebhookAnswer } from './webhook-answer.tsx'
 import styles from '../tab.module.css'
@@ -23,10 +25,12 @@ interface Props {
   process: Process
   /** What it begins with, in place of an example. */
   given?: Partial<TypedRequest>
+  /** Told of a body that is typed. */
+  onBody: (body: string) => void
 }
 
 /** Sends a request to the webhook, signed by the service as its sender would, and draws the answer. */
-export function WebhookLab({ team, slug, process, given }: Props) {
+export function WebhookLab({ team, slug, process, given, onBody }: Props) {
   const mayBuild = useMay('build')
   const [typed, setTyped] = useState<TypedRequest>(() => ({
     method: 'POST',
@@ -40,6 +44,7 @@ export function WebhookLab({ team, slug, process, given }: Props) {
   }))
   const set = (changes: Partial<TypedRequest>) => setTyped((old) => ({ ...old, ...changes }))
   const [own, setOwn] = useState<RequestFault>()
+  const [isMaking, setMaking] = useState(false)
   const send = useSendWebhook(team, slug)
   const form = useRef<HTMLFormElement>(null)
   const faults = send.error instanceof ProblemError ? send.error.faults : undefined
@@ -87,7 +92,10 @@ export function WebhookLab({ team, slug, process, given }: Props) {
               hint="JSON is sent as application/json, all else as it is."
               fault={faultOf('body', '/body')}
               value={typed.body}
-              onChange={(body) => set({ body })}
+              onChange={(body) => {
+                set({ body })
+                onBody(body)
+              }}
               readOnly={!mayBuild}
               onRun={() => form.current?.requestSubmit()}
               height={BODY}
@@ -103,7 +111,7 @@ export function WebhookLab({ team, slug, process, given }: Props) {
               onChange={(event) => set({ headers: event.target.value })}
             />
           </Field>
-          <Signature team={team} typed={typed} set={set} faultOf={faultOf} />
+          <Signature {...{ team, typed, set, faultOf }} onMake={() => setMaking(true)} />
           <div className={styles.row}>
             <Button type="submit" look="primary" isBusy={send.isPending}>
               <icons.play />
@@ -115,6 +123,7 @@ export function WebhookLab({ team, slug, process, given }: Props) {
           </div>
         </fieldset>
       </form>
+      {isMaking && <VariableDialog team={team} name={typed.variable.trim()} onClose={() => setMaking(false)} />}
       {send.error && !faults?.size && <Fault error={send.error} />}
       {send.data && <WebhookAnswer team={team} sent={send.data} />}
     </Card>
@@ -140,11 +149,15 @@ interface SignatureProps {
   typed: TypedRequest
   set: (changes: Partial<TypedRequest>) => void
   faultOf: (field: RequestFault['field'], path: string) => string | undefined
+  /** Makes the variable that is named. */
+  onMake: () => void
 }
 
-function Signature({ team, typed, set, faultOf }: SignatureProps) {
+function Signature({ team, typed, set, faultOf, onMake }: SignatureProps) {
   const id = useId()
   const { data: keys } = useVariableKeys(team, typed.scheme !== '')
+  const wanted = typed.variable.trim()
+  const isMissing = typed.scheme !== '' && wanted !== '' && keys !== undefined && !keys.includes(wanted)
   return (
     <div className={styles.fields}>
       <Field label="Signature">
@@ -173,6 +186,11 @@ function Signature({ team, typed, set, faultOf }: SignatureProps) {
               onChange={(event) => set({ variable: event.target.value })}
             />
           </Field>
+          {isMissing && (
+            <button type="button" className={layout.linkish} onClick={onMake}>
+              There is no variable {wanted}: make it
+            </button>
+          )}
           <datalist id={id}>
             {keys?.map((key) => (
               <option key={key} value={key}>
