@@ -10,7 +10,7 @@ interface Props extends ChartProps {
 }
 
 /** The picture of a chart, drawn anew when the data, the width or the theme change. */
-export default function ChartCanvas({ times, series, format, look = 'lines', height, onBrush }: Props) {
+export default function ChartCanvas({ times, series, format, steps, look = 'lines', height, onBrush }: Props) {
   const place = useRef<HTMLDivElement>(null)
   useEffect(() => {
     const element = place.current
@@ -18,7 +18,7 @@ export default function ChartCanvas({ times, series, format, look = 'lines', hei
     let plot: uPlot | undefined
     const draw = () => {
       plot?.destroy()
-      const options = optionsOf({ element, times, series, format, look, height, onBrush })
+      const options = optionsOf({ element, times, series, format, steps, look, height, onBrush })
       const data = [times.map((at) => at / 1000), ...series.map(({ values }) => [...values])] as uPlot.AlignedData
       plot = new uPlot(options, data, element)
     }
@@ -35,7 +35,7 @@ export default function ChartCanvas({ times, series, format, look = 'lines', hei
       system.removeEventListener('change', draw)
       plot?.destroy()
     }
-  }, [times, series, format, look, height, onBrush])
+  }, [times, series, format, steps, look, height, onBrush])
   return <div ref={place} />
 }
 
@@ -44,6 +44,7 @@ function optionsOf({
   times,
   series,
   format,
+  steps = isWhole(series) ? wholeSteps : undefined,
   look = 'lines',
   height,
   onBrush,
@@ -66,7 +67,7 @@ function optionsOf({
         ...axis,
         size: (_plot, words) => widthOf(words ?? []),
         values: (_plot, values) => values.map(format),
-        ...(isWhole(series) && { incrs: wholeSteps }),
+        ...(steps && { incrs: [...steps] }),
       },
     ],
     series: [

@@ -19,6 +19,8 @@ export interface ChartProps {
   format?: (value: number) => string
   /** How a time is written, in the table. */
   formatTime?: (at: number) => string
+  /** What the axis of values goes by, the smallest first; decimal steps where absent. */
+  steps?: readonly number[]
   look?: 'bars' | 'lines'
   height?: number
   /** Called with the times that were chosen by dragging. */

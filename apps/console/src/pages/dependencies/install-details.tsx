@@ -44,7 +44,9 @@ export function InstallDetails({ team, language, install, all }: Props) {
           )}
           {to === '' ? (
             <details>
-              <summary>{resolved.length} versions were installed</summary>
+              <summary>
+                {resolved.length === 1 ? '1 version was installed' : `${resolved.length} versions were installed`}
+              </summary>
               <pre className={layout.log}>{resolved.map(([name, version]) => `${name} ${version}`).join('\n')}</pre>
             </details>
           ) : (
@@ -67,7 +69,7 @@ function InstallLog({ team, language, install }: Omit<Props, 'all'>) {
     <Answer of={logs} what="log">
       {({ data }) => (
         <Scrollable ref={end} className={layout.log} label="Log of the installation">
-          {data.length === 0 ? 'It has said nothing yet.' : data.map(({ message }) => message).join('\n')}
+          {data.length === 0 ? 'No output yet.' : data.map(({ message }) => message).join('\n')}
         </Scrollable>
       )}
     </Answer>

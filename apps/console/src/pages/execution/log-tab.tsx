@@ -10,7 +10,7 @@ import { hashOf, rangeOf, type LineRange } from '../../rules/line-range.ts'
 const words = {
   loading: 'Loading the log',
   live: 'No line yet',
-  lost: 'The log was cut; trying again',
+  lost: 'The connection was lost; trying again.',
   whole: 'It has logged nothing',
   failed: 'The log could not be read',
 }

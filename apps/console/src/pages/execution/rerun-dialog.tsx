@@ -141,7 +141,7 @@ function codeOfRerun({ trial, tag, versionId }: Execution): string {
 
 function KeptSets({ kept, onChoose }: { kept: readonly string[]; onChoose: (text: string) => void }) {
   return (
-    <Field label="Parameters of before" hint="Kept in this browser until you sign out">
+    <Field label="Earlier parameters" hint="Kept in this browser until you sign out">
       <select defaultValue="" onChange={(event) => event.target.value !== '' && onChoose(event.target.value)}>
         <option value="">Those of this execution</option>
         {kept.map((set) => (

@@ -1,7 +1,10 @@
 import { useParams } from '@tanstack/react-router'
+import { useState } from 'react'
 import { useProcessRecord, type Process } from '../../api/queries/processes.ts'
 import { useProcessSchedules } from '../../api/queries/process-schedules.ts'
 import { useTeamZone } from '../../api/queries/schedules.ts'
+import { Button } from '../../parts/button.tsx'
+import { icons } from '../../parts/icons.tsx'
 import { Card } from '../../parts/page.tsx'
 import { Answer } from '../../parts/page-states.tsx'
 import { sampleParameters } from '../../rules/sample-of.ts'
@@ -67,8 +70,18 @@ function Schedules({ team, process, zone }: { team: string; process: Process; zo
 
 function NewSchedule({ team, process, zone }: { team: string; process: Process; zone: string }) {
   const say = useToast()
-  const cron = useView().get('cron')
+  const view = useView()
+  const cron = view.get('cron')
+  const [isOpen, setOpen] = useState(true)
   const sample = process.parametersSchema ? sampleParameters(process.parametersSchema) : {}
+  if (!isOpen && cron === '')
+    return (
+      <div>
+        <Button onClick={() => setOpen(true)}>
+          <icons.plus /> New schedule
+        </Button>
+      </div>
+    )
   return (
     <Card title="New schedule">
       <ScheduleForm
@@ -79,7 +92,11 @@ function NewSchedule({ team, process, zone }: { team: string; process: Process; 
         schema={process.parametersSchema}
         initial={newSchedule(zone, sample, cron || undefined)}
         verb="Make schedule"
-        onDone={() => say('The schedule is made')}
+        onDone={() => {
+          say('The schedule is made')
+          setOpen(false)
+          if (cron !== '') view.set({ cron: '' }, { byTyping: true })
+        }}
       />
     </Card>
   )

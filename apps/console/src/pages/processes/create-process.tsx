@@ -44,7 +44,7 @@ function Form({ team, onClose }: { team: string; onClose: () => void }) {
       >
         <input required value={name} autoComplete="off" onChange={(event) => setName(event.target.value)} />
       </Field>
-      <Field label="Language" hint="It stays as it is." fault={faultAt(creation.error, '/programmingLanguage')}>
+      <Field label="Language" hint="It can't be changed later." fault={faultAt(creation.error, '/programmingLanguage')}>
         <select value={language} onChange={(event) => setLanguage(event.target.value as Language)}>
           {Object.entries(languageNames).map(([key, word]) => (
             <option key={key} value={key}>

@@ -7,7 +7,17 @@ import { duration, size } from '../../parts/time.tsx'
 
 const day = (at: number) => new Date(at).toISOString().slice(0, 10)
 const count = (value: number) => (Number.isInteger(value) ? value.toLocaleString('en') : '')
-const seconds = (value: number) => (value === 0 ? '0' : duration(value * 1000))
+const seconds = (value: number) => (value === 0 ? '0' : duration(value * 1000).replace(/ 0 (s|min)$/, ''))
+
+const MINUTE_S = 60
+const HOUR_S = 3600
+/** The steps of an axis of seconds, which are round in minutes and hours. */
+const secondSteps = [
+  ...[0.001, 0.01, 0.1, 1].flatMap((unit) => [unit, 2 * unit, 5 * unit]),
+  ...[10, 15, 30],
+  ...[1, 2, 5, 10, 15, 30].map((minutes) => minutes * MINUTE_S),
+  ...[1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10_000].map((hours) => hours * HOUR_S),
+]
 
 interface Props {
   items: readonly UsageItem[]
@@ -37,7 +47,7 @@ export function UsageCharts({ items: known, from, to }: Props) {
         <Chart title="Runs" look="bars" times={times} series={data.runs} format={count} formatTime={day} />
       </Card>
       <Card>
-        <Chart title="Time" times={times} series={data.spent} format={seconds} formatTime={day} />
+        <Chart title="Time" times={times} series={data.spent} steps={secondSteps} format={seconds} formatTime={day} />
       </Card>
       <Card>
         <Chart title="Logs" look="bars" times={times} series={data.logs} format={size} formatTime={day} />

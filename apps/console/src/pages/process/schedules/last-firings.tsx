@@ -24,7 +24,7 @@ export function LastFirings({ team, id, zone }: { team: string; id: string; zone
     <Answer of={firings} what="firings">
       {(all) =>
         all.length === 0 ? (
-          <p className={tab.soft}>It has not been due yet.</p>
+          <p className={tab.soft}>No run was due yet.</p>
         ) : (
           <ul className={styles.firings}>
             {all.map((firing) => (
