@@ -1,5 +1,7 @@
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { Client } from '../client/client.ts'
+import type { Process } from '../client/records.ts'
 import { runAdmin } from '../system/system.ts'
 import { at, openBrowser, picture, subject, visit, withoutStream } from './browser.ts'
 import { sessionBy } from './session-by.ts'
@@ -107,8 +109,10 @@ test('a log that was cut says so above its lines, and a search in it what it has
 })
 
 test('where the service is down, a save says what to do, and works once it is there again', async () => {
+  const client = new Client({ host: subject.host, team: subject.team, accessToken: subject.accessToken })
+  const { slug } = (await client.post<Process>('/processes', { name: 'Saved late', sourceCode: 'return 1' })).body
   const { context, page } = await visit(browser)
-  await page.goto(at(`/processes/${subject.scene.failing.slug}/edit`))
+  await page.goto(at(`/processes/${slug}/edit`))
   const editor = page.getByRole('textbox', { name: /^Source of/ })
   await editor.focus()
   await page.keyboard.press('Control+End')
@@ -119,7 +123,7 @@ test('where the service is down, a save says what to do, and works once it is th
   await page.getByRole('alert').getByText("The service can't be reached.").waitFor()
   await page.unroute(save)
   await page.getByRole('alert').getByRole('button', { name: 'Try again' }).click()
-  await page.getByText(`${subject.scene.failing.slug} is saved`).waitFor()
+  await page.getByText(`${slug} is saved`).waitFor()
   await context.close()
 })
 
