@@ -2,6 +2,7 @@ import { useParams } from '@tanstack/react-router'
 import { useEffect } from 'react'
 import { ProblemError } from '../../api/problem.ts'
 import { useForm, type FormPlace } from '../../api/queries/forms.ts'
+import layout from '../../parts/layout.module.css'
 import { Answer } from '../../parts/page-states.tsx'
 import { SessionGate } from '../../session/session-gate.tsx'
 import { useView } from '../../shell/view.ts'
@@ -26,10 +27,10 @@ function Sheet({ place }: { place: FormPlace }) {
   return (
     <main className={styles.page}>
       {isMissing ? (
-        <>
+        <div className={layout.stack}>
           <h1>This form is not open</h1>
           <p>It was turned off, or its address is wrong. Ask who gave you the link.</p>
-        </>
+        </div>
       ) : (
         <Answer of={form} what="form">
           {(data) => <FilledForm place={place} form={data} />}

@@ -14,7 +14,7 @@ interface Props {
   team: string
   /** Absent: a new one. */
   id?: string
-  /** Of a new one, to begin with. */
+  /** Of a secret that is missing: a new one begins with it. */
   name?: string
   onClose: () => void
 }
@@ -46,7 +46,7 @@ interface Before {
 function Form({ team, name = '', before, onClose }: Omit<Props, 'id'> & { before?: Before }) {
   const [key, setKey] = useState(before?.key ?? name)
   const [value, setValue] = useState(before === undefined || before.isSensitive ? '' : before.value)
-  const [isSensitive, setSensitive] = useState(before?.isSensitive ?? false)
+  const [isSensitive, setSensitive] = useState(before?.isSensitive ?? name !== '')
   const [etag, setEtag] = useState(before?.etag)
   const save = useSaveVariable(team)
   const say = useToast()
