@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { EventStream } from '../client/event-stream.ts'
 import { waitUntil } from '../system/wait-until.ts'
-import { execute, executionOf, logsOf, makeGate, makeProcess, publish, runCode } from './runs.ts'
+import { awaitEnd, execute, executionOf, logsOf, makeGate, makeProcess, publish, runCode } from './runs.ts'
 import { makeSchedule, yearly } from './scheduling.ts'
 import { client, hasOther, other } from './shared-system.ts'
 
@@ -158,5 +158,26 @@ describe('the live stream of a team', () => {
     const ours = [process.id, schedule.id, sandbox.id]
     expect(stranger?.events.filter(({ data }) => ours.includes(data.id ?? '')) ?? []).toEqual([])
     for (const one of [stream, again, stranger]) one?.leave()
+  })
+
+  test('goes on behind an event that was told before any execution', async () => {
+    const process = await makeProcess({ sourceCode: 'return 1' })
+    const stream = await EventStream.at(client, `/events?processId=${process.id}`)
+    await client.patch(`/processes/${process.id}`, { description: 'other' })
+    await waitUntil('the update', () => Promise.resolve(stream.events.length > 0), { timeoutMs: 30_000 })
+    stream.leave()
+    await stream.closed
+    const id = await execute(process)
+    await awaitEnd(id)
+    const again = await EventStream.at(client, `/events?processId=${process.id}`, stream.events.at(-1)?.id)
+    const isTold = () => Promise.resolve(again.events.some(({ data }) => data.status === 'FINISHED'))
+    await waitUntil('the end', isTold, { timeoutMs: 30_000 })
+    expect(withoutWaiting(again.events.map(({ data }) => data.status ?? ''))).toEqual([
+      'CREATED',
+      'RUNNING',
+      'FINISHED',
+    ])
+    expect(again.events.every(({ data }) => data.id === id)).toBe(true)
+    again.leave()
   })
 })

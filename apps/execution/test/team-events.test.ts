@@ -22,6 +22,8 @@ interface Options {
 
 /** Somebody who follows a team, message by message where it is asked to wait. */
 class Follower {
+  /** Where it begins. */
+  beginning = ''
   /** `FINISHED id`, `gap 3`. */
   readonly told: string[] = []
   readonly messages: WatchTeamResponse[] = []
@@ -38,7 +40,9 @@ class Follower {
   static async of(team: string, options: Options = {}, reads = true): Promise<Follower> {
     const follower = new Follower(team, options)
     const { value } = await follower.#stream.next()
-    expect((value as WatchTeamResponse).event.case).toBeUndefined()
+    const { event, position } = value as WatchTeamResponse
+    expect(event.case).toBeUndefined()
+    follower.beginning = position
     if (reads) follower.reads()
     return follower
   }
@@ -128,6 +132,20 @@ test('from every position a reader goes on without a gap or a repetition, at any
   }
   for (const follower of [whole, ...again]) follower.leave()
 })
+
+test.each(['of a team that has had none', 'behind others'])(
+  'from its beginning a reader goes on without a gap or a repetition: %s',
+  async () => {
+    const whole = await Follower.of('begins')
+    whole.leave()
+    const ids = [await system.finished(runner, 'begins'), await system.finished(runner, 'begins')]
+    const again = await Follower.of('begins', { after: whole.beginning, replica: system.replicas[1] })
+    await again.has(`FINISHED ${ids[1]}`)
+    expect(again.told).toEqual(ids.flatMap(all))
+    expect(again.beginning).toBe('')
+    again.leave()
+  },
+)
 
 test('a position of another team, or of what is not kept, says that events are missing; any other text is refused', async () => {
   const own = await Follower.of('demo')

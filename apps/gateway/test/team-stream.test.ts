@@ -20,9 +20,9 @@ const openStreams = async () => Number(/^gateway_streams (\d+)/m.exec(await gate
 const allClosed = () => until(async () => (await openStreams()) === 0, { what: 'all streams to be closed' })
 
 /** A team that tells these, and then ends or waits until its reader goes. */
-function tells(messages: object[], ends = true): void {
+function tells(messages: object[], ends = true, position = ''): void {
   gateway.servers.answers.set('watchTeam', async function* (_: never, { signal }: { signal: AbortSignal }) {
-    yield {}
+    yield { position }
     yield* messages
     if (!ends) await new Promise((resolve) => signal.addEventListener('abort', resolve, { once: true }))
   } as never)
@@ -150,6 +150,21 @@ test('what changes at other services is told with what came from execution, and 
     throw unavailable('away')
   })
   expect((await open()).status).toBe(503)
+  await allClosed()
+})
+
+test('before execution has told of anything, the id of an event says where that began', async () => {
+  tells([], false, 'a.0')
+  const change = { at, type: 'process', change: 'updated', id: PROCESS_ID, processId: PROCESS_ID, number: 1n }
+  gateway.servers.answers.set('listTeamChanges', (({ teams }: ListTeamChangesRequest) => ({
+    teams: teams.map(({ team, after }) => ({ team, last: 1n, changes: after === 0n ? [change] : [] })),
+  })) as never)
+  const reader = new StreamReader()
+  await reader.read(await open('', { 'last-event-id': '~0~1~1~0' }), () => reader.events.length > 0)
+  const { id } = reader.events[0]!
+  expect(id).toMatch(/^a\.0~1~1~1~/)
+  await (await open('', { 'last-event-id': id })).body!.cancel()
+  expect(gateway.servers.last('watchTeam')).toMatchObject({ after: 'a.0' })
   await allClosed()
 })
 

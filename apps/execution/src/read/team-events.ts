@@ -8,12 +8,13 @@ import { invalid, stopping, unavailable } from '@automation/errors'
 import type { Cursor } from '@automation/events'
 import type { Logger } from '@automation/service'
 import type { MessageInitShape } from '@bufbuild/protobuf'
-import { createdAtMs } from '../execution-id.ts'
+import { createdAtMs, newExecutionId } from '../execution-id.ts'
 import type { Connections, Queries } from '../store/connections.ts'
 import { readListed } from '../store/record-list.ts'
 import { readTimelines } from '../store/records.ts'
 import {
   countMissed,
+  readLatest,
   readMissed,
   readNews,
   readPlace,
@@ -66,7 +67,7 @@ export class TeamEvents {
     this.#readers.add(reader)
     try {
       const below = await reader.begun(left)
-      if (below !== undefined) yield {}
+      if (below !== undefined) yield { position: known === undefined ? await this.#beginning(team, below) : '' }
       if (below !== undefined && known !== undefined)
         yield* this.#missed({ team, processId, below, behind: known.behind }, known.at)
       yield* reader.events(left)
@@ -195,20 +196,35 @@ export class TeamEvents {
     }
   }
 
+  /** The position of a number, behind which all is still to be told. */
+  async #beginning(team: string, below: bigint): Promise<string> {
+    const latest = await readLatest(this.#reads.forTeam(team), team, below)
+    return latest === undefined
+      ? `${newExecutionId()}.0.0`
+      : `${latest.executionId}.${latest.sequence}.${below - latest.xid}`
+  }
+
   /** What a position says; without a cursor where its event is not kept any more, or never was the team's. */
   async #placeOf(team: string, text: string): Promise<{ behind: Cursor | undefined; at: Date }> {
     const [, id = '', sequence, back, ahead] = pattern.exec(text) ?? []
-    if (!isUuid(id) || sequence === undefined || back === undefined || ahead === undefined)
+    if (!isUuid(id) || sequence === undefined || back === undefined)
       throw invalid('/after', 'is not a position of an event', 'invalid_position')
+    const createdAt = new Date(Math.min(createdAtMs(id), Date.now()))
+    if (sequence === '0') return { behind: { from: 0n, to: 0n, position: 0n }, at: createdAt }
     const place = await readPlace(this.#events, team, id, Number(sequence))
-    if (place === undefined) return { behind: undefined, at: new Date(Math.min(createdAtMs(id), Date.now())) }
+    if (place === undefined) return { behind: undefined, at: createdAt }
     const { xid, position, at } = place
+    if (ahead === undefined) return { behind: { from: xid + BigInt(back), to: xid + BigInt(back), position: 0n }, at }
     const from = xid - BigInt(back)
     return { behind: { from: from > 0n ? from : 0n, to: xid + BigInt(ahead), position }, at }
   }
 }
 
-const pattern = /^([0-9a-f-]{36})\.(\d{1,9})\.(\d{1,15})\.(\d{1,15})$/
+/**
+ * That of an event, or of a beginning: an event before it and how far the beginning is ahead of that. The event 0 stands for
+ * the beginning of a team that has had none.
+ */
+const pattern = /^([0-9a-f-]{36})\.(\d{1,9})\.(\d{1,15})(?:\.(\d{1,15}))?$/
 
 /** An event, and how far its window goes before and behind it: enough to find what is behind it. */
 function positionText({ executionId, sequence, xid }: TeamEventRow, { from, to }: Pick<Cursor, 'from' | 'to'>): string {

@@ -89,6 +89,26 @@ export async function readPlace(
   return row && { xid: BigInt(row.xid), position: BigInt(row.position), at: row.at }
 }
 
+/** The first event of a team's latest execution below a number; undefined where it has none. */
+export async function readLatest(
+  pool: Queries,
+  team: string,
+  below: bigint,
+): Promise<{ executionId: string; sequence: number; xid: bigint } | undefined> {
+  const { rows } = await pool.query<{ executionId: string; sequence: number; xid: string }>({
+    name: 'team-events-latest',
+    text: `SELECT execution_id AS "executionId", sequence, xid FROM timeline_events
+            WHERE execution_id = (SELECT id FROM executions WHERE team = $1
+                                   AND EXISTS (SELECT FROM timeline_events
+                                                WHERE execution_id = id AND sequence = 1 AND xid < $2::text::xid8)
+                                   ORDER BY id DESC LIMIT 1)
+              AND sequence = 1`,
+    values: [team, String(below)],
+  })
+  const [row] = rows
+  return row && { ...row, xid: BigInt(row.xid) }
+}
+
 /** Events that somebody has not had: behind a cursor, and below a number. */
 export interface Missed {
   team: string

@@ -112,11 +112,11 @@ export class LiveStreams {
   }
 }
 
-/** What a service sends, once its first message has said that it has it; that one is none of them. */
-export async function opened<M>(messages: AsyncIterable<M>): Promise<AsyncIterator<M>> {
-  const iterator = messages[Symbol.asyncIterator]()
-  await iterator.next()
-  return iterator
+/** What a service sends, once its first message has said that it has it, and that message. */
+export async function opened<M>(messages: AsyncIterable<M>): Promise<{ first: M | undefined; rest: AsyncIterator<M> }> {
+  const rest = messages[Symbol.asyncIterator]()
+  const { value, done } = await rest.next()
+  return { first: done === true ? undefined : value, rest }
 }
 
 const utf8 = new TextEncoder()

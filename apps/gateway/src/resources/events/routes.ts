@@ -108,16 +108,18 @@ export function eventRoutes(
     const changes = ofThem.length > 0 ? await teamChanges.follow(team, ofThem, followed) : undefined
     if (changes !== undefined) signal.addEventListener('abort', changes.leave, { once: true })
     if (signal.aborted) changes?.leave()
-    const executions = wanted.has('execution') ? await watch({ after, processId }, context) : undefined
+    const watched = wanted.has('execution') ? await watch({ after, processId }, context) : undefined
+    const executions = watched?.rest
+    const execution = after || (watched?.first?.position ?? '')
     const gapSinceMs = executions !== undefined && position.execution === none ? sinceMs : undefined
-    begun.stream = new TeamStream({ executions, changes, wants, execution: after, gapSinceMs, signal })
+    begun.stream = new TeamStream({ executions, changes, wants, execution, gapSinceMs, signal })
     return begun.stream.events()
   }
 
   function watch(
     request: { after: string; processId: string },
     context: CallContext,
-  ): Promise<AsyncIterator<WatchTeamResponse>> {
+  ): ReturnType<typeof opened<WatchTeamResponse>> {
     return knownByNew(opened(teamEvents.watchTeam(request, context))).catch((error: unknown) => {
       throw asFailure(error).code === 'invalid_position' ? unknownPosition() : error
     })

@@ -14,7 +14,7 @@ export interface TeamStreamOptions {
   changes: ChangeReader | undefined
   /** Whether a change is wanted. */
   wants: (change: TeamChange) => boolean
-  /** The position of executions that the reader has come with. */
+  /** The position of executions that the reader has come with, or begins at; empty where execution names none. */
   execution: string
   /** That executions may be missing, from then on; Unix time in ms. */
   gapSinceMs: number | undefined

@@ -60,7 +60,7 @@ export function liveStreamRoutes(api: RestApi, neighbours: Neighbours, streams: 
     async (call) => {
       const request = { executionId: call.params['id'], after: headerText(call.exchange, 'last-event-id') ?? '' }
       return streams.answer(call, {
-        open: (context) => opened(executions.watchExecution(request, context)).catch(refuse),
+        open: async (context) => (await opened(executions.watchExecution(request, context)).catch(refuse)).rest,
         present: presentUpdates,
       })
     },

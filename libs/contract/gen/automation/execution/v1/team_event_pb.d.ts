@@ -113,7 +113,8 @@ export declare const EventGapSchema: GenMessage<EventGap>;
  */
 export declare const TeamEventService: GenService<{
   /**
-   * First an answer without an event, once nothing that happens from then on is passed over; then the events behind `after`,
+   * First an answer without an event, once nothing that happens from then on is passed over, without `after` with the position
+   * of this beginning; then the events behind `after`,
    * each as it comes. An event may come again to who goes on behind a position. Who is slow, or comes too late, is told of a gap.
    * INVALID_ARGUMENT invalid_position; UNAVAILABLE when the service stops, then the caller goes on elsewhere.
    *
