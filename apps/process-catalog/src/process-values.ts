@@ -1,4 +1,5 @@
 import type { ProcessValues } from '@automation/contract/catalog/v1/process'
+import { linkTokenCharacters } from '@automation/contract/forms'
 import { invalid } from '@automation/errors'
 import { Faults } from '@automation/errors/faults'
 import { addressRanges } from './address-ranges.ts'
@@ -81,7 +82,7 @@ const readers: Record<Field, Reader> = {
     columns.publicEnabled = values.publicEnabled ?? false
   },
   publicToken: ({ publicToken }, { columns }) => {
-    columns.publicToken = optionalText('/settings/publicConfig/token', publicToken, limits.publicTokenCharacters)
+    columns.publicToken = linkToken(publicToken)
   },
   formsTag: (values, { columns }) => {
     columns.formsTag = formTag(values.formsTag)
@@ -104,6 +105,13 @@ const readers: Record<Field, Reader> = {
   origin: ({ origin }, { columns }) => {
     columns.origin = originText(origin)
   },
+}
+
+function linkToken(token: string | undefined): string | null {
+  const path = '/settings/publicConfig/token'
+  if (token !== undefined && token.length < linkTokenCharacters)
+    throw invalid(path, `must have at least ${linkTokenCharacters} characters; one is made where none is given`)
+  return optionalText(path, token, limits.publicTokenCharacters)
 }
 
 const fieldOfPath = new Map(

@@ -35,7 +35,7 @@ test('a field of the mask without a value is cleared where it can be empty', asy
     description: 'd',
     readme: 'r',
     parametersSchema: '{}',
-    publicToken: 't',
+    publicToken: 't'.repeat(22),
   })
   const cleared = await update(caller, id, {}, ['description', 'readme', 'parameters_schema', 'public_token'])
   for (const absent of ['description', 'readme', 'parametersSchema', 'settings.publicToken'])
@@ -76,6 +76,9 @@ test('a token is made where a process is public without one, and stays until ano
   const other = await update(caller, made.id, {}, ['public_token'])
   expect(other.settings?.publicToken).toMatch(/^[\w-]{32}$/)
   expect(other.settings?.publicToken).not.toBe(publicToken)
+  const path = '/settings/publicConfig/token'
+  expect(await refused(update(caller, made.id, { publicToken: 't'.repeat(21) }, ['public_token']))).toBe(path)
+  expect(await refused(catalog.process(caller, { publicToken: 'short' }))).toBe(path)
 })
 
 test('the language never changes', async () => {

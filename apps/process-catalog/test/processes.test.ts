@@ -44,7 +44,7 @@ describe('creating a process', () => {
       webhookAllowedAddresses: ['192.0.2.7', '2001:DB8::/32', '::ffff:10.0.0.0/104'],
       formsEnabled: true,
       publicEnabled: true,
-      publicToken: 'public',
+      publicToken: 'p'.repeat(22),
       formsTag: 'v1',
       frameAncestors: ['https://example.com', 'http://*.example.org:8080'],
       dependenciesScopedToProcess: true,
@@ -63,7 +63,7 @@ describe('creating a process', () => {
       sourceCode: values.sourceCode,
       parametersSchema: values.parametersSchema,
       webhook: { enabled: true, allowedAddresses: values.webhookAllowedAddresses },
-      settings: { formsEnabled: true, publicEnabled: true, publicToken: 'public', dependenciesAutoDetect: true },
+      settings: { formsEnabled: true, publicEnabled: true, publicToken: 'p'.repeat(22), dependenciesAutoDetect: true },
       tags: ['b', 'a'],
     })
     const { formsTag, frameAncestors } = values

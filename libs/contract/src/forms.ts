@@ -1,6 +1,9 @@
 const uuid = /^[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}$/i
 const slug = /^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/
 
+/** In base64url so many characters have 128 bits: a shorter token of a link may be guessed. */
+export const linkTokenCharacters = 22
+
 /** Whether a text has the form of an id; what has not names no row by id, and needs no query. */
 export function isUuid(text: string): boolean {
   return uuid.test(text)

@@ -1,14 +1,12 @@
 import { createHash, timingSafeEqual } from 'node:crypto'
 import { ProcessService, type Process, type ProcessSettings } from '@automation/contract/catalog/v1/process'
 import { VersionService } from '@automation/contract/catalog/v1/version'
-import { isTeamSlug } from '@automation/contract/forms'
+import { isTeamSlug, linkTokenCharacters } from '@automation/contract/forms'
 import { Failure, notFound } from '@automation/errors'
 import type { CallContext, Client, Neighbours } from '@automation/rpc'
 import { type Call, linkToken } from '../rest/operation.ts'
 import { MinuteLimits } from './minute-limits.ts'
 
-/** In base64url 22 characters have 128 bits: what is shorter may be guessed, and opens nothing. */
-const TOKEN_CHARACTERS = 22
 /** Of one address, whatever its token opens: each reads the process. */
 const LOOKS_A_MINUTE = 300
 
@@ -65,7 +63,7 @@ export class Forms {
 
 function requireLink({ publicEnabled, publicToken = '' }: ProcessSettings, token: string): void {
   const isRight = timingSafeEqual(digestOf(token), digestOf(publicToken))
-  if (!isRight || !publicEnabled || publicToken.length < TOKEN_CHARACTERS)
+  if (!isRight || !publicEnabled || publicToken.length < linkTokenCharacters)
     throw new Failure(
       'unauthenticated',
       'form_token_invalid',

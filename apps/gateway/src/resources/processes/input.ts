@@ -53,7 +53,7 @@ const publicConfig = z
     enabled: z.boolean().nullish(),
     token: text()
       .nullish()
-      .openapi({ description: 'Made where none is given. Only one of 22 characters or more opens the form' }),
+      .openapi({ description: 'At least 22 characters, which have 128 bits in base64url; made where none is given' }),
   })
   .openapi({ title: 'PublicConfigInput' })
 
