@@ -1,5 +1,6 @@
 import { execFileSync } from 'node:child_process'
 import { ModuleService } from '@automation/contract/catalog/v1/module'
+import { VersionService } from '@automation/contract/catalog/v1/version'
 import { Language } from '@automation/contract/common/v1/language'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { pythonParser } from '../src/reading/python-fault.ts'
@@ -33,6 +34,12 @@ test.each([
   expect(module.warnings).toMatchObject([{ path: '/sourceCode', message: expect.stringContaining(said) }])
   expect((await modules.updateModule({ id: module.id, sourceCode: broken }, caller)).warnings).toHaveLength(1)
   expect((await modules.updateModule({ id: module.id, sourceCode: '' }, caller)).warnings).toEqual([])
+  const versions = catalog.client(VersionService)
+  for (const owner of [{ process: made.id }, { module: module.id }]) {
+    const published = await versions.publishVersion({ ...owner, tag: 'v1', sourceCode: broken }, caller)
+    expect(published.warnings).toMatchObject([{ path: '/sourceCode', message: expect.stringContaining(said) }])
+    expect((await versions.getVersion({ ...owner, version: 'v1' }, caller)).warnings).toEqual([])
+  }
 })
 
 test.each([

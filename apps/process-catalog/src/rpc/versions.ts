@@ -6,7 +6,7 @@ import type { Catalog } from '../catalog.ts'
 import { deleteVersion } from '../deletion.ts'
 import { limits } from '../limits.ts'
 import { schemaText } from '../process-values.ts'
-import { readChange } from '../source-reading.ts'
+import { readChange, warningsOf } from '../source-reading.ts'
 import { getVersion, listVersions, publishVersion } from '../store/versions.ts'
 import { tag } from '../names.ts'
 import { optionalText } from '../text.ts'
@@ -28,7 +28,8 @@ export function versionHandlers(catalog: Catalog): Handlers<typeof VersionServic
         }),
       )
       const read = await readChange(catalog, author.team, request, version.sourceCode)
-      return publishVersion(store, author, request, { ...version, imports: read?.reading.imports })
+      const published = await publishVersion(store, author, request, { ...version, imports: read?.reading.imports })
+      return { ...published, warnings: warningsOf(read?.reading) }
     },
 
     getVersion({ process, module, version, takesAlias }, context) {

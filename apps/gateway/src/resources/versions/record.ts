@@ -1,7 +1,7 @@
 import type { Version } from '@automation/contract/catalog/v1/version'
 import { z } from '@hono/zod-openapi'
 import { languageName, presentLanguage, uuid } from '../../rest/fields.ts'
-import { absent, changed, leavesOut, made, presentWriters, writtenObject } from '../../rest/record.ts'
+import { absent, changed, leavesOut, made, presentWriters, warnings, writtenObject } from '../../rest/record.ts'
 import { samples } from '../../rest/samples.ts'
 import { presentSchema, processManifest } from '../processes/record.ts'
 
@@ -18,7 +18,7 @@ const shape = {
   ...changed,
 }
 
-export const versionRecord = z.object(shape).openapi('VersionedProcess', {
+export const versionRecord = z.object({ ...shape, warnings }).openapi('VersionedProcess', {
   example: {
     id: samples.versionId,
     tag: 'v1',
@@ -39,7 +39,7 @@ export const listedVersionRecord = z
 
 const { parametersSchema: _schema, readme: _readme, manifest: _manifest, ...moduleShape } = shape
 
-export const moduleVersionRecord = z.object(moduleShape).openapi('VersionedModule', {
+export const moduleVersionRecord = z.object({ ...moduleShape, warnings }).openapi('VersionedModule', {
   example: { id: samples.versionId, tag: 'v1', ...samples.moduleCode, comment: 'The first one', ...samples.made },
 })
 

@@ -2,6 +2,7 @@ import { VersionService } from '@automation/contract/catalog/v1/version'
 import type { Neighbours } from '@automation/rpc'
 import { z } from '@hono/zod-openapi'
 import { pagingFields, presentPage, versionIdentifier } from '../../rest/parameters.ts'
+import { presentWarnings } from '../../rest/record.ts'
 import { emptyReply } from '../../rest/operation.ts'
 import type { RestApi } from '../../rest/rest-api.ts'
 import { ownerIn, type VersionOwner } from './owner.ts'
@@ -42,11 +43,11 @@ export function versionRoutes(api: RestApi, neighbours: Neighbours, owner: Versi
       success: { status: 201, description: 'The new version', schema: versionRecord },
       refusals: { 400: ['limit_reached', 'tag_taken'] },
     },
-    async ({ params, body, bodyText, context }) => ({
-      body: presentVersion(
-        await versions.publishVersion({ ...ownerIn(params), ...owner.publishedValues(body, bodyText) }, context),
-      ),
-    }),
+    async ({ params, body, bodyText, context }) => {
+      const values = { ...ownerIn(params), ...owner.publishedValues(body, bodyText) }
+      const version = await versions.publishVersion(values, context)
+      return { body: { ...presentVersion(version), warnings: presentWarnings(version.warnings) } }
+    },
   )
 
   api.add(

@@ -6,6 +6,7 @@ import type { GenFile, GenMessage, GenService } from "@bufbuild/protobuf/codegen
 import type { Message } from "@bufbuild/protobuf";
 import type { Language } from "../../common/v1/language_pb.js";
 import type { EmptySchema, Timestamp } from "@bufbuild/protobuf/wkt";
+import type { Warning } from "../../common/v1/warning_pb.js";
 import type { PageInfo, PageRequest } from "../../common/v1/page_pb.js";
 
 /**
@@ -87,6 +88,13 @@ export declare type Version = Message<"automation.catalog.v1.Version"> & {
    * @generated from field: repeated string left_out = 13;
    */
   leftOut: string[];
+
+  /**
+   * In answers to PublishVersion alone.
+   *
+   * @generated from field: repeated automation.common.v1.Warning warnings = 14;
+   */
+  warnings: Warning[];
 };
 
 /**
