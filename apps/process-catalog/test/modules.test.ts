@@ -100,15 +100,20 @@ describe('what a run gets of them', () => {
     await catalog.versions.publishVersion({ module, tag: 'v1' }, caller)
     await catalog.versions.publishVersion({ module, tag: 'v2' }, caller)
     await catalog.aliases.createAlias({ module, name: 'live', version: 'v1' }, caller)
+    await make(caller, 'unpublished', '')
     await make(caller, 'prices', '', Language.PYTHON)
     await make(await catalog.team(), 'pricin2')
     const { id } = await catalog.process(caller, {
-      sourceCode: "require('prcing'); svc.import('pricing', 'v9'); svc.import('pricing', 'v1'); require('lodash')",
+      sourceCode:
+        "require('prcing'); svc.import('pricing', 'v9'); svc.import('pricing', 'v1'); svc.import('unpublished', 'v7'); require('lodash')",
     })
     const { unmetImports } = await catalog.spec(caller, id)
-    expect(unmetImports.map(({ name, tag, near, versions }) => [name, tag, near, versions])).toEqual([
-      ['prcing', '', ['pricing'], []],
-      ['pricing', 'v9', [], ['live', 'v2', 'v1']],
+    expect(
+      unmetImports.map(({ name, tag, near, versions, hasNoVersions }) => [name, tag, near, versions, hasNoVersions]),
+    ).toEqual([
+      ['prcing', '', ['pricing'], [], false],
+      ['pricing', 'v9', [], ['live', 'v2', 'v1'], false],
+      ['unpublished', 'v7', [], [], true],
     ])
   })
 

@@ -98,9 +98,18 @@ describe('JavaScript', () => {
     const unmetImports = [
       { name: 'prcing', near: ['pricing'] },
       { name: 'pricing', tag: 'v9', versions: ['v2', 'v1'] },
+      { name: 'modx', tag: 'v7', near: ['modo'], hasNoVersions: true },
     ]
-    const words = ["Cannot find module 'prcing'; did you mean 'pricing'?", "or alias 'v9': there are 'v2', 'v1'"]
-    for (const [at, source] of ['require("prcing")', 'svc.import("pricing", "v9")'].entries()) {
+    const words = [
+      "Cannot find module 'prcing'; did you mean 'pricing'?",
+      "or alias 'v9': there are 'v2', 'v1'",
+      'modx has no versions',
+    ]
+    for (const [at, source] of [
+      'require("prcing")',
+      'svc.import("pricing", "v9")',
+      'svc.import("modx", "v7")',
+    ].entries()) {
       const spec = { unmetImports, digest: `unmet ${at}` }
       expect((await under.replica.run(source, { spec })).explanation).toContain(words[at])
     }
@@ -108,6 +117,7 @@ describe('JavaScript', () => {
     expect((await under.replica.run('import prcing', { spec })).explanation).toContain("did you mean 'pricing'?")
     const { explanation } = await under.replica.run('svc.import_module("pricing", "v9")', { spec })
     expect(explanation).toContain(words[1])
+    expect((await under.replica.run('svc.import_module("modx", "v7")', { spec })).explanation).toContain(words[2])
   })
 
   test('one that is not there keeps its code, for who does without it', async () => {

@@ -148,12 +148,12 @@ const linksAndSources = `
 const unmet = `
   unmet AS (
     SELECT wanted AS reference, nth, (
-      SELECT array_agg(name) FROM (
+      SELECT coalesce(array_agg(name), '{}') FROM (
         SELECT name FROM (
           SELECT tag AS name, id FROM versions WHERE process_id = module.id AND tag IS NOT NULL
           UNION ALL SELECT name, id FROM aliases WHERE process_id = module.id
         ) named ORDER BY id DESC LIMIT ${limits.namedVersions}
-      ) newest
+      ) newest HAVING module.id IS NOT NULL
     ) AS versions
     FROM run CROSS JOIN unnest(run.imports) WITH ORDINALITY AS import (wanted, nth) LEFT JOIN LATERAL (
       SELECT id FROM modules

@@ -7,6 +7,7 @@ import { pythonLibrary } from '../reading/python-library.ts'
 /** What the statement says of imports that lead to no module. */
 export interface UnmetRows {
   language: string
+  /** `versions`: null where there is no module of the name. */
   unmet: { reference: string; versions: string[] | null }[] | null
   /** Of all modules that the run could have; none where nothing is unmet. */
   moduleNames: string[] | null
@@ -27,7 +28,9 @@ export function unmetImports({
     const [name = '', tag = ''] = reference.split(' ')
     const isCompared = !isOfLanguage(language, name) && (compared += 1) <= limits.comparedImports
     const near = isCompared ? nearTo(name) : []
-    return near.length === 0 && versions === null ? [] : [{ name, tag, near, versions: versions ?? [] }]
+    return near.length === 0 && versions === null
+      ? []
+      : [{ name, tag, near, versions: versions ?? [], hasNoVersions: versions?.length === 0 }]
   })
 }
 

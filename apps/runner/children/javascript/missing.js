@@ -37,7 +37,8 @@ function packagesIn(directory) {
 
 /** Versions that there are of a module whose version is not there, the end of a sentence; undefined where none are known. */
 function versionsOf(name, tag) {
-  const { versions = [] } = unmet.find((each) => each.name === name && each.tag === tag) ?? {}
+  const { versions = [], hasNoVersions } = unmet.find((each) => each.name === name && each.tag === tag) ?? {}
+  if (hasNoVersions) return `${name} has no versions`
   return versions.length === 0 ? undefined : `there are ${versions.map((each) => `'${each}'`).join(', ')}`
 }
 

@@ -39,7 +39,11 @@ def hint(name):
 def versions_of(name, tag):
     """Versions that there are of a module whose version is not there, the end of a sentence; None where none are known."""
     for each in known["unmet"]:
-        if (each["name"], each["tag"]) == (name, tag) and each["versions"]:
+        if (each["name"], each["tag"]) != (name, tag):
+            continue
+        if each.get("hasNoVersions"):
+            return f"{name} has no versions"
+        if each["versions"]:
             return "there are " + ", ".join(map(repr, each["versions"]))
     return None
 

@@ -408,6 +408,13 @@ export declare type UnmetImport = Message<"automation.catalog.v1.UnmetImport"> &
    * @generated from field: repeated string versions = 4;
    */
   versions: string[];
+
+  /**
+   * The module is there, and has no versions at all.
+   *
+   * @generated from field: bool has_no_versions = 5;
+   */
+  hasNoVersions: boolean;
 };
 
 /**
