@@ -114,7 +114,7 @@ describe('a submission', () => {
     expect(response.status).toBe(201)
     expect(response.headers.get('svc-execution-id')).toBe(EXECUTION_ID)
     expect(await response.json()).toEqual({ executionId: EXECUTION_ID })
-    expect(started()).toMatchObject({ identifier: process.id, tag: 'v1', form: true, textualParameters: false })
+    expect(started()).toMatchObject({ identifier: process.id, tag: 'v1', form: true, textualParameters: true })
     expect(utf8(started().parameters)).toBe('{"n": 1.0}')
   })
 

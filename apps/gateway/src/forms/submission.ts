@@ -15,7 +15,7 @@ export interface Submission {
 }
 
 /**
- * Reads what was submitted: a JSON object, or a multipart form, whose texts get the types that the schema of the process
+ * Reads what was submitted: a JSON object or a multipart form; its texts get the types that the schema of the process
  * names. Failures: those of the body, invalid_json, and those of forms.
  */
 export async function readSubmission(exchange: Exchange, process: Process, rules: BodyRules): Promise<Submission> {
@@ -55,5 +55,5 @@ async function valuesOf(bytes: Buffer, contentType = ''): Promise<Values> {
   const text = utf8Text(bytes)
   if (text === undefined) throw invalidJson('', 'is not valid UTF-8')
   if (!isObject(parseJson(text))) throw invalidJson('', 'must be a JSON object')
-  return { parameters: text, areTexts: false, files: [] }
+  return { parameters: text, areTexts: true, files: [] }
 }
