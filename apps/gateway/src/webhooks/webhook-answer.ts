@@ -65,7 +65,7 @@ interface Content {
 
 /** Content of a described body: text, bytes in base64, or JSON. Undefined for base64 or a type that is malformed. */
 function bodyContent(body: unknown, text: string): Content | undefined {
-  if (text === 'null') return { headers: {}, body: '' }
+  if (text === 'null') return contentOf('""')
   if (!isObject(body) || !isBase64Body(body)) return contentOf(text)
   const { base64, contentType } = body
   const type = contentType ?? 'application/octet-stream'
