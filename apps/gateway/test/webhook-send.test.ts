@@ -48,6 +48,20 @@ test('what it holds of the budget of bodies is given back, also where it is refu
   await expect.poll(() => gateway.metrics()).toContain('\ngateway_body_bytes 0\n')
 })
 
+test('numbers, true and false stand in the query as texts', async () => {
+  gateway.servers.returns('1')
+  const answer = await send({ method: 'GET', query: { n: 5, yes: true, list: [1.5, 'a'] } })
+  expect(((await answer.json()) as { request: { url: string } }).request.url).toMatch(
+    /\?n=5&yes=true&list=1\.5&list=a$/,
+  )
+  for (const wrong of [{}, null, [null]]) {
+    const { errors } = await problemOf(await send({ query: { n: wrong } }))
+    expect(errors).toEqual([
+      { path: '/query/n', message: 'must be a string, a number, true or false, or a list of them' },
+    ])
+  }
+})
+
 test('only the message is sent to be signed, and a catalog that knows nothing of it is away for the moment', async () => {
   gateway.servers.returns('1')
   const signWith = { variable: 'SECRET', scheme: 'stripe' }

@@ -19,6 +19,13 @@ const signWithInput = z
   })
   .openapi({ title: 'SignWith' })
 
+const QUERY_FAULT = 'must be a string, a number, true or false, or a list of them'
+
+/** As an address has it, where all are texts. */
+const queryValue = z.union([text(), z.number().transform(String), z.boolean().transform(String)], {
+  error: QUERY_FAULT,
+})
+
 export const sendWebhookInput = z
   .object({
     method: z
@@ -28,7 +35,7 @@ export const sendWebhookInput = z
     headers: textMap().nullish().openapi({
       description: 'Without Host, Content-Length and those of a connection, such as Connection, which are left out',
     }),
-    query: z.record(text(), z.union([text(), z.array(text())])).nullish(),
+    query: z.record(text(), z.union([queryValue, z.array(queryValue)], { error: QUERY_FAULT })).nullish(),
     body: z
       .unknown()
       .optional()
