@@ -1,4 +1,5 @@
 import { Status } from '@automation/contract/execution/v1/execution'
+import { invalid } from '@automation/errors'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { EXECUTION_ID } from './contract-servers.ts'
 import { problemOf, startGateway, type GatewayForTests, type RequestOptions } from './gateway-for-tests.ts'
@@ -80,6 +81,15 @@ describe('what a call starts', () => {
       ip: '127.0.0.1',
     })
     expect(Object.keys(requestSeen().headers).filter((name) => name.startsWith('svc-'))).toEqual([])
+  })
+
+  test('a fault of what a header says is told at that header', async () => {
+    gateway.servers.answers.set('runExecution', () => {
+      throw invalid('/settings/agentPoolSlug', 'is no pool; there is default')
+    })
+    const { errors } = await problemOf(await post('{}', { 'svc-agent-pool': 'nope' }))
+    gateway.servers.answers.delete('runExecution')
+    expect(errors).toEqual([{ path: '/Svc-Agent-Pool', message: 'is no pool; there is default' }])
   })
 
   test('authorization goes to the service beside the request, whatever its form', async () => {

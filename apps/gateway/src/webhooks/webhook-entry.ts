@@ -12,6 +12,7 @@ import { problemAnswer } from '../http/problem.ts'
 import { methodNotAllowed } from '../http/refusals.ts'
 import type { StartRequest } from '../resources/executions/input.ts'
 import { returnedText, SyncRuns } from '../resources/executions/sync-runs.ts'
+import { withFaultsAt } from '../rest/rest-api.ts'
 import { publicAddress, realmOf, WebhookHeaderRules, type PublicAddress } from './answer-headers.ts'
 import { keepFiles } from './multipart.ts'
 import { RefusalNotes } from './refusal-notes.ts'
@@ -54,6 +55,8 @@ export class WebhookEntry {
   /** Refusals by execution, which keeps them itself. */
   readonly #known = new WeakSet<Failure>()
   readonly #idHeader: string
+  /** Where callers give what execution names by its place in a run's input. */
+  readonly #headerOf: Readonly<Record<string, string>>
   readonly #reserved: string
   readonly #address: PublicAddress
 
@@ -67,6 +70,10 @@ export class WebhookEntry {
     this.#read = webhookCallReader({ maxBytes: config.bodyMaxBytes, budget: dependencies.budget }, names)
     this.#notes = new RefusalNotes(this.#executions, dependencies.logger, config.callTimeoutMs)
     this.#idHeader = names.executionId
+    this.#headerOf = {
+      '/settings/agentPoolSlug': `/${config.headerPrefix}Agent-Pool`,
+      '/comment': `/${config.headerPrefix}Comment`,
+    }
     this.#reserved = names.executionId.toLowerCase()
     this.#address = publicAddress(config.publicUrl)
   }
@@ -121,7 +128,7 @@ export class WebhookEntry {
   /** What execution answers. */
   async #asked<T>(call: Promise<T>): Promise<T> {
     try {
-      return await call
+      return await withFaultsAt(call, (path) => this.#headerOf[path] ?? path)
     } catch (thrown) {
       const failure = asFailure(thrown)
       this.#known.add(failure)
