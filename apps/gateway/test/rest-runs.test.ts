@@ -158,6 +158,11 @@ describe('runs', () => {
   })
 })
 
+test('a rerun takes no draft, and does not leave one out in silence', async () => {
+  const answer = await rest('POST', `/executions/${EXECUTION_ID}/rerun`, { draft: { sourceCode: 'return 1' } })
+  expect([answer.status, (await problemOf(answer)).errors?.[0]?.path]).toEqual([400, '/draft'])
+})
+
 test('a service of the release before is not asked for what it would leave out: the call is to be tried again', async () => {
   const id = EXECUTION_ID
   const unknown = () => {

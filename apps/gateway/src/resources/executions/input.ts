@@ -82,12 +82,12 @@ export type StartRequest = Exclude<MessageInitShape<typeof StartExecutionRequest
 
 /**
  * Refuses a body that has members, and none of those that a start has: it holds the parameters themselves, which would be
- * lost. `body` is what the input was read from. Failure: invalid_input at each of them.
+ * lost. `body` is what the input was read from, `known` has its members. Failure: invalid_input at each of them.
  */
-export function refuseBareParameters(input: object, body: unknown): void {
+export function refuseBareParameters(input: object, body: unknown, known: z.ZodObject = executeProcessInput): void {
   if (Object.values(input).some((value) => value != null)) return
   const names = isObject(body) ? Object.keys(body) : []
-  if (names.length === 0 || names.some((name) => Object.hasOwn(executeProcessInput.shape, name))) return
+  if (names.length === 0 || names.some((name) => Object.hasOwn(known.shape, name))) return
   const message = 'is not known here; parameters stand in the member "parameters": {"parameters": {…}}'
   throw invalidInput(names.slice(0, MOST_NAMED).map((name) => ({ path: pointerOf([name]), message })))
 }

@@ -147,7 +147,7 @@ export function runRoutes(api: RestApi, neighbours: Neighbours, config: GatewayC
       },
     },
     async ({ params, body, bodyValue, bodyText, context, exchange, team }) => {
-      refuseBareParameters(body, bodyValue)
+      refuseBareParameters(body, bodyValue, rerunInput)
       const wanted = { id: params['id'], ...rerunValues(body, bodyText) }
       const isOtherwise = Object.values(body).some((value) => value != null)
       const started = isOtherwise
