@@ -187,6 +187,20 @@ test('a run waits for its own pool', async () => {
   }
 })
 
+test('of a team at its limit the more lasting reason is told first: that no runner is there', async () => {
+  const other = await System.start({ pools: ['default', 'gpu'], teamMaxRunning: 1 })
+  try {
+    const runner = await other.runner({ pool: 'default', runs: () => undefined })
+    await other.start()
+    await until(() => runner.running === 1)
+    const executionId = await other.start('demo', { settings: { agentPool: 'gpu' } })
+    const waiting = await other.executions.getWaiting({ executionId }, userContext('demo'))
+    expect(waiting).toMatchObject({ waiting: true, code: 'no_runner' })
+  } finally {
+    await other.stop()
+  }
+})
+
 test('the position in the queue is counted for each pool, and beyond 1,000 not exactly', async () => {
   const other = await System.start({ pools: ['default', 'gpu'] })
   const why = async (id: string) => (await other.get(id)).timeline.at(-1)!.explanation

@@ -51,11 +51,11 @@ export class WaitingRuns {
     if (row.held) return heldBack(row)
     const suspension = limits.suspensionOf(team)
     if (suspension !== undefined) return paused(suspension)
+    const why = capacity.whyNone(pool, team, language)
+    if (why !== undefined) return { code: 'no_runner', reason: capitalised(why), remedy: remedies.runner }
     const inUse = row.running + row.wanted
     const allowed = limits.running(team)
     if (inUse >= allowed) return atLimit(row, allowed)
-    const why = capacity.whyNone(pool, team, language)
-    if (why !== undefined) return { code: 'no_runner', reason: capitalised(why), remedy: remedies.runner }
     const slots = (await agentPools.list(team)).find(({ slug }) => slug === pool)
     const used = slots && { inUse: slots.slots - slots.freeSlots, allowed: slots.slots }
     if (ahead > 0) {
