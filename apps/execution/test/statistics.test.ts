@@ -15,7 +15,7 @@ let runner: ScriptedRunner
 const broken: End = { case: 'failed', value: { explanation: 'Error: no' } }
 
 beforeAll(async () => {
-  system = await System.start({ teamMaxQueued: 1 }, 2)
+  system = await System.start({ teamMaxQueued: 1, pools: ['default', 'idle'] }, 2)
   system.catalog.put('other')
 })
 afterAll(() => system.stop())
@@ -179,6 +179,9 @@ test('summaries of several processes have the last run and the figures of the la
   await runner.run(failed)
   runner.finish(failed, broken)
   await system.ended(failed, team)
+  // One that never starts is none of fewer runs.
+  const killed = await system.start(team, { identifier: 'other', settings: { agentPool: 'idle' } })
+  await system.executions.killExecution({ id: killed }, userContext(team))
   for (const slug of ['other', 'tried']) {
     if (slug === 'tried') system.catalog.put(slug)
     await system.finished(runner, team, { identifier: slug, draftId: system.catalog.keepDraft(slug) })
@@ -187,7 +190,7 @@ test('summaries of several processes have the last run and the figures of the la
   const ids = [hello, other.toUpperCase(), other, system.catalog.put('tried'), newExecutionId(), 'x']
   const expected = [
     [1n, 0n],
-    [2n, 1n],
+    [3n, 2n],
   ]
   const counted = async () => {
     const found = await summaries(ids)
@@ -195,10 +198,10 @@ test('summaries of several processes have the last run and the figures of the la
     return isDeepStrictEqual(runs, expected) && found.every(({ p95Ms }) => p95Ms !== undefined) ? found : undefined
   }
   const [first, second] = await until(counted)
-  const { FINISHED, ERROR } = Status
+  const { FINISHED, KILLED } = Status
   expect(first).toMatchObject({ processId: hello, lastExecution: { id: finished, status: FINISHED } })
-  expect(second).toMatchObject({ processId: other, lastExecution: { id: failed, status: ERROR } })
-  expect(second!.lastExecution!.createdAt).toEqual((await system.get(failed, team)).createdAt)
+  expect(second).toMatchObject({ processId: other, lastExecution: { id: killed, status: KILLED } })
+  expect(second!.lastExecution!.createdAt).toEqual((await system.get(killed, team)).createdAt)
   expect(await summaries(ids, 'stranger')).toEqual([])
   await expect(summaries(Array<string>(1001).fill(hello))).rejects.toMatchObject({ code: 'invalid_input' })
 })

@@ -34,7 +34,7 @@ export async function readLastExecutions(
 /** How the runs of a process went. */
 export interface ProcessFiguresRow {
   processId: string
-  /** Those that have started. */
+  /** Those that have ended. */
   runs: string
   failed: string
   /** In ms; null where none has ended that ran. */
@@ -64,7 +64,7 @@ export async function readProcessFigures(
            ), percentiles AS (
              SELECT process_id, min(bin) FILTER (WHERE upto >= total * 0.95)::integer AS p95 FROM ranked GROUP BY process_id
            ), sums AS (
-             SELECT process_id, coalesce(sum(runs) FILTER (WHERE status = ${Status.RUNNING}), 0)::bigint AS runs,
+             SELECT process_id, coalesce(sum(runs) FILTER (WHERE status <> ${Status.RUNNING}), 0)::bigint AS runs,
                     coalesce(sum(runs) FILTER (WHERE status IN ${failures}), 0)::bigint AS failed
                FROM found GROUP BY process_id
            )

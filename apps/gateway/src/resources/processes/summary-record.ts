@@ -16,8 +16,8 @@ const lastExecution = z
 
 const lastDay = z
   .object({
-    runs: count().openapi({ description: 'That have started' }),
-    failed: count().openapi({ description: 'That have ended as ERROR, KILLED or REJECTED; the last never started' }),
+    runs: count().openapi({ description: 'That have ended' }),
+    failed: count().openapi({ description: 'Those of them that have ended as ERROR, KILLED or REJECTED' }),
     p95Ms: count().optional().openapi({
       description:
         'How long nineteen of twenty of those that have ended took at most, within a tenth; absent where none has',
