@@ -42,7 +42,7 @@ test("a process's digest is what the document says, in reads and lists, and chan
     sourceCode: "return 'ü\u{1f600}'",
     parametersSchema: '{"type":"object","properties":{"10":{"multipleOf":1.0},"9":{"default":"\\ud800"},"é":{}}}',
     webhook: { enabled: true, username: 'u', password: 'p' },
-    settings: { publicConfig: { token: 'hidden' } },
+    settings: { publicConfig: { token: 'hidden'.padEnd(22, '-') } },
     manifest: { dependencies: { ms: '^2.0.0' } },
     tags: ['b', 'a'],
     origin,

@@ -55,7 +55,7 @@ describe('creating a process', () => {
       manifest: { dependencies: { requests: '>=2.0', 'python-dateutil': '~=2.9' } },
       settings: {
         formsConfig: { enabled: true },
-        publicConfig: { enabled: true, token: 'open' },
+        publicConfig: { enabled: true, token: 'open'.padEnd(22, '-') },
         dependencies: { scopedToProcess: true, autoDetect: true },
       },
       tags: ['one', 'two words', 'drei'],
