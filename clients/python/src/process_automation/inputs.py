@@ -53,7 +53,7 @@ class SendWebhookInput(TypedDict, total=False):
     method: WebhookMethod | None
     headers: Mapping[str, str] | None
     """Without Host, Content-Length and those of a connection, such as Connection, which are left out"""
-    query: Mapping[str, str | list[str]] | None
+    query: Mapping[str, str | float | bool | list[str | float | bool]] | None
     body: Any
     """A text is sent as it is; any other JSON as it is written, as application/json unless a header says otherwise"""
     is_base64: bool | None
@@ -323,7 +323,7 @@ class FormsConfigInput(TypedDict, total=False):
 class PublicConfigInput(TypedDict, total=False):
     enabled: bool | None
     token: str | None
-    """Made where none is given. Only one of 22 characters or more opens the form"""
+    """At least 22 characters, which have 128 bits in base64url; made where none is given"""
 
 
 class DependenciesConfigInput(TypedDict, total=False):

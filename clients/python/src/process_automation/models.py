@@ -153,6 +153,8 @@ class VersionedProcess(Record, kw_only=True):
     created_at: datetime
     updated_by: str | None = None
     updated_at: datetime | None = None
+    warnings: list[Warning] | None = None
+    """In answers of create and update: what is saved as it is and may not do what is meant, such as a fault of its syntax"""
 
 
 class VersionedProcessAlias(Record, kw_only=True):
@@ -244,6 +246,8 @@ class VersionedModule(Record, kw_only=True):
     created_at: datetime
     updated_by: str | None = None
     updated_at: datetime | None = None
+    warnings: list[Warning] | None = None
+    """In answers of create and update: what is saved as it is and may not do what is meant, such as a fault of its syntax"""
 
 
 class VersionedModuleAlias(Record, kw_only=True):
@@ -771,9 +775,9 @@ class ProcessLastExecution(Record, kw_only=True):
 
 class ProcessLastDay(Record, kw_only=True):
     runs: int
-    """That have started"""
+    """That have ended"""
     failed: int
-    """That have ended as ERROR, KILLED or REJECTED; the last never started"""
+    """Those of them that have ended as ERROR, KILLED or REJECTED"""
     p95_ms: int | None = None
     """How long nineteen of twenty of those that have ended took at most, within a tenth; absent where none has"""
 

@@ -1586,7 +1586,7 @@ export interface components {
                 [key: string]: string;
             } | null;
             query?: {
-                [key: string]: string | string[];
+                [key: string]: string | number | boolean | (string | number | boolean)[];
             } | null;
             /** @description A text is sent as it is; any other JSON as it is written, as application/json unless a header says otherwise */
             body?: string | {
@@ -1673,6 +1673,8 @@ export interface components {
             updatedBy?: string;
             /** Format: date-time */
             updatedAt?: string;
+            /** @description In answers of create and update: what is saved as it is and may not do what is meant, such as a fault of its syntax */
+            warnings?: components["schemas"]["Warning"][];
         };
         PublishProcessInput: {
             tag: string;
@@ -1882,6 +1884,8 @@ export interface components {
             updatedBy?: string;
             /** Format: date-time */
             updatedAt?: string;
+            /** @description In answers of create and update: what is saved as it is and may not do what is meant, such as a fault of its syntax */
+            warnings?: components["schemas"]["Warning"][];
         };
         CreateVersionedModuleInput: {
             tag: string;
@@ -3026,12 +3030,12 @@ export interface components {
         ProcessLastDay: {
             /**
              * Format: int64
-             * @description That have started
+             * @description That have ended
              */
             runs: number;
             /**
              * Format: int64
-             * @description That have ended as ERROR, KILLED or REJECTED; the last never started
+             * @description Those of them that have ended as ERROR, KILLED or REJECTED
              */
             failed: number;
             /**
@@ -3097,7 +3101,7 @@ export interface components {
         };
         PublicConfigInput: {
             enabled?: boolean | null;
-            /** @description Made where none is given. Only one of 22 characters or more opens the form */
+            /** @description At least 22 characters, which have 128 bits in base64url; made where none is given */
             token?: string | null;
         };
         DependenciesConfigInput: {
