@@ -164,7 +164,7 @@ test('one that is made paused is checked as any, has no next time, and is resume
 test('a change may pause and resume; one that is so already stays so, and keeps its next time', async () => {
   const made = await create()
   const { id } = made
-  const turn = (paused: boolean, rest: Partial<Parameters<typeof update>[0]> = {}) =>
+  const turn = (paused: boolean, rest: { cron?: string; ifMatch?: string[] } = {}) =>
     update({ id, paused, ...rest, mask: { paths: ['paused', ...(rest.cron ? ['cron'] : [])] } })
   expect(await turn(false)).toMatchObject({ paused: false, nextExecutionAt: made.nextExecutionAt })
   for (let twice = 0; twice < 2; twice += 1) {
