@@ -1,9 +1,13 @@
 import { once } from 'node:events'
+import { mkdtemp, rm } from 'node:fs/promises'
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import Provider from 'oidc-provider'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { isThisMachine } from '../src/context/credentials.ts'
+import { authenticated } from '../src/context/authenticated.ts'
+import { isThisMachine, writeCredential } from '../src/context/credentials.ts'
 import { renewed, signInByDevice, type DeviceCode } from '../src/context/device-flow.ts'
 
 const listening: Server[] = []
@@ -58,9 +62,8 @@ async function confirm(code: string): Promise<void> {
   await device!.save()
 }
 
-test('signs in at the issuer that the metadata of the team names, and renews the token there', async () => {
-  const shown: DeviceCode[] = []
-  const credential = await signInByDevice(
+function signIn(shown: DeviceCode[] = []) {
+  return signInByDevice(
     { url, team: 'demo' },
     {
       clientId: 'pas',
@@ -71,6 +74,11 @@ test('signs in at the issuer that the metadata of the team names, and renews the
       },
     },
   )
+}
+
+test('signs in at the issuer that the metadata of the team names, and renews the token there', async () => {
+  const shown: DeviceCode[] = []
+  const credential = await signIn(shown)
   expect(shown[0]?.address).toBe(`${issuer}/device`)
   expect(credential).toMatchObject({
     kind: 'device',
@@ -81,6 +89,19 @@ test('signs in at the issuer that the metadata of the team names, and renews the
   const later = await renewed(credential)
   expect(later.accessToken).not.toBe(credential.accessToken)
   await expect(renewed({ ...later, refreshToken: 'gone' })).rejects.toThrow('pas login')
+})
+
+test('programs that find the token at its end at the same time renew it once', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'pas-credentials-'))
+  const [env, target] = [{ XDG_CONFIG_HOME: folder }, { url, team: 'demo' }]
+  await writeCredential(env, target, { ...(await signIn()), expiresAt: Date.now() }, { keyring: false })
+  const sources = await Promise.all([1, 2, 3].map(() => authenticated(env, target)))
+  const tokens = await Promise.all(sources.map((source) => (source as (isStale: boolean) => Promise<string>)(false)))
+  expect(new Set(tokens).size).toBe(1)
+  // The issuer ends a sign-in whose refresh token was used twice.
+  const next = await authenticated(env, target)
+  expect(await (next as (isStale: boolean) => Promise<string>)(true)).not.toBe(tokens[0])
+  await rm(folder, { recursive: true })
 })
 
 test.each([

@@ -1,7 +1,14 @@
 import type { TokenSource } from '@automation/client'
 import { exitCodes, ExitError } from '../exit.ts'
 import type { Target } from './choose-target.ts'
-import { isSealed, readCredential, refuseOpenWay, writeCredential, type Credential } from './credentials.ts'
+import {
+  aloneWithCredentials,
+  isSealed,
+  readCredential,
+  refuseOpenWay,
+  writeCredential,
+  type Credential,
+} from './credentials.ts'
 
 type Environment = Readonly<Record<string, string | undefined>>
 
@@ -27,11 +34,18 @@ function ofIssuer(env: Environment, target: Target, credential: DeviceCredential
   let current = credential
   return async (isStale) => {
     const isEnding = current.expiresAt !== undefined && current.expiresAt < Date.now() + 60_000
-    if ((isStale || isEnding) && current.refreshToken !== undefined) {
-      const { renewed } = await import('./device-flow.ts')
-      current = await renewed(current)
-      await writeCredential(env, target, current, { keyring: await isSealed(env, target) })
-    }
+    if ((isStale || isEnding) && current.refreshToken !== undefined)
+      current = await aloneWithCredentials(env, () => renew(current))
     return current.accessToken
+  }
+
+  async function renew(before: DeviceCredential): Promise<DeviceCredential> {
+    // Another program may have renewed it: an issuer ends the sign-in where a refresh token is used twice.
+    const stored = await readCredential(env, target)
+    if (stored?.kind === 'device' && stored.accessToken !== before.accessToken) return stored
+    const { renewed } = await import('./device-flow.ts')
+    const next = await renewed(before)
+    await writeCredential(env, target, next, { keyring: await isSealed(env, target) })
+    return next
   }
 }

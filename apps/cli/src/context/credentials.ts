@@ -2,7 +2,7 @@ import { isIP } from 'node:net'
 import { exitCodes, ExitError } from '../exit.ts'
 import type { Target } from './choose-target.ts'
 import { open, seal } from './keyring.ts'
-import { configPath, readJson, writeJson } from './private-file.ts'
+import { alone, configPath, readJson, writeJson } from './private-file.ts'
 
 /** What somebody signed in with. */
 export type Credential =
@@ -46,6 +46,11 @@ export async function writeCredential(
     ? { kind: 'sealed', sealed: await seal(JSON.stringify(credential)) }
     : credential
   await writeJson(path(env), { ...(await readAll(env)), [nameOf(target)]: stored })
+}
+
+/** Does work with the stored credentials that no other program of the user does at the same time. */
+export function aloneWithCredentials<T>(env: Environment, work: () => Promise<T>): Promise<T> {
+  return alone(path(env), work)
 }
 
 /** Forgets the credential of a target; false where there was none. */

@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto'
-import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
+import { mkdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises'
 import { homedir } from 'node:os'
 import { dirname, join } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
 
 type Environment = Readonly<Record<string, string | undefined>>
 
@@ -34,4 +35,34 @@ export async function writeJson(path: string, value: unknown): Promise<void> {
   } finally {
     await rm(fresh, { force: true })
   }
+}
+
+/** Whoever holds a lock for longer was killed. */
+const longestHeldMs = 60_000
+
+/** Does work on a file that no other program does at the same time. */
+export async function alone<T>(path: string, work: () => Promise<T>): Promise<T> {
+  const lock = `${path}.lock`
+  await mkdir(dirname(path), { recursive: true, mode: 0o700 })
+  while (!(await takes(lock))) await delay(50)
+  try {
+    return await work()
+  } finally {
+    await rm(lock, { force: true })
+  }
+}
+
+async function takes(lock: string): Promise<boolean> {
+  try {
+    await writeFile(lock, '', { flag: 'wx', mode: 0o600 })
+    return true
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
+  }
+  const held = await stat(lock).catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'ENOENT') return undefined
+    throw error
+  })
+  if (held && held.mtimeMs < Date.now() - longestHeldMs) await rm(lock, { force: true })
+  return false
 }
