@@ -84,7 +84,7 @@ describe.skipIf(!shared.owned)('a team that is exported', { concurrent: false, t
     const own = { slug: 'called', name: 'own', sourceCode: 'return "own"', tags: ['own'] }
     await clients['taken']!.post('/processes', own)
     const { code, stderr } = await admin('teams', 'import', folder, '--team', 'taken', ...secrets)
-    expect({ code, stderr }).toMatchObject({ code: 3, stderr: expect.stringContaining('process/called') })
+    expect({ code, stderr }).toMatchObject({ code: 1, stderr: expect.stringContaining('process/called') })
     expect((await clients['taken']!.get<Process>('/processes/called')).body).toMatchObject(own)
   })
 
