@@ -14,6 +14,7 @@ import { changeTeam } from './revisions.ts'
 import { requireQuota } from './quota.ts'
 import type { Rows, Store } from './store.ts'
 import { usersOfAlias, type Users } from './users.ts'
+import { keptBefore } from './kept-before.ts'
 import { findVersionId } from './versions.ts'
 
 type AliasMessage = MessageInitShape<typeof AliasSchema>
@@ -86,7 +87,10 @@ export function updateAlias(
       data: {
         name: name ?? current.name,
         versionId,
-        previousVersionIds: versionsBefore(current, versionId),
+        previousVersionIds:
+          versionId === current.versionId
+            ? current.previousVersionIds
+            : keptBefore(current.previousVersionIds, current.versionId),
         updatedBy: author.name,
         updatedAt: new Date(),
       },
@@ -125,15 +129,6 @@ async function findAlias(rows: Rows, ownerId: string, aliasId: string): Promise<
   const row = isUuid(aliasId) ? await rows.alias.findFirst({ where: { id: aliasId, ownerId } }) : null
   if (row === null) throw notFound('alias')
   return row
-}
-
-/** How many of the versions that an alias led to are kept. */
-const keptVersions = 32
-
-/** The versions that an alias has led to once it leads to `next`, the last first. */
-function versionsBefore({ versionId, previousVersionIds }: Alias, next: string): string[] {
-  if (next === versionId) return previousVersionIds
-  return [versionId, ...previousVersionIds.filter((id) => id !== versionId)].slice(0, keptVersions)
 }
 
 // A filter that names no version finds nothing.

@@ -31,14 +31,6 @@ export function descriptionOf(row: DescribedRow, digest: () => string | undefine
   }
 }
 
-const keptStates = 32
-
-/** The digests of the states before the next one, the newest first, where the present state has this digest. */
-export function statesBefore(previousStates: string[], present: string | undefined): string[] {
-  if (present === undefined) return previousStates
-  return [present, ...previousStates.filter((digest) => digest !== present)].slice(0, keptStates)
-}
-
 /** The digests of those of a page that say none, by id: with two statements for each 8 MiB of them. */
 export async function missingDigests(
   rows: Rows,

@@ -9,7 +9,8 @@ import type { Module } from '../../prisma/generated/client.ts'
 import { languageOf, type LanguageName } from '../language.ts'
 import { moduleDigest } from '../source-digest.ts'
 import { audit } from './audit.ts'
-import { descriptionOf, missingDigests, statesBefore } from './described.ts'
+import { descriptionOf, missingDigests } from './described.ts'
+import { keptBefore } from './kept-before.ts'
 import { largeTexts, listedTexts } from './listed-texts.ts'
 import { requireUnused } from './users.ts'
 import { findModule } from './owners.ts'
@@ -90,7 +91,7 @@ export function updateModule(
     const description = {
       sourceDigest: moduleDigest({ ...current, ...given(change) }),
       describedRevision: current.revision + 1,
-      previousStates: statesBefore(current.previousStates, moduleDigest(current)),
+      previousStates: keptBefore(current.previousStates, moduleDigest(current)),
     }
     const data = { ...change, ...description, updatedBy: author.name, updatedAt: new Date() }
     await audit(rows, author, { type: AuditType.MODULE, event: 'updated', entityId: current.id })

@@ -17,7 +17,8 @@ import type { Reading, ReadSource } from '../reading/reading.ts'
 import { processDigest, processStateDigest } from '../source-digest.ts'
 import { changedCredentials, noCredentials } from '../webhook-credentials.ts'
 import { audit } from './audit.ts'
-import { descriptionOf, digestIfAny, missingDigests, statesBefore } from './described.ts'
+import { descriptionOf, digestIfAny, missingDigests } from './described.ts'
+import { keptBefore } from './kept-before.ts'
 import { noteEffect } from './effects.ts'
 import { findProcess } from './owners.ts'
 import { largeTexts, listedTexts } from './listed-texts.ts'
@@ -113,7 +114,7 @@ export function updateProcess(
         imports: reading?.imports,
         sourceDigest: processDigest({ ...current, ...data }),
         describedRevision: current.revision + 1,
-        previousStates: statesBefore(
+        previousStates: keptBefore(
           current.previousStates,
           digestIfAny(() => processStateDigest(current)),
         ),
