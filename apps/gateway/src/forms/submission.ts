@@ -23,13 +23,13 @@ export async function readSubmission(exchange: Exchange, process: Process, rules
   const bytes = await readBody(exchange, rules)
   // Others have their turn between what is done with all of a large body.
   if (bytes.length > LONG_WORK_BYTES) await setImmediate()
-  const { parameters, areTexts, files } = await valuesOf(bytes, headers['content-type'])
+  const { parameters, files } = await valuesOf(bytes, headers['content-type'])
   const key = { body: bytes, query: exchange.query, tag: '' }
   const start: StartRequest = {
     identifier: process.id,
     tag: process.settings?.formsTag ?? '',
     parameters: Buffer.from(parameters),
-    textualParameters: areTexts,
+    textualParameters: parameters !== '{}',
     idempotencyKey: idempotencyKey(headers['idempotency-key'], key),
     form: true,
   }
@@ -39,21 +39,20 @@ export async function readSubmission(exchange: Exchange, process: Process, rules
 interface Values {
   /** JSON text of an object. */
   parameters: string
-  areTexts: boolean
   files: FormFile[]
 }
 
 async function valuesOf(bytes: Buffer, contentType = ''): Promise<Values> {
   const { essence } = mediaTypeOf(contentType)
-  if (bytes.length === 0) return { parameters: '{}', areTexts: false, files: [] }
+  if (bytes.length === 0) return { parameters: '{}', files: [] }
   if (essence === 'multipart/form-data') {
     const { parameters, files = [] } = await readMultipart(bytes, contentType)
-    return { parameters, areTexts: parameters !== '{}', files }
+    return { parameters, files }
   }
   if (essence !== '' && !isJson(essence))
     throw unsupportedMediaType('The body must be application/json or multipart/form-data')
   const text = utf8Text(bytes)
   if (text === undefined) throw invalidJson('', 'is not valid UTF-8')
   if (!isObject(parseJson(text))) throw invalidJson('', 'must be a JSON object')
-  return { parameters: text, areTexts: true, files: [] }
+  return { parameters: text, files: [] }
 }
