@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest'
 import { duration, timeOrAgo } from '../src/options/duration.ts'
 import { readParameters } from '../src/options/parameters.ts'
 import { tableOf } from '../src/output/table.ts'
-import { oneLine } from '../src/output/output.ts'
+import { oneLine } from '../src/output/plain-text.ts'
 import type { Runtime } from '../src/runtime.ts'
 import { isWanted, levelOf } from '../src/runs/log-filter.ts'
 

@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import type { Client, DependencyInstall as Install, ProgrammingLanguageManifest as Manifest } from '@automation/client'
 import { InvalidArgumentError, type Command } from 'commander'
 import { examples } from '../output/examples.ts'
-import { severalLines } from '../output/output.ts'
+import { severalLines } from '../output/plain-text.ts'
 import { exitCodes, ExitError, usageError, type Runtime } from '../runtime.ts'
 import { logLine } from '../runs/show-run.ts'
 

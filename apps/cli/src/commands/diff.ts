@@ -1,7 +1,7 @@
 import type { Command } from 'commander'
 import { createTwoFilesPatch } from 'diff'
 import { examples } from '../output/examples.ts'
-import { oneLine } from '../output/output.ts'
+import { oneLine } from '../output/plain-text.ts'
 import { compareProject, itemsBelow, openProject } from '../project/open-project.ts'
 import { stateTexts } from '../project/state-texts.ts'
 import type { Runtime } from '../runtime.ts'

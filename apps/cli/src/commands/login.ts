@@ -5,7 +5,7 @@ import { readContexts, writeContexts } from '../context/contexts.ts'
 import { refuseOpenWay, writeCredential, type Credential } from '../context/credentials.ts'
 import type { DeviceCode } from '../context/device-flow.ts'
 import { examples } from '../output/examples.ts'
-import { oneLine } from '../output/output.ts'
+import { oneLine } from '../output/plain-text.ts'
 import { ExitError, exitCodes, usageError, type Runtime } from '../runtime.ts'
 
 interface LoginOptions {

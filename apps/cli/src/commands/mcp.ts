@@ -3,7 +3,7 @@ import { dirname } from 'node:path'
 import { Argument, Option, type Command } from 'commander'
 import { mcpClients, withServer } from '../mcp/client-config.ts'
 import { examples } from '../output/examples.ts'
-import { oneLine } from '../output/output.ts'
+import { oneLine } from '../output/plain-text.ts'
 import { usageError, type Runtime } from '../runtime.ts'
 
 interface BridgeFlags {

@@ -1,6 +1,6 @@
 import { type Command, Option } from 'commander'
 import { examples } from '../output/examples.ts'
-import { oneLine } from '../output/output.ts'
+import { oneLine } from '../output/plain-text.ts'
 import { leftBefore, removeResolved, resolving } from '../project/resolve-clashes.ts'
 import { compareProject, itemsBelow, openProject } from '../project/open-project.ts'
 import { pullTeam, type Pulled } from '../project/pull-team.ts'

@@ -1,5 +1,6 @@
-import { stripVTControlCharacters, styleText } from 'node:util'
+import { styleText } from 'node:util'
 import type { Writable } from 'node:stream'
+import { severalLines } from './plain-text.ts'
 import { tableOf, type Column } from './table.ts'
 
 /** How a value is shown to people; with `--json` the value itself is printed. */
@@ -75,16 +76,4 @@ export function createOutput(streams: { stdout: Writable; stderr: Writable }, js
     style: (style, text, stream = 'stdout') => styleText(style, text, { stream: streams[stream] }),
   }
   return out
-}
-
-/** A text of others as one line of a terminal: without control characters, which could write elsewhere on the screen. */
-export function oneLine(text: string): string {
-  // oxlint-disable-next-line no-control-regex -- it is them that are removed
-  return stripVTControlCharacters(text).replace(/[\u0000-\u001f\u007f-\u009f]+/g, ' ')
-}
-
-/** A text of others that keeps its lines and tabs, without other control characters. */
-export function severalLines(text: string): string {
-  // oxlint-disable-next-line no-control-regex -- as above
-  return stripVTControlCharacters(text).replace(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f]+/g, ' ')
 }

@@ -1,4 +1,4 @@
-import { oneLine } from './output.ts'
+import { oneLine } from './plain-text.ts'
 
 /** A record as lines of names and values. */
 export function recordText(record: object): string {

@@ -1,4 +1,4 @@
-import { stripVTControlCharacters } from 'node:util'
+import { oneLine } from './plain-text.ts'
 
 /** A column of a table: its title, and what it shows of an item. */
 export interface Column<T = unknown> {
@@ -22,6 +22,5 @@ export function tableOf<T>(items: readonly T[], columns: readonly Column<T>[], h
 function cellText(value: unknown): string {
   if (value === undefined || value === null) return '-'
   const text = typeof value === 'object' ? JSON.stringify(value) : String(value as string | number | boolean)
-  // oxlint-disable-next-line no-control-regex -- it is them that are removed
-  return stripVTControlCharacters(text).replace(/[\u0000-\u001f\u007f-\u009f]+/g, ' ') || '-'
+  return oneLine(text) || '-'
 }

@@ -1,5 +1,5 @@
 import type { Action, Plan, PlanItem } from './plan.ts'
-import { oneLine } from '../output/output.ts'
+import { oneLine } from '../output/plain-text.ts'
 
 const signs: Readonly<Record<Action, string>> = {
   create: '+',

@@ -1,5 +1,5 @@
 import { ExitError, exitCodes, usageError, type Runtime } from '../runtime.ts'
-import { severalLines } from '../output/output.ts'
+import { severalLines } from '../output/plain-text.ts'
 import { readFailure } from '../failure.ts'
 import { applyPlan, type Applied } from './apply-plan.ts'
 import { digestOf } from './canonical-json.ts'

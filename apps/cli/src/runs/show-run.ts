@@ -1,7 +1,7 @@
 import type { Client, Execution, ExecutionLog } from '@automation/client'
 import { readFailure } from '../failure.ts'
 import { exitCodes, ExitError, type Runtime } from '../runtime.ts'
-import { oneLine, severalLines } from '../output/output.ts'
+import { oneLine, severalLines } from '../output/plain-text.ts'
 import { followWithin, type RunListener } from './follow-run.ts'
 
 /**
