@@ -29,6 +29,8 @@ export interface Comparison {
   base?: Item['state']
   /** The commit whose files the server has, where it is known. */
   commit?: string
+  /** Whether it was this repository that has written what the server has. */
+  isOurs?: boolean
 }
 
 /** What is known of the past. */
@@ -96,6 +98,7 @@ async function compareItem(
     verdict,
     ...(origin.base && { base: origin.base }),
     ...(origin.commit && { commit: origin.commit }),
+    isOurs: origin.isOurs,
   }
 }
 
@@ -109,6 +112,7 @@ interface FoundBase {
   base?: Item['state']
   commit?: string
   wasHere: boolean
+  isOurs: boolean
 }
 
 /**
@@ -127,26 +131,28 @@ async function baseOf(
   const { state } = remote.item
   const digest = digestOf(state)
   const origin = remote.origin ?? remote.processOrigin
-  const pushed = repository?.isSelf(origin?.repository) ? origin?.commit : undefined
+  const isOurs = (await repository?.isSelf(origin?.repository)) ?? false
+  const pushed = isOurs ? origin?.commit : undefined
   const has = async (commit: string) => {
     const then = await stateAt(commit, key, past)
     return then !== undefined && digestOf(key === keys.team ? membersOf(state, then) : state) === digestOf(then)
   }
   if (repository && pushed && (await repository.isInHistory(pushed)) && (await has(pushed)))
-    return { isKnown: true, base: state, commit: pushed, wasHere: true }
+    return { isKnown: true, base: state, commit: pushed, wasHere: true, isOurs }
   const commits = repository ? await commitsOf(key, repository) : []
-  for (const commit of commits) if (await has(commit)) return { isKnown: true, base: state, commit, wasHere: true }
+  for (const commit of commits)
+    if (await has(commit)) return { isKnown: true, base: state, commit, wasHere: true, isOurs }
   const seen = await usableSeen(key, past, local)
   if (isMerged(past.merged.get(key), digest, local) || seen?.digest === digest)
-    return { isKnown: true, base: state, wasHere: true }
+    return { isKnown: true, base: state, wasHere: true, isOurs }
   // Settings of a team that nobody has changed yet are those that it was made with.
-  if (key === keys.team && remote.updatedBy === undefined) return { isKnown: true, wasHere: false }
+  if (key === keys.team && remote.updatedBy === undefined) return { isKnown: true, wasHere: false, isOurs }
   const base =
     (await lastCommon(remote, past, [local, seen?.state], commits)) ??
     (repository && pushed ? await commonState(pushed, key, past, repository) : undefined) ??
     seen?.state
   const wasHere = seen !== undefined || (await wasEver(key, commits, past))
-  return { isKnown: false, wasHere, ...(base && { base }) }
+  return { isKnown: false, wasHere, isOurs, ...(base && { base }) }
 }
 
 /** The last state that the server had before its present one and that is one of these, or of these commits. */

@@ -80,8 +80,8 @@ function withoutMissingSecrets(items: Items, env: Runtime['env']): { local: Item
 
 /** Throws where the team has a process of the same slug that somebody else has made, and no import that was cut off. */
 async function refuseOthers(project: OpenProject): Promise<void> {
-  const plan = await makePlan(project)
   const server = await readTeam(project.client, project.local)
+  const plan = await makePlan({ ...project, server })
   const isOther = ({ action, kind, key }: PlanItem) =>
     kind === 'process' && ['clash', 'theirs'].includes(action) && !isUnderWay(server.get(key)?.item)
   const others = plan.items.filter(isOther).map(({ key }) => key)
@@ -98,7 +98,7 @@ const isUnderWay = (item: Item | undefined) => item?.kind === 'process' && item.
 async function push(runtime: Runtime, project: OpenProject, isWanted: (line: PlanItem) => boolean): Promise<number> {
   const server = await readTeam(project.client, project.local)
   // A new team has settings and lists of packages from its beginning, which nobody has made.
-  const overwrite = (await makePlan(project)).items
+  const overwrite = (await makePlan({ ...project, server })).items
     .filter(
       ({ action, kind, key }) =>
         isUnderWay(server.get(key)?.item) || (action === 'clash' && ['team', 'packages'].includes(kind)),

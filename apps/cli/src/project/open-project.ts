@@ -105,7 +105,6 @@ export async function makePlan(project: OpenProject, choice: PlanChoice = {}): P
     isOverwritten,
     unresolved: (key) => unresolved(project, key),
     secrets: choice.secrets ?? false,
-    isSelf: (origin) => repository?.isSelf(origin) ?? false,
   })
   const items = await inParallel(8, lines, (line) => withTag(client, line, local))
   return {

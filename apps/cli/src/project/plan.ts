@@ -51,8 +51,6 @@ export interface PlanOptions {
   prune: boolean
   /** Keys whose state on the server the files replace, whoever has made it. */
   isOverwritten(key: string): boolean
-  /** Whether an origin is this repository: only what it has made is deleted. */
-  isSelf(repository: string | undefined): boolean
   /** The file that a merge of an item has left, where it has. */
   unresolved(key: string): string | undefined
   /** Whether secrets are sent where nothing else has changed. */
@@ -115,11 +113,11 @@ function planItem(comparison: Comparison, options: PlanOptions): PlanItem[] {
   }
 }
 
-function deletion({ remote }: Comparison, line: Omit<PlanItem, 'action'>, { prune, isSelf }: PlanOptions): PlanItem {
+function deletion({ remote, isOurs }: Comparison, line: Omit<PlanItem, 'action'>, { prune }: PlanOptions): PlanItem {
   const origin = remote?.origin ?? remote?.processOrigin
   const canGo = line.kind === 'process' || line.kind === 'schedule' || line.kind === 'module'
   if (!canGo) return { action: 'kept', ...line, note: 'no file names it any more; it stays' }
-  if (!isSelf(origin?.repository)) {
+  if (!isOurs) {
     const writer = origin?.repository === undefined ? 'edited outside of git' : `pushed by ${origin.repository}`
     return { action: 'kept', ...line, note: `removed here, but last ${writer}; it stays` }
   }

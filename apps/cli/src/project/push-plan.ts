@@ -10,9 +10,9 @@ import type { OpenProject } from './open-project.ts'
 import { deleteItem, missingSecrets, writeItem, type Outcome, type WriteOptions } from './write-item.ts'
 
 /**
- * Does a plan with the files that it was made of, tells each item, and counts those that an earlier push had done. Throws an ExitError where it has a clash (nothing is
- * written then), a secret is missing, files are others than then, or an item failed; `afterConflict` says what to do
- * where that was changed on the server meanwhile.
+ * Does a plan with the files that it was made of, tells each item, and counts those that an earlier push had done. Throws an
+ * ExitError where it has a clash (nothing is written then), a secret is missing, files are others than then, or an item failed;
+ * `afterConflict` says what to do where that was changed on the server meanwhile.
  */
 export async function pushPlan(
   runtime: Runtime,
@@ -38,14 +38,15 @@ export async function pushPlan(
       outcome = await writeItem(client, item, line, options)
       await past.seen.write(item)
     }
-    const { isFound, warnings } = outcome
+    const { isFound, warnings = [] } = outcome
     if (isFound) found += 1
-    const more = { ...(isFound && { found: true }), ...(warnings.length > 0 && { warnings }) }
+    const messages = warnings.map(({ message }) => message)
+    const more = { ...(isFound && { found: true }), ...(messages.length > 0 && { warnings: messages }) }
     out.line(
       { type: 'change', action: line.action, key: line.key, ...more },
       `${isFound ? 'found' : 'done '} ${itemText(line)}`,
     )
-    for (const each of warnings)
+    for (const each of messages)
       out.say(`${out.style('yellow', 'warning', 'stderr')}  ${severalLines(`${line.key}: ${each}`)}`)
   })
   await throwFailures(runtime, applied, 'Push again to go on.', afterConflict)

@@ -10,7 +10,7 @@ export interface Repository {
   /** What the server is told as the origin: the same for all clones that have the same remote. */
   name: string
   /** Whether an origin is this repository, by its remote or, as it was before it had one, by its first commit. */
-  isSelf(origin: string | undefined): boolean
+  isSelf(origin: string | undefined): Promise<boolean>
   /** The commit that is checked out; undefined before the first one. */
   head?: string
   /** The branch that is checked out; undefined where it is none. */
@@ -47,12 +47,11 @@ export async function openRepository(folder: string): Promise<Repository | undef
         return undefined
       },
     )
-  const [prefix, head, branch, address, firsts] = await Promise.all([
+  const [prefix, head, branch, address] = await Promise.all([
     tryGit('rev-parse', '--show-prefix'),
     tryGit('rev-parse', '--verify', '--quiet', 'HEAD'),
     tryGit('symbolic-ref', '--short', '--quiet', 'HEAD'),
     tryGit('config', '--get', 'remote.origin.url'),
-    tryGit('rev-list', '--max-parents=0', 'HEAD'),
   ])
   if (prefix === undefined) return undefined
   const remembered = <T>(work: (key: string) => Promise<T>) => {
@@ -73,12 +72,18 @@ export async function openRepository(folder: string): Promise<Repository | undef
     const paths = (await git('log', '--format=', '--name-only', '-z', '--relative', 'HEAD', '--', '.')).split('\0')
     return new Set(paths.flatMap((path) => [path.trim(), ...foldersOf(path.trim())]))
   })
-  const first = nameOfFirst(firsts)
-  const name = (address && repositoryName(address)) || first
-  const names = new Set([name.toLowerCase(), first])
+  // It goes through all of the history.
+  const nameOfFirst = remembered(async (commit) => {
+    const firsts = commit && (await tryGit('rev-list', '--max-parents=0', commit))
+    return firsts ? `${ofFirst}${firsts.split('\n').at(-1)}` : `${ofFirst}empty`
+  })
+  const name = (address && repositoryName(address)) || (await nameOfFirst(head ?? ''))
   return {
     name,
-    isSelf: (origin) => origin !== undefined && names.has(origin.toLowerCase()),
+    async isSelf(origin = '') {
+      if (origin.toLowerCase() === name.toLowerCase()) return true
+      return origin.startsWith(ofFirst) && origin === (await nameOfFirst(head ?? ''))
+    },
     ...(head && { head }),
     ...(branch && { branch }),
     dirty: async (which) => {
@@ -117,8 +122,8 @@ const foldersOf = (path: string) => {
 // What the server says is an origin's commit was written by anybody: it must not be taken for an option of git.
 const isCommit = (text: string) => /^[0-9a-f]{7,64}$/.test(text)
 
-/** Of the first commit, which all clones share. */
-const nameOfFirst = (commits: string | undefined) => (commits ? `git:${commits.split('\n').at(-1)}` : 'git:empty')
+/** Begins the name that is of the first commit, which all clones share. */
+const ofFirst = 'git:'
 
 /**
  * An address of a repository without its way and credentials: clones over SSH and HTTPS have the same. Undefined for a folder of

@@ -16,17 +16,18 @@ export interface WriteOptions {
   env: Readonly<Record<string, string | undefined>>
 }
 
-/** Where the record is, whether an earlier push had done it, and what the server warns of. */
-type Written = { path: string; isFound?: true; warnings?: readonly { path?: string; message: string }[] }
-
 /** What came of a write: whether it was so already, and what the server warns of. */
 export interface Outcome {
-  isFound: boolean
-  warnings: string[]
+  isFound?: boolean
+  warnings?: readonly { message: string }[] | undefined
 }
 
+/** The same, with where the record is. */
+type Written = Outcome & { path: string }
+
 /**
- * Makes an item on the server what the files say, where its state is still that of the plan, and reads it back. Throws an ExitError with the code for a conflict where somebody has changed it meanwhile.
+ * Makes an item on the server what the files say, where its state is still that of the plan, and reads it back. Throws an
+ * ExitError with the code for a conflict where somebody has changed it meanwhile.
  */
 export async function writeItem(client: Client, item: Item, line: PlanItem, options: WriteOptions): Promise<Outcome> {
   const written = await write(client, item, line, options).catch(async (error: unknown): Promise<Written> => {
@@ -41,7 +42,7 @@ export async function writeItem(client: Client, item: Item, line: PlanItem, opti
   const state = item.kind === 'team' ? membersOf(read.item.state, item.state) : read.item.state
   if (digestOf(state) !== digestOf(item.state))
     throw new Error(`${item.key} was written, and the server has another ${differences(item.state, state).join(', ')}`)
-  return { isFound: written.isFound === true, warnings: (written.warnings ?? []).map(({ message }) => message) }
+  return written
 }
 
 /** The server's codes for a name that another record has. */
@@ -78,7 +79,7 @@ export async function deleteItem(
   )
   if (await readItem(client, path, { kind, key, name: key.split('/').at(-1)! }))
     throw new Error(`${key} was deleted, and the server still has it`)
-  return { isFound, warnings: [] }
+  return { isFound }
 }
 
 /** Names of environment variables that writing items wants and that are not set. */
@@ -128,7 +129,7 @@ async function update(
   change: (id: string, edit: EditOptions) => Promise<{ id: string; warnings?: Written['warnings'] }>,
 ): Promise<Written> {
   const { warnings } = await change(idIn(path), { ifMatch: etag })
-  return { path, ...(warnings && { warnings }) }
+  return { path, warnings }
 }
 
 function originOf(state: Item['state'], { repository, commit }: WriteOptions) {
@@ -147,7 +148,7 @@ async function writeProcess(
   }
   if (line.action === 'update') return update(line, (id, edit) => client.processes.update(id, body, edit))
   const made = await client.processes.create({ ...body, slug: name, programmingLanguage: state.language })
-  return { path: `/processes/${made.id}`, ...(made.warnings && { warnings: made.warnings }) }
+  return { path: `/processes/${made.id}`, warnings: made.warnings }
 }
 
 function processBody({ settings, ...state }: ProcessState, secrets: SecretNames, env: WriteOptions['env']) {
@@ -178,7 +179,7 @@ async function writeModule(
   const body = { name, sourceCode: state.sourceCode, origin: originOf(state, options) }
   if (line.action === 'update') return update(line, (id, edit) => client.modules.update(id, body, edit))
   const made = await client.modules.create({ ...body, programmingLanguage: state.language })
-  return { path: `/modules/${made.id}`, ...(made.warnings && { warnings: made.warnings }) }
+  return { path: `/modules/${made.id}`, warnings: made.warnings }
 }
 
 async function writeVariable(
