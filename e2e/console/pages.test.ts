@@ -1,6 +1,6 @@
 import type { Browser, Locator, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { at, openBrowser, picture, subject, visit } from './browser.ts'
+import { at, openBrowser, picture, subject, visit, type Visit } from './browser.ts'
 import { faultsOfAxe, widthBeyond } from './readable.ts'
 import { untilShown } from './until.ts'
 
@@ -46,15 +46,14 @@ const pages: [name: string, path: string, heading: string][] = [
   ['form', `${subject.origin}/forms/${form}`, 'Order a desk'],
 ]
 
+/** Each theme at one width of each kind: colours do not depend on the width, so axe sees all there is to see. */
 const looks = [
   { theme: 'light', width: 1440 },
-  { theme: 'dark', width: 768 },
-  { theme: 'light', width: 360 },
+  { theme: 'dark', width: 360 },
 ] as const
 
-/** Colours do not depend on the width, so what is left of the other looks is their width: axe need not look again. */
 const widths = [
-  { theme: 'dark', width: 360 },
+  { theme: 'light', width: 768 },
   { theme: 'dark', width: 1440 },
   { theme: 'light', width: 2560 },
 ] as const
@@ -66,21 +65,23 @@ beforeAll(async () => {
 afterAll(() => browser.close())
 
 describe.each(looks)('in $theme at $width pixels', (look) => {
+  // One window for all, as of somebody who goes from page to page: what the browser has kept need not come again.
+  let visited: Visit
+  beforeAll(async () => {
+    visited = await visit(browser, look)
+  })
+  afterAll(() => visited.context.close())
+
   test.each(pages)(
     '%s is readable, keeps to its width and has nothing that axe or the browser complains of',
     async (name, path, heading) => {
-      const { context, page, complaints } = await visit(browser, look)
-      try {
-        await page.goto(path.startsWith('http') ? path : at(path))
-        await page.locator('h1, h2', { hasText: heading }).first().waitFor()
-        await settled(page)
-        await picture(page, `${name}-${look.theme}-${look.width}`)
-        expect(await widthBeyond(page)).toBe(0)
-        expect(await faultsOfAxe(page)).toEqual([])
-        expect(complaints).toEqual([])
-      } finally {
-        await context.close()
-      }
+      const { page, complaints } = visited
+      complaints.length = 0
+      await open(page, path, heading)
+      await picture(page, `${name}-${look.theme}-${look.width}`)
+      expect(await widthBeyond(page)).toBe(0)
+      expect(await faultsOfAxe(page)).toEqual([])
+      expect(complaints).toEqual([])
     },
   )
 })
@@ -90,9 +91,7 @@ test.each(widths)(
   async (look) => {
     const { context, page, complaints } = await visit(browser, look)
     for (const [name, path, heading] of pages) {
-      await page.goto(path.startsWith('http') ? path : at(path))
-      await page.locator('h1, h2', { hasText: heading }).first().waitFor()
-      await settled(page)
+      await open(page, path, heading)
       await picture(page, `${name}-${look.theme}-${look.width}`)
       expect.soft({ name, beyond: await widthBeyond(page) }).toEqual({ name, beyond: 0 })
     }
@@ -129,8 +128,10 @@ async function isInSight(page: Page, element: Locator): Promise<boolean> {
   return box !== null && box.x >= 0 && box.x + box.width <= width
 }
 
-/** Until no request is under way but streams, and nothing is a skeleton. */
-async function settled(page: Page): Promise<void> {
+/** Leads to a page, until nothing of it is a skeleton and its fonts are there. */
+async function open(page: Page, path: string, heading: string): Promise<void> {
+  await page.goto(path.startsWith('http') ? path : at(path))
+  await page.locator('h1, h2', { hasText: heading }).first().waitFor()
   await untilShown(page)
   await page.evaluate(() => document.fonts.ready.then(() => undefined))
 }
