@@ -1,10 +1,12 @@
 import { useState } from 'react'
+import { useVersionChoices } from '../../api/queries/executions.ts'
 import type { Process } from '../../api/queries/processes.ts'
-import { useMoveAliases, usePublish, type Alias, type Version } from '../../api/queries/versions.ts'
+import { useAliases, useMoveAliases, usePublish, type Alias, type Version } from '../../api/queries/versions.ts'
 import { Dialog, FormActions } from '../../parts/dialog.tsx'
 import { Field } from '../../parts/field.tsx'
 import { faultAt, FormFault } from '../../parts/form-fault.tsx'
 import layout from '../../parts/layout.module.css'
+import { Fault, isShown } from '../../parts/page-states.tsx'
 import { nextTag } from '../../rules/next-tag.ts'
 import { useToast } from '../../shell/toasts.tsx'
 import { VersionDiff } from './version-diff.tsx'
@@ -13,23 +15,36 @@ interface Props {
   team: string
   slug: string
   process: Process
-  /** The tag of the newest version. */
-  last: string | undefined
-  aliases: readonly Alias[]
-  versions: readonly Version[]
   onClose: () => void
 }
 
-/** Publishes the source that is shown as a version, with what has changed since the last one, and moves aliases to it. */
-export function PublishDialog({ last, onClose, ...rest }: Props) {
+/** Publishes the source that is given as a version, with what has changed since the last one, and moves aliases to it. */
+export function PublishDialog({ team, slug, process, onClose }: Props) {
+  const aliases = useAliases(team, slug)
+  const versions = useVersionChoices(team, process.id)
+  const error = versions.error ?? aliases.error
+  // A dialog gives the focus to its first field as it opens, so it opens with its fields.
+  if (error === null && !(isShown(versions) && isShown(aliases))) return null
   return (
-    <Dialog title="Publish the current source" isOpen isWide={last !== undefined} onClose={onClose}>
-      <Form last={last} onClose={onClose} {...rest} />
+    <Dialog title="Publish the current source" isOpen isWide={versions.data?.length !== 0} onClose={onClose}>
+      {isShown(versions) && isShown(aliases) ? (
+        <Form {...{ team, slug, process, onClose }} aliases={aliases.data} versions={versions.data} />
+      ) : (
+        error && <Fault error={error} />
+      )}
     </Dialog>
   )
 }
 
-function Form({ team, slug, process: given, last, aliases, versions, onClose }: Props) {
+interface FormProps extends Props {
+  aliases: readonly Alias[]
+  /** The newest first. */
+  versions: readonly Version[]
+}
+
+function Form({ team, slug, process: given, aliases, versions, onClose }: FormProps) {
+  // What is begun with stays, as the list has the new one before the aliases have moved.
+  const [last] = useState(() => versions[0]?.tag)
   // What the diff shows is what is published, also where somebody saves meanwhile.
   const [process] = useState(given)
   const [tag, setTag] = useState(last === undefined ? 'v1' : nextTag(last))

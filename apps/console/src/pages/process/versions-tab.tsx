@@ -82,15 +82,7 @@ function Present({ team, slug, process }: { team: string; slug: string; process:
           )
         }
       </Answer>
-      {isPublishing && (
-        <PublishDialog
-          {...{ team, slug, process }}
-          last={newest?.tag}
-          aliases={aliases.data ?? []}
-          versions={choices.data ?? []}
-          onClose={() => setPublishing(false)}
-        />
-      )}
+      {isPublishing && <PublishDialog {...{ team, slug, process }} onClose={() => setPublishing(false)} />}
       {asked && <DeleteVersion {...{ team, slug }} version={asked} onClose={() => setAsked(undefined)} />}
     </>
   )

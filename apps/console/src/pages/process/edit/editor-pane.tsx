@@ -1,4 +1,4 @@
-import { useMemo } from 'react'
+import { useMemo, useState } from 'react'
 import { useSaveSource, useSourceCheck } from '../../../api/queries/editing.ts'
 import type { Process } from '../../../api/queries/processes.ts'
 import { changedMeanwhile } from '../../../api/tagged.ts'
@@ -15,6 +15,7 @@ import { codeLanguageOf } from '../../../rules/languages.ts'
 import { isOvertaken, isUnsaved, type Edit, type Stored } from '../../../rules/unsaved.ts'
 import { useMay } from '../../../session/session-context.ts'
 import { useToast } from '../../../shell/toasts.tsx'
+import { PublishDialog } from '../publish-dialog.tsx'
 import { CheckNotes } from './check-notes.tsx'
 import styles from './edit.module.css'
 import { ThreeSides } from './three-sides.tsx'
@@ -43,8 +44,9 @@ export function EditorPane({ team, process, stored, editing, line, onLine }: Pro
   const language = codeLanguageOf(programmingLanguage)
   const unsaved = isUnsaved(edit)
   const isBehind = isOvertaken(edit, stored)
+  const [published, setPublished] = useState<Process>()
 
-  const saveAs = (from: Edit) => {
+  const saveAs = (from: Edit, next?: (saved: Process) => void) => {
     if (!mayBuild || save.isPending || !isUnsaved(from)) return
     save.mutate(
       { id, edit: from },
@@ -52,6 +54,7 @@ export function EditorPane({ team, process, stored, editing, line, onLine }: Pro
         onSuccess: ({ record, etag }) => {
           editing.saved(from.text, { text: record.sourceCode, etag })
           say(`${slug} is saved`)
+          next?.(record)
         },
       },
     )
@@ -84,6 +87,14 @@ export function EditorPane({ team, process, stored, editing, line, onLine }: Pro
           >
             Save
           </Button>
+          <Button
+            look="primary"
+            disabled={!mayBuild || save.isPending || isBehind}
+            title={mayBuild ? undefined : 'Needs the scope build'}
+            onClick={() => (unsaved ? saveAs(edit, setPublished) : setPublished(process))}
+          >
+            {unsaved ? 'Save and publish…' : 'Publish…'}
+          </Button>
         </span>
       </div>
       <UnsavedOffer editing={editing} />
@@ -113,6 +124,7 @@ export function EditorPane({ team, process, stored, editing, line, onLine }: Pro
         />
       </div>
       <CheckNotes language={programmingLanguage} own={process.manifest.dependencies} check={check} onLine={onLine} />
+      {published && <PublishDialog {...{ team, slug }} process={published} onClose={() => setPublished(undefined)} />}
     </section>
   )
 }

@@ -11,6 +11,7 @@ import { Fault } from '../../../parts/page-states.tsx'
 import { sampleParameters } from '../../../rules/sample-of.ts'
 import { requestOf, RequestFault, type TypedRequest } from '../../../rules/webhook-request.ts'
 import { schemeNames, schemes, type SchemeName } from '../../../rules/webhook-schemes.ts'
+import { keepList, keptList } from '../../../session/kept-here.ts'
 import { useMay } from '../../../session/session-context.ts'
 import { VariableDialog } from '../../variables/variable-dialog.tsx'
 import { CodeField } from '../code-field.tsx'
@@ -18,6 +19,9 @@ import { WebhookAnswer } from './webhook-answer.tsx'
 import styles from '../tab.module.css'
 
 const BODY = { min: 140, max: 420 }
+
+/** How a request was signed; the next one begins with it, as a sender signs all of its requests alike. */
+type SignedBy = Pick<TypedRequest, 'scheme' | 'variable' | 'header'>
 
 interface Props {
   team: string
@@ -32,14 +36,13 @@ interface Props {
 /** Sends a request to the webhook, signed by the service as its sender would, and draws the answer. */
 export function WebhookLab({ team, slug, process, given, onBody }: Props) {
   const mayBuild = useMay('build')
+  const keptName = `signature:${team}:${process.id}`
   const [typed, setTyped] = useState<TypedRequest>(() => ({
     method: 'POST',
     body: JSON.stringify(sampleParameters(process.parametersSchema), undefined, 2),
     query: '',
     headers: '',
-    scheme: '',
-    variable: '',
-    header: '',
+    ...(keptList<SignedBy>(keptName)[0] ?? { scheme: '', variable: '', header: '' }),
     ...given,
   }))
   const set = (changes: Partial<TypedRequest>) => setTyped((old) => ({ ...old, ...changes }))
@@ -56,7 +59,10 @@ export function WebhookLab({ team, slug, process, given, onBody }: Props) {
     if (send.isPending || !mayBuild) return
     const input = inputOrFault(typed)
     setOwn(input instanceof RequestFault ? input : undefined)
-    if (!(input instanceof RequestFault)) send.mutate(input)
+    if (input instanceof RequestFault) return
+    const { scheme, variable, header } = typed
+    keepList(keptName, [{ scheme, variable, header } satisfies SignedBy])
+    send.mutate(input)
   }
   return (
     <Card title="Try it">
