@@ -11,6 +11,8 @@ import { served, type ServedService } from '@automation/rpc'
 import { startRunner, type RunnerUnderTest } from './runner-under-test.ts'
 import { ScriptedReplica } from './scripted-replica.ts'
 
+const chunkBytes = 64 * 1024
+
 /** Storage as runners see it for sets of packages, whose contents a test may change. */
 class ScriptedStorage {
   /** Packed sets by key and runtime. */
@@ -51,7 +53,7 @@ class ScriptedStorage {
     this.#answer()
     const content = this.sets.get(name)
     if (content === undefined) throw notFound('package_set')
-    for (let at = 0; at < content.length; at += 1000) yield { chunk: content.subarray(at, at + 1000) }
+    for (let at = 0; at < content.length; at += chunkBytes) yield { chunk: content.subarray(at, at + chunkBytes) }
   }
 
   #answer(): void {
@@ -86,7 +88,9 @@ const registryOf = () =>
 async function anotherRunner(settings: Record<string, string>, work: (runner: RunnerUnderTest) => Promise<void>) {
   const sets = mkdtempSync(join(folder, 'sets-'))
   const all = { ...settings, RUNNER_DEPENDENCIES_DIR: sets, DEPENDENCIES_MAX_MB: '32' }
-  const runner = await startRunner(all, new ScriptedReplica(), storage.services)
+  // Blank children find no packages.
+  const fixed = { children: { spares: 0 } }
+  const runner = await startRunner(all, new ScriptedReplica(), storage.services, fixed)
   try {
     await work(runner)
     expect(readdirSync(sets).filter((name) => name.startsWith('.'))).toEqual([])
@@ -123,16 +127,6 @@ async function fromAClosedRegistry(language = JAVASCRIPT, name = 'good') {
   return { set: set!, settings: registry.settings }
 }
 
-let once: Promise<{ set: Installed; packed: Map<string, Buffer> }> | undefined
-
-/** A set that lies in storage, installed once for all who do not look at the install. */
-async function storedSet(): Promise<Installed> {
-  once ??= fromAClosedRegistry().then(({ set }) => ({ set, packed: new Map(storage.sets) }))
-  const { set, packed } = await once
-  for (const [name, content] of packed) storage.sets.set(name, content)
-  return set
-}
-
 test.each([
   ['JavaScript', JAVASCRIPT, 'good', 42],
   ['Python', PYTHON, 'simple', 43],
@@ -165,19 +159,25 @@ test('an install stores its set with its own token, and a run fetches with its o
   expect(storage.sets.size).toBe(0)
 })
 
-test.each<[how: string, change: (packed: Buffer) => Buffer]>([
-  ['of which one bit was changed', (packed) => Buffer.from(packed.map((byte, at) => (at === 1000 ? byte ^ 1 : byte)))],
-  ['that was cut off', (packed) => packed.subarray(0, packed.length - 1)],
-  ['that has become another one', () => Buffer.from('anything')],
-  ['that goes on and on', () => Buffer.alloc(33 * 2 ** 20)],
-])('a set %s is refused and installed anew', async (_, change) => {
-  const set = await storedSet()
-  for (const [name, packed] of storage.sets) storage.sets.set(name, change(packed))
+const damages: [how: string, change: (packed: Buffer) => Buffer][] = [
+  ['one bit was changed', (packed) => Buffer.from(packed.map((byte, at) => (at === 1000 ? byte ^ 1 : byte)))],
+  ['it was cut off', (packed) => packed.subarray(0, packed.length - 1)],
+  ['it goes on and on', () => Buffer.alloc(33 * 2 ** 20)],
+]
+
+test('a set that is damaged in whatever way is refused and installed anew', async () => {
+  const { set } = await fromAClosedRegistry()
+  const [[stored, packed] = expect.fail()] = storage.sets
   const registry = await registryOf()
   await anotherRunner(registry.settings, async (second) => {
-    expect((await use(second, set)).value).toBe(42)
-    expect(await second.metric('runner_package_sets_total', 'refused')).toBe(1)
-    expect(await second.metric('runner_package_sets_total', 'installed')).toBe(1)
+    for (const [at, [how, change]] of damages.entries()) {
+      const key = randomUUID()
+      storage.sets.set(stored.replace(set.dependencies.key, key), change(packed))
+      const { value } = await use(second, { ...set, dependencies: { ...set.dependencies, key } })
+      expect(value, how).toBe(42)
+      expect(await second.metric('runner_package_sets_total', 'refused'), how).toBe(at + 1)
+      expect(await second.metric('runner_package_sets_total', 'installed'), how).toBe(at + 1)
+    }
   })
   await registry.close()
 })
