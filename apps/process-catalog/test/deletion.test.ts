@@ -3,6 +3,7 @@ import { TeamService } from '@automation/contract/catalog/v1/team'
 import { unavailable } from '@automation/errors'
 import { operatorContext, testDatabase, until, userContext } from '@automation/testing'
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
+import { catalogSchema } from '../src/service.ts'
 import { startCatalogProcess } from './catalog-process.ts'
 import { CatalogUnderTest, quickUpkeep, refused, startCatalog } from './catalog-under-test.ts'
 
@@ -98,7 +99,7 @@ test('while the scheduler is away or silent a deletion is answered, and the sche
 test.each(['delete-after-tombstone', 'delete-after-schedules'])(
   'a deletion that is cut off at %s is finished by the next start',
   async (point) => {
-    const database = await testDatabase()
+    const database = await testDatabase(catalogSchema)
     const cut = await startCatalogProcess(database.url, point)
     const next = new CatalogUnderTest(database.url)
     try {

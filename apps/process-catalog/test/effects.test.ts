@@ -3,6 +3,7 @@ import { Failure, unavailable } from '@automation/errors'
 import type { CallContext } from '@automation/rpc'
 import { operatorContext, testDatabase, until, userContext } from '@automation/testing'
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
+import { catalogSchema } from '../src/service.ts'
 import { startCatalogProcess } from './catalog-process.ts'
 import { CatalogUnderTest, quickUpkeep, startCatalog } from './catalog-under-test.ts'
 
@@ -134,7 +135,7 @@ test('of a deleted process nothing is told any more', async () => {
 })
 
 test('a crash between a change and its telling loses nothing', async () => {
-  const database = await testDatabase()
+  const database = await testDatabase(catalogSchema)
   const cut = await startCatalogProcess(database.url, 'effects-before-telling')
   const next = new CatalogUnderTest(database.url)
   try {

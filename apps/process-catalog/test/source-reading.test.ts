@@ -2,7 +2,6 @@ import { ModuleService } from '@automation/contract/catalog/v1/module'
 import { Language } from '@automation/contract/common/v1/language'
 import type { CallContext } from '@automation/rpc'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { limits } from '../src/limits.ts'
 import { refused, startCatalog, type CatalogUnderTest } from './catalog-under-test.ts'
 
 let catalog: CatalogUnderTest
@@ -12,22 +11,17 @@ afterAll(() => stop())
 
 const detecting = { dependenciesAutoDetect: true }
 
-describe('while a source of the largest size is read', () => {
-  test.each([
-    ['JavaScript', Language.JAVASCRIPT, filled("import 'a'\n", '{ const f = (a) => a.b(1, "c") + d * 2 }\n')],
-    ['Python', Language.PYTHON, filled('import a\n', 'from a import (b, c as d)  # @add-package a==1\n')],
-  ])('others are answered: %s', async (_, language, sourceCode) => {
-    const caller = await catalog.team()
-    const answers: string[] = []
-    const answered = (what: string) => () => void answers.push(what)
-    const large = catalog.process(caller, { ...detecting, name: 'large', language, sourceCode })
-    const ended = large.then(answered('large'), answered('large'))
-    const { id } = await catalog.process(caller, { webhookUsername: 'u', webhookPassword: 'p' })
-    for (let n = 0; n < 5; n += 1) await catalog.processes.getProcess({ identifier: id }, caller)
-    answered('others')()
-    await ended
-    expect(answers).toEqual(['others', 'large'])
-  })
+test('while a source is read that takes long, others are answered', async () => {
+  const caller = await catalog.team()
+  const answers: string[] = []
+  const answered = (what: string) => () => void answers.push(what)
+  const large = catalog.process(caller, { ...detecting, name: 'large', sourceCode: dense(2 ** 21) })
+  const ended = large.then(answered('large'), answered('large'))
+  const { id } = await catalog.process(caller, { webhookUsername: 'u', webhookPassword: 'p' })
+  for (let n = 0; n < 5; n += 1) await catalog.processes.getProcess({ identifier: id }, caller)
+  answered('others')()
+  await ended
+  expect(answers).toEqual(['others', 'large'])
 })
 
 describe('while sources of one team wait to be read', () => {
@@ -38,7 +32,11 @@ describe('while sources of one team wait to be read', () => {
       await catalog.process(caller, { sourceCode })
       answers.push(who)
     }
-    const large = filled("import 'a'\n", '{ const f = (a) => a.b(1, "c") + d * 2 }\n').slice(0, 2 ** 19)
+    // Large ones have a thread of their own.
+    const large = dense(2 ** 18)
+    // Both threads are there.
+    await Promise.all([save('', quiet, large), save('', quiet, "import 'a'")])
+    answers.length = 0
     // On a slow machine one may take too long, which is no matter here.
     const queued = Promise.allSettled(Array.from({ length: 12 }, () => save('busy', busy, large)))
     // Some of the twelve are through while these are written.
@@ -117,7 +115,8 @@ async function awaited(caller: CallContext, id: string): Promise<string[]> {
     .toSorted()
 }
 
-/** As large as a source may be. */
-function filled(start: string, line: string): string {
-  return start + line.repeat(Math.floor((limits.sourceCodeCharacters - start.length) / line.length))
+/** JavaScript of about so many characters, which all have to be read. */
+function dense(characters: number): string {
+  const line = '{ const f = (a) => a.b(1, "c") + d * 2 }\n'
+  return `import 'a'\n${line.repeat(Math.floor(characters / line.length))}`
 }

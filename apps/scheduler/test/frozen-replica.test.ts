@@ -5,6 +5,7 @@ import { ScheduleService } from '@automation/contract/schedule/v1/schedule'
 import { serve, WireNetwork, type ServedPort } from '@automation/rpc/wire'
 import { freePorts, silentLogger, testDatabase, until, userContext, type TestDatabase } from '@automation/testing'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { schedulerSchema } from '../src/service.ts'
 import { ScriptedExecutions } from './scripted-executions.ts'
 
 const internalKey = 'an internal key of these tests that is long enough'
@@ -17,7 +18,7 @@ let execution: ServedPort
 let network: WireNetwork
 
 beforeAll(async () => {
-  database = await testDatabase()
+  database = await testDatabase(schedulerSchema)
   const limits = { internalKey, maxMessageBytes: 2 ** 22 }
   execution = await serve([executions.service], { ...limits, host: '127.0.0.1', port: 0, logger: silentLogger })
   const ports = await freePorts(6)

@@ -4,7 +4,7 @@ import { v7 } from 'uuid'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { firingsStarted, holdFirings, postponeFiring, skipFiring, takeFirings } from '../src/store/firings.ts'
 import { lockSchedule, setPaused } from '../src/store/schedules.ts'
-import { Store } from '../src/store/store.ts'
+import { schedulerSchema, Store } from '../src/store/store.ts'
 
 const capacity = (most: number) => ({ most, share: most, shares: new Map<string, number>() })
 
@@ -15,7 +15,7 @@ let database: TestDatabase
 let store: Store
 
 beforeEach(async () => {
-  database = await testDatabase()
+  database = await testDatabase(schedulerSchema)
   store = new Store(database.url, { logger: silentLogger, metrics: new Registry() })
   await store.open(new AbortController().signal)
 })
