@@ -13,11 +13,11 @@ export function agedId(id: string, days: number): string {
  * Stops the service and makes all that it has left so many days older: its rows with their ids and times, and the
  * partitions, of which there are those that it would have had then, and no others.
  */
-export async function age(system: System, days: number): Promise<void> {
+export async function age(system: System, days: number, ahead = 14): Promise<void> {
   await system.dismissRunners()
   await Promise.all(system.replicas.splice(0).map(({ part }) => part.stop(0)))
   await system.rows(shift)
-  await new Partitions({ pool: system.sql }).ensure(Date.now() - days * dayMs)
+  await new Partitions({ pool: system.sql }, ahead).ensure(Date.now() - days * dayMs)
   for (const { table, column, type } of await timesOf(system))
     await system.rows(`UPDATE ${table} SET ${column} = ${aged(column, type)}`, [days])
   await system.rows('DROP FUNCTION aged')

@@ -1,6 +1,6 @@
 import { LogLevel, Status } from '@automation/contract/execution/v1/execution'
 import { until, userContext } from '@automation/testing'
-import { afterEach, beforeEach, expect, test } from 'vitest'
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
 import { Receiver } from './receiver.ts'
 import { value, type End } from './scripted-runner.ts'
 import { System } from './system.ts'
@@ -11,20 +11,23 @@ let receiver: Receiver
 const settings = { egressAllow: ['127.0.0.0/8'], callbackPauseMs: 20, callbackTimeoutMs: 500, callbackTries: 3 }
 const failed: End = { case: 'failed', value: { explanation: 'Error: broken' } }
 
-beforeEach(async () => {
-  receiver = await Receiver.start()
+beforeAll(async () => {
   system = await System.start(settings)
 })
-afterEach(async () => {
-  receiver.close()
-  await system.stop()
+beforeEach(async () => {
+  receiver = await Receiver.start()
 })
+afterEach(async () => {
+  await system.dismissRunners()
+  receiver.close()
+})
+afterAll(() => system.stop())
 
-const start = (callbackUrl = receiver.url, team = 'demo') => system.start(team, { settings: { callbackUrl } })
+const start = (callbackUrl = receiver.url, of = system, team = 'demo') => of.start(team, { settings: { callbackUrl } })
 const count = (n: number) => until(() => receiver.received.length >= n, { timeoutMs: 10_000 })
-const waiting = async () => (await system.rows('SELECT 1 FROM callbacks WHERE done_at IS NULL')).length
-const done = async () => (await system.rows('SELECT 1 FROM callbacks WHERE done_at IS NOT NULL')).length
-const settled = () => until(async () => (await done()) > 0 && (await waiting()) === 0, { timeoutMs: 10_000 })
+const waiting = async (of: System) => (await of.rows('SELECT 1 FROM callbacks WHERE done_at IS NULL')).length
+const isDone = 'SELECT 1 FROM callbacks WHERE execution_id = $1 AND done_at IS NOT NULL'
+const settled = (id: string) => until(async () => (await system.rows(isDone, [id])).length > 0, { timeoutMs: 10_000 })
 
 async function warnings(id: string): Promise<string[]> {
   const { entries } = await system.executions.listLogs(
@@ -38,7 +41,7 @@ test('the end of a run is posted once, with its value as the record shows it and
   await system.runner({ runs: () => value({ answer: 42 }) })
   const id = await start()
   await count(1)
-  await settled()
+  await settled(id)
   expect(receiver.received).toHaveLength(1)
   const [{ url, headers, body }] = receiver.received as [Receiver['received'][0]]
   expect(url).toBe('/hook?token=t0k3n')
@@ -75,8 +78,9 @@ test('what fails is tried again with the same key, and redirects are not followe
   }
   await system.runner()
   const id = await start()
-  await settled()
-  expect(receiver.received.map(({ headers }) => headers['idempotency-key'])).toEqual([`${id}:3`, `${id}:3`, `${id}:3`])
+  await settled(id)
+  const key = `${id}:${(await system.get(id)).timeline.length}`
+  expect(receiver.received.map(({ headers }) => headers['idempotency-key'])).toEqual([key, key, key])
   expect(other.received).toEqual([])
   expect(await warnings(id)).toEqual([])
   other.close()
@@ -86,7 +90,7 @@ test('what fails for good ends with a warning in the log of the run, which holds
   receiver.answer = (response) => response.writeHead(503).end()
   await system.runner()
   const id = await start()
-  await settled()
+  await settled(id)
   const [text, ...more] = await warnings(id)
   expect(more).toEqual([])
   expect(text).toContain('was not delivered, tried 3 times: the receiver answered 503')
@@ -95,41 +99,44 @@ test('what fails for good ends with a warning in the log of the run, which holds
 })
 
 test('a receiver that never answers holds up no other, and neither team nor bus', async () => {
+  const crowded = await System.start(settings)
   const silent = await Receiver.start()
   silent.answer = () => undefined
-  await system.runner({ slots: 50 })
-  for (let n = 0; n < 20; n++) await start(silent.url)
+  await crowded.runner({ slots: 50 })
+  for (let n = 0; n < 20; n++) await start(silent.url, crowded)
   await until(() => silent.received.length > 0)
-  const [own, theirs] = [await start(), await start(receiver.url, 'other')]
+  const [own, theirs] = [await start(receiver.url, crowded), await start(receiver.url, crowded, 'other')]
   await count(2)
   // All of the silent one's are still to be tried.
-  expect(await waiting()).toBeGreaterThanOrEqual(20)
+  expect(await waiting(crowded)).toBeGreaterThanOrEqual(20)
   expect(new Set(receiver.received.map(({ body }) => body['executionId']))).toEqual(new Set([own, theirs]))
   silent.close()
+  await crowded.stop()
 })
 
 test('callbacks are due until they are delivered: another replica makes those of one that is gone', async () => {
-  await system.runner()
+  const pair = await System.start(settings)
+  await pair.runner()
   receiver.answer = () => undefined
-  const id = await start()
+  const id = await start(receiver.url, pair)
   await count(1)
-  await system.replicas[0]!.part.stop(0)
-  expect(await waiting()).toBe(1)
+  await pair.replicas[0]!.part.stop(0)
+  expect(await waiting(pair)).toBe(1)
   receiver.answer = (response) => response.writeHead(200).end()
-  const replica = await system.addReplica(settings)
+  await pair.addReplica(settings)
   await until(async () => {
-    await system.rows('UPDATE callbacks SET next_try_at = now() WHERE done_at IS NULL')
-    return (await waiting()) === 0
+    await pair.rows('UPDATE callbacks SET next_try_at = now() WHERE done_at IS NULL')
+    return (await waiting(pair)) === 0
   })
   expect(receiver.received.length).toBeGreaterThan(1)
   expect(receiver.received.every(({ body }) => body['executionId'] === id)).toBe(true)
-  await replica.part.stop(0)
+  await pair.stop()
 })
 
 test('an event that comes again makes no second callback', async () => {
   await system.runner()
   const id = await start()
-  await settled()
+  await settled(id)
   await system.rows(
     "UPDATE bus_cursors SET window_from = '0', window_to = '0', position = 0 WHERE consumer = 'callbacks'",
   )

@@ -1,6 +1,6 @@
 import { Status } from '@automation/contract/execution/v1/execution'
 import { until, userContext } from '@automation/testing'
-import { afterEach, beforeEach, expect, test } from 'vitest'
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
 import { brokenInvariants } from './invariants.ts'
 import { System } from './system.ts'
 import { Watched } from './watched.ts'
@@ -11,14 +11,15 @@ const whyItWaits = 'Waits for packages that are being installed: lodash, zod'
 
 let system: System
 
-beforeEach(async () => {
+beforeAll(async () => {
   system = await System.start({ teamMaxRunning: 2 }, 2)
-  system.catalog.put('needy', waits)
 })
+beforeEach(() => void system.catalog.put('needy', waits))
 afterEach(async () => {
+  await system.dismissRunners()
   expect(await brokenInvariants(system)).toEqual([])
-  await system.stop()
 })
+afterAll(() => system.stop())
 
 const statusesOf = async (id: string) => (await system.get(id)).timeline.map(({ status }) => status)
 
@@ -81,6 +82,7 @@ test('a run goes on waiting where its replica goes away and while the catalog is
   system.catalog.failure = undefined
   system.catalog.put('needy')
   expect((await system.ended(id)).status).toBe(Status.FINISHED)
+  await system.addReplica()
 })
 
 test('where its packages are there and no slot is free it is QUEUED, soon and once', async () => {
@@ -97,26 +99,30 @@ test('where its packages are there and no slot is free it is QUEUED, soon and on
 })
 
 test('runs that wait for packages count in the queue of the team, and are found as CREATED', async () => {
-  await system.stop()
-  system = await System.start({ teamMaxRunning: 2, teamMaxQueued: 2 }, 2)
-  system.catalog.put('needy', waits)
-  const ids = [await system.start('demo', needy), await system.start('demo', needy)]
-  const rejected = await system.start('demo', needy)
-  expect((await system.get(rejected)).status).toBe(Status.REJECTED)
+  const narrow = await System.start({ teamMaxRunning: 2, teamMaxQueued: 2 }, 2)
+  narrow.catalog.put('needy', waits)
+  const ids = [await narrow.start('demo', needy), await narrow.start('demo', needy)]
+  const rejected = await narrow.start('demo', needy)
+  expect((await narrow.get(rejected)).status).toBe(Status.REJECTED)
   const found = async (status: Status) =>
-    (await system.executions.listExecutions({ status }, userContext('demo'))).executions.map(({ id }) => id)
+    (await narrow.executions.listExecutions({ status }, userContext('demo'))).executions.map(({ id }) => id)
   expect(await found(Status.CREATED)).toEqual(ids.toReversed())
   expect(await found(Status.QUEUED)).toEqual([])
-  await system.runner({ slots: 2 })
-  system.catalog.put('needy')
-  for (const id of ids) expect((await system.ended(id)).status).toBe(Status.FINISHED)
+  await narrow.runner({ slots: 2 })
+  narrow.catalog.put('needy')
+  for (const id of ids) expect((await narrow.ended(id)).status).toBe(Status.FINISHED)
+  expect(await brokenInvariants(narrow)).toEqual([])
+  await narrow.stop()
 })
 
 test('a run that was QUEUED for its packages before an update goes on', async () => {
   const id = await system.start('demo', needy)
-  await system.rows('UPDATE executions SET status = 2, sequence = 2')
-  await system.rows(`INSERT INTO timeline_events (execution_id, sequence, status, at, team, process_id)
-    SELECT id, 2, 2, now(), team, process_id FROM executions`)
+  await system.rows('UPDATE executions SET status = 2, sequence = 2 WHERE id = $1', [id])
+  await system.rows(
+    `INSERT INTO timeline_events (execution_id, sequence, status, at, team, process_id)
+     SELECT id, 2, 2, now(), team, process_id FROM executions WHERE id = $1`,
+    [id],
+  )
   await system.runner({ slots: 2 })
   system.catalog.put('needy')
   expect((await system.ended(id)).status).toBe(Status.FINISHED)

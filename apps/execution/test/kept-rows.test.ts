@@ -5,7 +5,7 @@ import { newExecutionId } from '../src/execution-id.ts'
 import { RunTraces } from '../src/run-traces.ts'
 import { errorHandlersReader, startRecordsReader, TimelineOutbox } from '../src/store/outbox.ts'
 import { Partitions } from '../src/store/partitions.ts'
-import { openPools, type Pools } from '../src/store/pools.ts'
+import { executionSchema, openPools, type Pools } from '../src/store/pools.ts'
 
 const keptRows = 3000
 let database: TestDatabase
@@ -13,7 +13,7 @@ let pools: Pools
 let outbox: TimelineOutbox
 
 beforeAll(async () => {
-  database = await testDatabase()
+  database = await testDatabase(executionSchema)
   pools = await openPools(database.url, testContext(), AbortSignal.timeout(20_000))
   await new Partitions(pools.reads).ensure(Date.now())
   outbox = new TimelineOutbox(pools.events, new RunTraces(undefined), silentLogger)

@@ -5,14 +5,14 @@ import { newExecutionId } from '../src/execution-id.ts'
 import { RunTraces } from '../src/run-traces.ts'
 import { TimelineOutbox } from '../src/store/outbox.ts'
 import { Partitions } from '../src/store/partitions.ts'
-import { openPools, type Pools } from '../src/store/pools.ts'
+import { executionSchema, openPools, type Pools } from '../src/store/pools.ts'
 
 let database: TestDatabase
 let pools: Pools
 let outbox: TimelineOutbox
 
 beforeAll(async () => {
-  database = await testDatabase()
+  database = await testDatabase(executionSchema)
   pools = await openPools(database.url, testContext(), AbortSignal.timeout(20_000))
   await new Partitions(pools.reads).ensure(Date.now())
   outbox = new TimelineOutbox(pools.events, new RunTraces(undefined), silentLogger)

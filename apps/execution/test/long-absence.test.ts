@@ -13,7 +13,7 @@ import { System } from './system.ts'
 let system: System
 
 beforeEach(async () => {
-  system = await System.start({ retentionDays: 30, partitionDays: 14 })
+  system = await System.start({ retentionDays: 5, partitionDays: 2 })
 })
 afterEach(async () => {
   await system.dismissRunners()
@@ -69,19 +69,19 @@ test('a service that was off for longer than it has partitions ahead takes runs 
   await system.ended(waits)
   await system.dismissRunners()
   const left = await system.start()
-  await age(system, 20)
+  await age(system, 4, 2)
   await system.addReplica()
-  expect(await partitionDays()).toBe('true for 14 days ahead')
+  expect(await partitionDays()).toBe('true for 2 days ahead')
   await system.runner({ runs: logging })
   const first = await system.run('demo', { idempotencyKey: key })
   expect([first.status, first.replayed]).toEqual([Status.FINISHED, false])
-  const old = agedId(done.executionId, 20)
+  const old = agedId(done.executionId, 4)
   for (const [what, read] of readers.slice(0, 3)) expect(await read(old), what).toBeTruthy()
-  expect((await system.ended(agedId(left, 20))).status).toBe(Status.FINISHED)
+  expect((await system.ended(agedId(left, 4))).status).toBe(Status.FINISHED)
   const { executions } = await system.executions.listExecutions({ page }, userContext('demo'))
   expect(executions.map(({ id }) => id)).toEqual([
     first.executionId,
-    ...[left, done.executionId, waits].map((id) => agedId(id, 20)),
+    ...[left, done.executionId, waits].map((id) => agedId(id, 4)),
   ])
 })
 
@@ -90,15 +90,15 @@ test('what is past retention goes as a whole, and whoever reads it finds nothing
   const done = await system.run('demo', { idempotencyKey: key })
   await system.dismissRunners()
   const waits = await system.start()
-  await age(system, 40)
+  await age(system, 8, 2)
   await system.addReplica()
   await system.runner({ runs: logging })
   const first = await system.run('demo', { idempotencyKey: key })
   expect([first.status, first.replayed]).toEqual([Status.FINISHED, false])
-  await until(async () => (await tablesBefore(30)).length === 0, { timeoutMs: 20_000 })
+  await until(async () => (await tablesBefore(5)).length === 0, { timeoutMs: 20_000 })
   for (const id of [done.executionId, waits])
     for (const [what, read] of readers)
-      await expect(read(agedId(id, 40)), what).rejects.toMatchObject({ code: 'execution_not_found' })
+      await expect(read(agedId(id, 8)), what).rejects.toMatchObject({ code: 'execution_not_found' })
   const list = await system.executions.listExecutions({ page }, userContext('demo'))
   expect(list.executions.map(({ id }) => id)).toEqual([first.executionId])
   for (const table of ['timeline_events', 'log_chunks', 'start_keys'])
@@ -110,7 +110,7 @@ test('what is past retention goes as a whole, and whoever reads it finds nothing
 test('while somebody still reads what retention drops, runs are taken and days are made; it goes when the reader is done', async () => {
   await system.runner()
   await system.run()
-  await age(system, 40)
+  await age(system, 8, 2)
   const { connectionString, options } = system.sql.options
   const reader = new pg.Client({ connectionString, options })
   onTestFinished(() => reader.end())
@@ -123,11 +123,11 @@ test('while somebody still reads what retention drops, runs are taken and days a
   await until(detaching, { timeoutMs: 20_000 })
   const outcomes = await Promise.all(Array.from({ length: 20 }, () => system.run()))
   expect(new Set(outcomes.map(({ status }) => status))).toEqual(new Set([Status.FINISHED]))
-  const partitions = new Partitions({ pool: system.sql })
-  await partitions.ensure(Date.now() + 20 * dayMs)
-  expect(partitions.daysAhead(Date.now() + 20 * dayMs)).toBe(14)
+  const partitions = new Partitions({ pool: system.sql }, 2)
+  await partitions.ensure(Date.now() + 4 * dayMs)
+  expect(partitions.daysAhead(Date.now() + 4 * dayMs)).toBe(2)
   expect(await detaching()).toBe(true)
   await reader.end()
-  await until(async () => (await tablesBefore(30)).length === 0, { timeoutMs: 20_000 })
+  await until(async () => (await tablesBefore(5)).length === 0, { timeoutMs: 20_000 })
   expect((await system.run()).status).toBe(Status.FINISHED)
 })

@@ -2,6 +2,7 @@ import { Status } from '@automation/contract/execution/v1/execution'
 import { testDatabase, until, userContext } from '@automation/testing'
 import { hasPgBouncer, startPgBouncer, type PgBouncer } from '@automation/testing/pgbouncer'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
+import { executionSchema } from '../src/service.ts'
 import { brokenInvariants } from './invariants.ts'
 import { nothing } from './scripted-runner.ts'
 import { System } from './system.ts'
@@ -11,7 +12,7 @@ describe.skipIf(!hasPgBouncer)('two replicas through PgBouncer in transaction mo
   let pooler: PgBouncer
 
   beforeAll(async () => {
-    const database = await testDatabase()
+    const database = await testDatabase(executionSchema)
     pooler = await startPgBouncer(database.url, 20)
     system = await System.on(database, { databaseUrl: pooler.url, teamMaxRunning: 8 }, 2)
   })

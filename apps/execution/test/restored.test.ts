@@ -20,7 +20,7 @@ function afterRestore(name: string, bus: () => KafkaConfig | undefined): void {
   test(`after a logical restore into another server nothing that happened is forgotten or done twice, ${name}`, async () => {
     const receiver = await Receiver.start()
     const config = { egressAllow: ['127.0.0.0/8'], callbackPauseMs: 20, teamMaxRunning: 100, kafka: bus() }
-    const database = await testDatabase()
+    const database = await testDatabase(executionSchema)
     const before = await systemOn(database)
     await before.sql.query(manyTransactions)
     await before.addReplica()

@@ -5,7 +5,7 @@ import { dayOf, newExecutionId } from '../src/execution-id.ts'
 import { Reach } from '../src/end/reaper.ts'
 import { makeDayIndexes } from '../src/store/day-indexes.ts'
 import { Partitions } from '../src/store/partitions.ts'
-import { openPools, type Pools } from '../src/store/pools.ts'
+import { executionSchema, openPools, type Pools } from '../src/store/pools.ts'
 import { readOverdue } from '../src/store/sessions.ts'
 import { value } from './scripted-runner.ts'
 import { System } from './system.ts'
@@ -16,7 +16,7 @@ let database: TestDatabase
 let pools: Pools
 
 beforeAll(async () => {
-  database = await testDatabase()
+  database = await testDatabase(executionSchema)
   pools = await openPools(database.url, testContext(), AbortSignal.timeout(20_000))
 })
 afterAll(async () => {
