@@ -101,16 +101,10 @@ test('a second start on the same data folder says who holds it', async () => {
 
 test('the admin command finds the running system by its data folder', async () => {
   expect(await admin(values, 'teams', 'create', 'acme')).toMatchObject({ code: 0 })
-  expect(await admin(values, 'teams', 'limit', 'acme', 'callsPerSecond', '1000')).toMatchObject({ code: 0 })
-  expect((await admin(values, 'teams', 'limit', 'acme', 'running', 'many')).stderr).toContain('must be a whole number')
   const { stdout, code } = await admin(values, 'tokens', 'create', 'acme', '--name', 'ci')
   expect(code).toBe(0)
   expect(stdout).toMatch(/^sk-[A-Za-z0-9+/]+=*\n$/)
   expect((await exchange('acme', stdout.trim())).status).toBe(200)
-  const [token] = JSON.parse((await admin(values, 'tokens', 'list', 'acme', '--json')).stdout) as { clientId: string }[]
-  expect(token).toMatchObject({ name: 'ci', team: 'acme' })
-  expect(await admin(values, 'tokens', 'revoke', token?.clientId ?? '')).toMatchObject({ code: 0 })
-  expect((await exchange('acme', stdout.trim())).status).toBe(401)
   expect(await admin(values, 'keys', 'rotate')).toMatchObject({ code: 0 })
 })
 
@@ -123,17 +117,17 @@ test('the admin command tells that all secrets have the first key, whoever keeps
 })
 
 test('admin commands that fail say why on stderr, with exit code 1', async () => {
-  const [taken, unknown, incomplete, help] = await Promise.all([
+  const [taken, unknown, incomplete, wrong] = await Promise.all([
     admin(values, 'teams', 'create', 'demo'),
     admin(values, 'tokens', 'create', 'nobody', '--json'),
     admin(values, 'tokens', 'create'),
-    admin(values, 'tokens', 'create', '--help'),
+    admin(values, 'teams', 'limit', 'demo', 'running', 'many'),
   ])
   expect(taken).toMatchObject({ code: 1, stdout: '', stderr: expect.stringContaining('exists') })
   expect(unknown).toMatchObject({ code: 1, stdout: '' })
   expect(JSON.parse(unknown.stderr)).toMatchObject({ error: { code: 'team_not_found' } })
   expect(incomplete).toMatchObject({ code: 1, stdout: '' })
-  expect(help).toMatchObject({ code: 0, stderr: '' })
+  expect(wrong).toMatchObject({ code: 1, stderr: expect.stringContaining('must be a whole number') })
 })
 
 test('killed and started again it recovers; the banner keeps the token to itself and the command still works', async () => {

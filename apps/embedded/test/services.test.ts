@@ -1,8 +1,10 @@
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { traceReceiver, until, type TraceReceiver } from '@automation/testing'
+import { testDatabase, traceReceiver, until, type TestDatabase, type TraceReceiver } from '@automation/testing'
+import { hasPgBouncer, startPgBouncer, type PgBouncer } from '@automation/testing/pgbouncer'
 import { testDrain } from './drained-runner.ts'
+import { testPooled } from './pooled.ts'
 import {
   admin,
   ownEnvironment,
@@ -20,12 +22,19 @@ let receiver: TraceReceiver
 let values: Values
 let system: RunningProgram
 let remove: () => Promise<void>
+let database: TestDatabase | undefined
+let pooler: PgBouncer | undefined
 
 beforeAll(async () => {
   receiver = await traceReceiver()
   const own = await ownEnvironment()
   values = { ...own.values, OTEL_EXPORTER_OTLP_ENDPOINT: receiver.endpoint, EGRESS_ALLOW: '127.0.0.0/8' }
   remove = own.remove
+  if (hasPgBouncer) {
+    database = await testDatabase()
+    pooler = await startPgBouncer(database.url, 20)
+    values['DATABASE_URL'] = pooler.url
+  }
   system = startProgram(servicesMain, values)
   await system.said('hi?name=world')
 })
@@ -33,6 +42,8 @@ beforeAll(async () => {
 afterAll(async () => {
   system.child.kill('SIGKILL')
   await system.ended
+  await pooler?.stop()
+  await database?.drop()
   await receiver.close()
   await remove()
 })
@@ -55,6 +66,10 @@ test('the admin command finds them by their data folder', async () => {
   expect(await admin(values, 'teams', 'create', 'acme')).toMatchObject({ code: 0 })
   expect((await admin(values, 'tokens', 'create', 'acme')).stdout).toMatch(/^sk-\S+\n$/)
   expect(await admin(values, 'rotate-encryption-key')).toMatchObject({ code: 0 })
+})
+
+describe.skipIf(!hasPgBouncer)('through PgBouncer in transaction mode, 20 connections in all', () => {
+  testPooled(() => values)
 })
 
 describe('traces', () => {
