@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
 import { beforeAll, describe, expect, test } from 'vitest'
 import type { Client } from '../client/client.ts'
@@ -7,7 +8,9 @@ import { clientOf } from './client-of.ts'
 import { handled } from './handler-runs.ts'
 import { GRACE_MS, restartedSystem } from './restarted-system.ts'
 import { awaitEnd, awaitStatus, execute, expectLastWord, makeProcess } from './runs.ts'
+import { schedulesAway } from './schedules-away.ts'
 import { shared } from './shared-system.ts'
+import { begin, complete, content, goOn, MiB, put, read } from './uploading.ts'
 
 /** Ends that leave runs no time, and the start after them; the tests follow each other. */
 describe.skipIf(!shared.owned)(
@@ -46,9 +49,15 @@ describe.skipIf(!shared.owned)(
       let cut: string
       let killed: string
       let ann: Client
+      let upload: string
+      const parts = [randomBytes(6 * MiB), randomBytes(5 * MiB), randomBytes(77)]
+      const schedules = schedulesAway(own)
 
       beforeAll(async () => {
         const by = running()
+        upload = (await begin('kept', {}, by)).id
+        expect((await put(upload, 1, parts[0]!, {}, by)).status).toBe(200)
+        await schedules.begin()
         ann = await clientOf(own.system, Initiated)
         handler = await makeProcess({ sourceCode: 'return svc.context.parameters' }, by)
         const named = await by.patch('/team', { errorHandlerConfig: { processSlug: handler.slug, tag: null } })
@@ -58,10 +67,12 @@ describe.skipIf(!shared.owned)(
         ;[cut, killed] = [await execute(runs, {}, by), await execute(runs, {}, ann)]
         for (const id of [cut, killed]) await awaitStatus(id, ({ status }) => status === 'RUNNING', 40_000, by)
         failed = await Promise.all(Array.from({ length: 12 }, () => execute(fails, {}, by)))
-        await awaitEnd(failed[0]!, 40_000, by)
+        await Promise.all([awaitEnd(failed[0]!, 40_000, by), schedules.leave()])
         expect((await ann.put(`/executions/${killed}/kill`)).status).toBe(202)
         await own.system.kill()
+        await schedules.pass()
         await start({ RUNNER_LEASE_MS: '4000' })
+        schedules.back()
       })
 
       test('ends what ran as ERROR with the reason', async () => {
@@ -78,6 +89,16 @@ describe.skipIf(!shared.owned)(
 
       test('leaves the audit events of what was done before', async () => {
         expectWho(await expectEvents('EXECUTION', killed, ['started', 'killed'], ann))
+      })
+
+      schedules.tests()
+
+      test('leaves an upload with the parts that it has, and it is completed', async () => {
+        const by = running()
+        expect(await read(upload, by)).toMatchObject({ status: 'OPEN', receivedBytes: 6 * MiB })
+        await goOn(upload, parts, by)
+        expect((await complete(upload, by)).status).toBe(200)
+        expect((await content('kept', by)).equals(Buffer.concat(parts))).toBe(true)
       })
     })
   },

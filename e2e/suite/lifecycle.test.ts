@@ -1,12 +1,28 @@
-import { describe, expect, test } from 'vitest'
-import { accessTokenOf } from '../client/client.ts'
+import { execFile } from 'node:child_process'
+import { mkdtemp, readFile, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { accessTokenOf, type Answer } from '../client/client.ts'
+import type { Process } from '../client/records.ts'
 import { runAdmin, shapeFromEnvironment } from '../system/system.ts'
 import { waitUntil } from '../system/wait-until.ts'
 import { clientOf } from './client-of.ts'
 import { GRACE_MS, restartedSystem } from './restarted-system.ts'
-import { awaitEnd, awaitStatus, execute, executionOf } from './runs.ts'
+import { awaitEnd, awaitStatus, execute, executionOf, makeProcess } from './runs.ts'
+import { schedulesAway } from './schedules-away.ts'
 import { awaitFired, everySecond, firedBy, makeSchedule, timeOf } from './scheduling.ts'
 import { shared } from './shared-system.ts'
+
+const guide = new URL('../../docs/guides/operating/backup-and-restore.md', import.meta.url)
+
+/** Runs the commands that the guide to backups has under this name. */
+async function follow(name: string, env: Record<string, string>): Promise<void> {
+  const [, commands] = new RegExp('^```sh ' + name + '\\n(.*?)^```', 'ms').exec(await readFile(guide, 'utf8')) ?? []
+  if (commands === undefined) throw new Error(`The guide has no commands ${name}`)
+  await promisify(execFile)('bash', ['-euc', commands], { env: { ...process.env, ...env } })
+}
 
 /** Starting, stopping and starting again on the same data; the tests follow each other. */
 describe.skipIf(!shared.owned)(
@@ -16,22 +32,53 @@ describe.skipIf(!shared.owned)(
     const own = restartedSystem('life')
     const { start, running, sleeper, awaitRunningOf } = own
 
-    test('a sync call that runs is answered before the stop; all is kept across it, idempotency keys too', async () => {
-      const process = await sleeper(2500)
-      const headers = { 'idempotency-key': 'kept' }
-      const run = () => running().post(`/processes/${process.id}/execute-sync`, {}, { headers })
-      const call = run()
-      await awaitRunningOf(process.id)
-      await own.system.stop()
-      const answer = await call
-      expect(answer.status, answer.text).toBe(203)
-      const id = answer.headers.get('svc-execution-id') ?? ''
-      await start()
-      expect((await executionOf(id, running())).status).toBe('FINISHED')
-      expect((await running().get(`/processes/${process.id}`)).body).toEqual(process)
-      const replay = await run()
-      expect([replay.status, replay.headers.get('svc-execution-id')]).toEqual([203, id])
-      expect(replay.headers.get('idempotency-replayed')).toBe('true')
+    const schedules = schedulesAway(own)
+    let backup = ''
+    let secret: Process
+    /** Made after the backup. */
+    let late: Process
+    beforeAll(async () => {
+      backup = await mkdtemp(join(tmpdir(), 'automation-e2e-backups-'))
+    })
+    afterAll(() => rm(backup, { recursive: true, force: true }))
+    const guided = () => ({ BACKUP: backup, DATA_DIR: own.dataDir })
+
+    describe('once', () => {
+      let made: Process
+      let run: () => Promise<Answer>
+      let answer: Answer
+
+      beforeAll(async () => {
+        const variable = { key: 'SECRET', value: 'kept', isSensitive: true }
+        expect((await running().post('/variables', variable)).status).toBe(201)
+        secret = await makeProcess({ sourceCode: 'return svc.env.SECRET ?? null' }, running())
+        expect((await running().post(`/processes/${secret.id}/execute-sync`, {})).body).toBe('kept')
+        await schedules.begin()
+        made = await sleeper(2500)
+        const headers = { 'idempotency-key': 'kept' }
+        run = () => running().post(`/processes/${made.id}/execute-sync`, {}, { headers })
+        const call = run()
+        await awaitRunningOf(made.id)
+        await schedules.leave()
+        await own.system.stop()
+        answer = await call
+        await follow('backup-data-dir', guided())
+        await schedules.pass()
+        await start()
+        schedules.back()
+      })
+
+      test('a sync call that runs is answered before the stop; all is kept across it, idempotency keys too', async () => {
+        expect(answer.status, answer.text).toBe(203)
+        const id = answer.headers.get('svc-execution-id') ?? ''
+        expect((await executionOf(id, running())).status).toBe('FINISHED')
+        expect((await running().get(`/processes/${made.id}`)).body).toEqual(made)
+        const replay = await run()
+        expect([replay.status, replay.headers.get('svc-execution-id')]).toEqual([203, id])
+        expect(replay.headers.get('idempotency-replayed')).toBe('true')
+      })
+
+      schedules.tests()
     })
 
     test('access tokens and API tokens made before the stop stay valid', async () => {
@@ -41,6 +88,7 @@ describe.skipIf(!shared.owned)(
 
     test('a stop under load answers or refuses every caller, and all that was accepted ends', async () => {
       const process = await sleeper(400)
+      late = process
       const sync = Array.from({ length: 6 }, () => running().post(`/processes/${process.id}/execute-sync`, {}))
       const ids = await Promise.all(Array.from({ length: 12 }, () => execute(process, {}, running())))
       await Promise.all([own.system.stop(), ...sync.map((call) => call.catch(() => undefined))])
@@ -107,5 +155,13 @@ describe.skipIf(!shared.owned)(
     })
 
     test('with nothing running the stop does not take its time', () => own.system.stop(GRACE_MS / 2))
+
+    test('the guide for backup and restore brings rows and secrets back, without what was done later', async () => {
+      await rm(own.dataDir, { recursive: true })
+      await follow('restore-data-dir', guided())
+      await start()
+      expect((await running().get(`/processes/${late.id}`)).status).toBe(404)
+      expect((await running().post(`/processes/${secret.id}/execute-sync`, {})).body).toBe('kept')
+    })
   },
 )

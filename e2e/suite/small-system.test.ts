@@ -1,12 +1,12 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Client } from '../client/client.ts'
 import { EventStream } from '../client/event-stream.ts'
-import type { Process } from '../client/records.ts'
-import { startSystem } from '../system/system.ts'
+import type { Execution, Process } from '../client/records.ts'
+import { runAdmin, startSystem } from '../system/system.ts'
 import type { System } from '../system/system.ts'
 import { clientOf } from './client-of.ts'
 import { expectProblem } from './problem.ts'
-import { awaitEnd, execute, executionOf, makeProcess, statusesOf } from './runs.ts'
+import { awaitEnd, awaitStatus, execute, executionOf, makeProcess, statusesOf } from './runs.ts'
 import { shared } from './shared-system.ts'
 
 const settings = {
@@ -22,11 +22,14 @@ const settings = {
   HEADER_PREFIX: 'X-Acme-',
   RUNNER_SLOTS: '4',
   SHUTDOWN_GRACE_MS: '8000',
+  // As on a machine without slirp4netns and passt.
+  ISOLATION_NETWORK: 'host',
+  ISOLATION_MANY_TEAMS: 'false',
 }
 
 const endless = 'console.log("first"); await new Promise((done) => setTimeout(done, 200000))'
 
-/** A system with narrow limits: what happens beyond them. The tests share its two slots, so they follow each other. */
+/** A system with narrow limits, in the number of teams too: what happens beyond them. The tests share its two slots, so they follow each other. */
 describe.skipIf(!shared.owned)('a system with narrow limits', { concurrent: false }, () => {
   let system: System
   let small: Client
@@ -50,6 +53,34 @@ describe.skipIf(!shared.owned)('a system with narrow limits', { concurrent: fals
 
   let stopping: Promise<void> | undefined
   afterAll(() => stopping ?? system?.stop())
+
+  test('where runs have no network of their own the team of the first run is served, runs of others wait and are told why', async () => {
+    const admin = async (...args: string[]) => (await runAdmin(args, system.env)).stdout.trim()
+    const isQueued = ({ status }: Execution) => status === 'QUEUED'
+    await admin('teams', 'create', 'second')
+    const apiToken = await admin('tokens', 'create', 'second', '--name', 'second')
+    const second = await clientOf({ ...system, team: 'second', apiToken })
+    const sourceCode = 'return 1'
+    const served = await execute(await makeProcess({ sourceCode }, small), {}, small)
+    expect((await awaitEnd(served, undefined, small)).status).toBe('FINISHED')
+    const waits = await execute(await makeProcess({ sourceCode }, second), {}, second)
+    const { timeline } = await awaitStatus(waits, isQueued, undefined, second)
+    expect(timeline.events.at(-1)?.explanation).toMatch(
+      /serve one team each.*as runs have no network of their own: .*ISOLATION_MANY_TEAMS=true/,
+    )
+    const again = await execute(await makeProcess({ sourceCode }, small), {}, small)
+    expect((await awaitEnd(again, undefined, small)).status).toBe('FINISHED')
+    await awaitStatus(waits, isQueued, undefined, second)
+    const made = await admin('teams', 'create', 'third')
+    expect(made).toMatch(/third is made.\nIts runs will wait: .*\(small\), as .*ISOLATION_MANY_TEAMS=true/)
+    expect(made).toContain('tokens create third')
+  })
+
+  test('an address that signs in is that of the console that runs, whatever the environment of the command says', async () => {
+    const { CONSOLE_URL, CONSOLE_PORT: _, ...others } = system.env
+    const { stdout } = await runAdmin(['console', 'link'], others)
+    expect(stdout.startsWith(`${CONSOLE_URL}/sign-in#code=`), stdout).toBe(true)
+  })
 
   test('a sync call beyond its longest wait answers 408, and the run goes on', async () => {
     const sourceCode = `while ((await svc.storage.list().catch(() => [])).length === 0) await new Promise((done) => setTimeout(done, 100))`

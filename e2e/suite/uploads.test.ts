@@ -1,36 +1,13 @@
-import { createHash, randomBytes } from 'node:crypto'
+import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
 import { connect } from 'node:net'
-import { describe, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { send, type Client } from '../client/client.ts'
-import type { StorageObject, StorageUpload, StorageUploadPart, StorageUsage } from '../client/records.ts'
+import type { StorageUpload, StorageUsage } from '../client/records.ts'
 import { waitUntil } from '../system/wait-until.ts'
 import { expectProblem } from './problem.ts'
-import { restartedSystem } from './restarted-system.ts'
-import { client, hasOther, other, shared, unique } from './shared-system.ts'
-
-const MiB = 2 ** 20
-const bytesType = { 'content-type': 'application/octet-stream' }
-const digest = (bytes: Buffer, form: 'base64' | 'hex') => createHash('md5').update(bytes).digest(form)
-
-async function begin(name: string, more: object = {}, by = client): Promise<StorageUpload> {
-  const made = await by.post<StorageUpload>('/storage/uploads', { name, ...more })
-  expect(made.status, made.text).toBe(201)
-  return made.body
-}
-const put = (id: string, number: number | string, body: BodyInit, headers: Record<string, string> = {}, by = client) =>
-  by.call<StorageUploadPart>('PUT', `/storage/uploads/${id}/parts/${number}`, {
-    body,
-    headers: { ...bytesType, ...headers },
-  })
-const read = async (id: string, by = client) => (await by.get<StorageUpload>(`/storage/uploads/${id}`)).body
-const complete = (id: string, by = client) => by.post<StorageObject>(`/storage/uploads/${id}/complete`)
-const content = async (name: string, by = client) => {
-  const answer = await fetch(`${by.rest}/storage/objects/${name}`, {
-    headers: { authorization: `Bearer ${by.address.accessToken}` },
-  })
-  return Buffer.from(await answer.arrayBuffer())
-}
+import { client, hasOther, other, unique } from './shared-system.ts'
+import { begin, bytesType, complete, content, digest, goOn, MiB, put, read } from './uploading.ts'
 
 /** Sends a part and breaks its connection off in the middle. */
 async function cutOff({ address }: Client, id: string, number: number, body: Buffer): Promise<void> {
@@ -44,14 +21,6 @@ async function cutOff({ address }: Client, id: string, number: number, body: Buf
   )
   await new Promise((sent) => socket.write(body.subarray(0, body.length / 2), sent))
   socket.destroy()
-}
-
-/** What a client does after a cut: it asks what is there, and sends the rest. */
-async function goOn(id: string, parts: Buffer<ArrayBuffer>[], by = client): Promise<void> {
-  const kept = new Map((await read(id, by)).parts?.map(({ number, etag }) => [number, etag]))
-  for (const [index, bytes] of parts.entries())
-    if (kept.get(index + 1) !== digest(bytes, 'hex'))
-      expect((await put(id, index + 1, bytes, { 'content-md5': digest(bytes, 'base64') }, by)).status).toBe(200)
 }
 
 test('an upload goes on after a cut in the middle of a part', async () => {
@@ -178,20 +147,4 @@ test.skipIf(!hasOther)('another team finds no upload of this one', async () => {
   expect((await other.get<StorageUpload[]>('/storage/uploads')).body.map((one) => one.id)).not.toContain(id)
   expect((await read(id)).parts).toEqual([])
   await client.delete(`/storage/uploads/${id}`)
-})
-
-describe.skipIf(!shared.owned)('a system that is killed between the parts of an upload', () => {
-  const restarted = restartedSystem('uploads')
-
-  test('goes on with what it has, and completes it', async () => {
-    const parts = [randomBytes(6 * MiB), randomBytes(5 * MiB), randomBytes(77)]
-    const { id } = await begin('kept', {}, restarted.running())
-    expect((await put(id, 1, parts[0]!, {}, restarted.running())).status).toBe(200)
-    await restarted.system.kill()
-    await restarted.start()
-    expect(await read(id, restarted.running())).toMatchObject({ status: 'OPEN', receivedBytes: 6 * MiB })
-    await goOn(id, parts, restarted.running())
-    expect((await complete(id, restarted.running())).status).toBe(200)
-    expect((await content('kept', restarted.running())).equals(Buffer.concat(parts))).toBe(true)
-  })
 })
