@@ -133,7 +133,10 @@ test('6 a signed request is sent to the webhook as the one before it was, and it
   await page.getByLabel('Signature', { exact: true }).selectOption('GitHub')
   await page.getByLabel('Variable of the secret').fill('GREETING')
   await button('Send').click()
-  await page.getByText(/Hello, /).first().waitFor()
+  await page
+    .getByText(/Hello, /)
+    .first()
+    .waitFor()
   await page.reload()
   const sending = new Journey(page, '6 webhook test')
   await sending.reach(button('Send'))
