@@ -11,7 +11,7 @@ import { RunTokens } from '@automation/rpc/run-token'
 import { Environment, type Part } from '@automation/service'
 import { AuditBook, testContext, testDatabase, userContext, type TestDatabase } from '@automation/testing'
 import pg from 'pg'
-import { createStorage, readStorageConfig, type StorageConfig } from '../src/service.ts'
+import { createStorage, readStorageConfig, storageSchema, type StorageConfig } from '../src/service.ts'
 
 export const internalKey = 'an internal key of these tests that is long enough'
 
@@ -53,7 +53,7 @@ export class StorageUnderTest {
 
   static async open(settings: Record<string, string> = {}): Promise<StorageUnderTest> {
     const folder = await mkdtemp(join(tmpdir(), 'automation-storage-'))
-    return new StorageUnderTest(await testDatabase(), folder, settings)
+    return new StorageUnderTest(await testDatabase(storageSchema), folder, settings)
   }
 
   async replica(more: Partial<StorageConfig> = {}): Promise<Replica> {
