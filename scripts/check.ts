@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process'
 import { availableParallelism } from 'node:os'
 import { dirname, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { parseArgs } from 'node:util'
+import { readArguments } from './arguments.ts'
 import { advisories } from './check/advisories.ts'
 import { chartSteps } from './check/charts.ts'
 import { conflictFaults } from './check/conflicts.ts'
@@ -78,18 +78,14 @@ function trackedFiles(): string[] {
   return list('--cached', '--others', '--exclude-standard').filter((path) => path !== '' && !gone.has(path))
 }
 
-const { values } = parseArgs({ options: { only: { type: 'string' }, help: { type: 'boolean' } } })
+const { values } = readArguments(help, { only: { type: 'string' } })
 process.chdir(resolve(dirname(fileURLToPath(import.meta.url)), '..'))
-if (values.help) {
-  console.log(help)
-} else {
-  const only = values.only?.split(',')
-  const charts = chartSteps()
-  const { passed, failed } = await runSteps(
-    [...steps, ...charts.steps].filter(({ name }) => only === undefined || only.includes(name)),
-    Math.min(availableParallelism(), 4),
-  )
-  for (const text of charts.missing) console.log(`none  charts       ${text}`)
-  console.log(`${passed} checks passed, ${failed} failed`)
-  process.exitCode = failed === 0 ? 0 : 1
-}
+const only = values.only?.split(',')
+const charts = chartSteps()
+const { passed, failed } = await runSteps(
+  [...steps, ...charts.steps].filter(({ name }) => only === undefined || only.includes(name)),
+  Math.min(availableParallelism(), 4),
+)
+for (const text of charts.missing) console.log(`none  charts       ${text}`)
+console.log(`${passed} checks passed, ${failed} failed`)
+process.exitCode = failed === 0 ? 0 : 1

@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { cp, glob, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises'
 import { delimiter, dirname, join, relative, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { parseArgs } from 'node:util'
+import { readArguments } from './arguments.ts'
 import { pythonModels } from './generate/python-models.ts'
 import { referencePages } from './generate/reference.ts'
 import { restInterface } from './generate/rest-interface.ts'
@@ -120,9 +120,8 @@ async function check(): Promise<number> {
   }
 }
 
-const { values } = parseArgs({ options: { check: { type: 'boolean' }, help: { type: 'boolean' } } })
-if (values.help) console.log(help)
-else if (values.check) process.exitCode = await check()
+const { values } = readArguments(help, { check: { type: 'boolean' } })
+if (values.check) process.exitCode = await check()
 else {
   for (const folder of await generate(root)) console.log(`generated ${folder}`)
   for (const [path, text] of await texts()) {

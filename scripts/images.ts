@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process'
 import { dirname, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { parseArgs } from 'node:util'
+import { readArguments } from './arguments.ts'
 import { buildImage, saveImages, sizeOf } from './images/build.ts'
 import { targets } from './images/targets.ts'
 
@@ -17,29 +17,24 @@ Builds the images of the Dockerfile, all of them or those that are named.
 IMAGE_BUILDER names the program that builds (docker), called as docker is.
 `
 
-const { values, positionals } = parseArgs({
-  options: {
-    tag: { type: 'string' },
-    sizes: { type: 'boolean' },
-    save: { type: 'string' },
-    help: { type: 'boolean' },
-  },
-  allowPositionals: true,
-})
+const { values, words: named } = readArguments(
+  help,
+  { tag: { type: 'string' }, sizes: { type: 'boolean' }, save: { type: 'string' } },
+  { words: true },
+)
 
-if (values.help) process.stdout.write(help)
-else await images()
+await images()
 
 async function images(): Promise<void> {
   const save = values.save === undefined ? undefined : resolve(values.save)
   process.chdir(resolve(dirname(fileURLToPath(import.meta.url)), '..'))
   const builder = process.env['IMAGE_BUILDER'] || 'docker'
-  const unknown = positionals.filter((name) => !targets.some((target) => target === name))
+  const unknown = named.filter((name) => !targets.some((target) => target === name))
   if (unknown.length > 0) throw new Error(`no image ${unknown.join(', ')}; there are ${targets.join(', ')}`)
   const tag = values.tag ?? execFileSync('git', ['rev-parse', '--short', 'HEAD'], { encoding: 'utf8' }).trim()
   const names: string[] = []
   // One after the other: what they share is built once.
-  for (const target of positionals.length > 0 ? positionals : targets) {
+  for (const target of named.length > 0 ? named : targets) {
     const { name, seconds } = await buildImage(builder, target, tag)
     names.push(name)
     const size = values.sizes ? `${(await sizeOf(builder, name))?.toFixed(0).padStart(5) ?? '    ?'} MB` : ''

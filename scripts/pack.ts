@@ -3,8 +3,9 @@ import { existsSync } from 'node:fs'
 import { cp, mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { dirname, join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { parseArgs, promisify } from 'node:util'
+import { promisify } from 'node:util'
 import { build } from 'rolldown'
+import { readArguments } from './arguments.ts'
 import { emitTypes } from './pack/emit-types.ts'
 import { licencesOf } from './pack/licences.ts'
 import { packages, type Package } from './pack/packages.ts'
@@ -124,7 +125,6 @@ async function manifestIn(folder: string): Promise<Manifest> {
 }
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
-  const { values } = parseArgs({ options: { out: { type: 'string' }, help: { type: 'boolean' } } })
-  if (values.help) process.stdout.write(help)
-  else for (const tarball of (await pack(resolve(values.out ?? join(root, 'dist')))).values()) console.log(tarball)
+  const { values } = readArguments(help, { out: { type: 'string' } })
+  for (const tarball of (await pack(resolve(values.out ?? join(root, 'dist')))).values()) console.log(tarball)
 }

@@ -1,6 +1,6 @@
 import { dirname, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { parseArgs } from 'node:util'
+import { readArguments } from './arguments.ts'
 import { targets } from './images/targets.ts'
 import { parts, platforms, release, type Outcome, type ReleaseOptions } from './release/release.ts'
 
@@ -28,23 +28,20 @@ IMAGE_BUILDER names the program that builds (docker, with buildx). Another one, 
 platform of this machine alone.
 `
 
-const { values } = parseArgs({
-  options: {
-    version: { type: 'string' },
-    out: { type: 'string' },
-    platforms: { type: 'string', default: platforms.join(',') },
-    bases: { type: 'string' },
-    'local-bases': { type: 'boolean', default: false },
-    only: { type: 'string', default: parts.join(',') },
-    images: { type: 'string', default: targets.join(',') },
-    key: { type: 'string' },
-    help: { type: 'boolean' },
-  },
+const { values } = readArguments(help, {
+  version: { type: 'string' },
+  out: { type: 'string' },
+  platforms: { type: 'string', default: platforms.join(',') },
+  bases: { type: 'string' },
+  'local-bases': { type: 'boolean', default: false },
+  only: { type: 'string', default: parts.join(',') },
+  images: { type: 'string', default: targets.join(',') },
+  key: { type: 'string' },
 })
 
-if (values.help || values.version === undefined || values.out === undefined) {
-  process.stdout.write(help)
-  process.exitCode = values.help ? 0 : 2
+if (values.version === undefined || values.out === undefined) {
+  process.stderr.write(`--version and --out are missing\n\n${help}`)
+  process.exitCode = 2
 } else {
   const { version, out } = values
   const { made, missing, trial } = await releaseOrSay({

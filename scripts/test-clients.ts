@@ -4,7 +4,8 @@ import { mkdir, rm, writeFile } from 'node:fs/promises'
 import { dirname, join, resolve } from 'node:path'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
-import { parseArgs, promisify } from 'node:util'
+import { promisify } from 'node:util'
+import { readArguments } from './arguments.ts'
 import { pack } from './pack.ts'
 import { runSuite } from './test-run/run-suite.ts'
 
@@ -21,16 +22,16 @@ Makes the packages for users, installs them as users do, in .cache, and tests th
   --help
 `
 
-const { values, positionals } = parseArgs({
-  options: {
+const { values, words: paths } = readArguments(
+  help,
+  {
     only: { type: 'string', default: 'npm,python' },
     shape: { type: 'string', default: process.env['E2E_SHAPE'] ?? 'embedded' },
     again: { type: 'boolean', default: false },
     report: { type: 'string' },
-    help: { type: 'boolean' },
   },
-  allowPositionals: true,
-})
+  { words: true },
+)
 
 const root = resolve(dirname(fileURLToPath(import.meta.url)), '..')
 const cache = join(root, '.cache/clients')
@@ -46,15 +47,14 @@ const core = {
 
 const counts = { passed: 0, failed: 0, failures: [] as string[], unsteady: [] as string[], leftOut: [] as string[] }
 
-if (values.help) process.stdout.write(help)
-else await testClients()
+await testClients()
 
 async function testClients(): Promise<void> {
   process.chdir(root)
-  const only = positionals.length > 0 ? ['npm'] : values.only.split(',')
+  const only = paths.length > 0 ? ['npm'] : values.only.split(',')
   const installed = only.includes('npm') ? await installPackages() : ''
   const [first = 'embedded', ...others] = values.shape.split(',')
-  await testShape(first, only, installed, { npm: positionals, python: [] })
+  await testShape(first, only, installed, { npm: paths, python: [] })
   for (const shape of others) await testShape(shape, only, installed, core)
   for (const line of counts.unsteady) console.log(`UNSTEADY ${line}`)
   for (const line of counts.failures) console.log(`FAILED ${line}`)

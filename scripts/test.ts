@@ -1,7 +1,7 @@
 import { writeFile } from 'node:fs/promises'
 import { dirname, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { parseArgs } from 'node:util'
+import { readArguments } from './arguments.ts'
 import { runSuite, type SuiteResult } from './test-run/run-suite.ts'
 import { suitesFor } from './test-run/suites.ts'
 
@@ -20,25 +20,24 @@ environment names.
   --help
 `
 
-const { values, positionals } = parseArgs({
-  options: {
+const { values, words: paths } = readArguments(
+  help,
+  {
     only: { type: 'string' },
     shape: { type: 'string', default: process.env['E2E_SHAPE'] ?? 'embedded' },
     all: { type: 'boolean', default: false },
     again: { type: 'boolean', default: false },
     report: { type: 'string' },
-    help: { type: 'boolean' },
   },
-  allowPositionals: true,
-})
+  { words: true },
+)
 
-if (values.help) process.stdout.write(help)
-else await test()
+await test()
 
 async function test(): Promise<void> {
   const report = values.report === undefined ? undefined : resolve(values.report)
   process.chdir(resolve(dirname(fileURLToPath(import.meta.url)), '..'))
-  const request = { only: values.only?.split(','), files: positionals, shape: values.shape, all: values.all }
+  const request = { only: values.only?.split(','), files: paths, shape: values.shape, all: values.all }
   const { suites, leftOut } = suitesFor(request, process.env)
   const results: SuiteResult[] = []
   for (const suite of suites) {
@@ -60,8 +59,8 @@ async function test(): Promise<void> {
       report,
       JSON.stringify({ passed: sum('passed'), failed: sum('failed'), failures, unsteady, suites: results, leftOut }),
     )
-  const isNothing = values.only === undefined && positionals.length > 0 && results.every(isEmpty)
-  if (isNothing) console.log(`no test is below ${positionals.join(' ')}: name files or folders from the project's root`)
+  const isNothing = values.only === undefined && paths.length > 0 && results.every(isEmpty)
+  if (isNothing) console.log(`no test is below ${paths.join(' ')}: name files or folders from the project's root`)
   console.log(`${sum('passed')} passed, ${sum('failed')} failed`)
   process.exitCode = sum('failed') === 0 && !isNothing ? 0 : 1
 }

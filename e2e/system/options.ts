@@ -24,10 +24,19 @@ export function readOptions<const T extends Given, Chosen extends object>(
   choose: (values: Values<T>) => Chosen | undefined,
 ): Chosen | undefined {
   const options = { ...given, help: { type: 'boolean' } } as const
-  const { help: asked, ...values } = parseArgs({ options }).values as Values<T> & { help?: boolean }
+  const { help: asked, ...values } = valuesOf(options, help) as Values<T> & { help?: boolean }
   const chosen = asked === true ? undefined : choose(values as Values<T>)
   if (chosen && !Object.values(chosen).some(Number.isNaN)) return chosen
   process.stdout.write(help)
   if (asked !== true) process.exitCode = 2
   return undefined
+}
+
+function valuesOf(options: Given, help: string): object {
+  try {
+    return parseArgs({ options }).values
+  } catch (error) {
+    process.stderr.write(`${(error as Error).message}\n\n${help}`)
+    process.exit(2)
+  }
 }
