@@ -32,7 +32,7 @@ interface Props {
 }
 
 /** How long the keys must rest before the next times are asked for. */
-const REST_MS = 100
+const REST_MS = 40
 const PARAMETERS = '/input/parameters'
 
 /** Asks when a process shall run, and with what, and shows the next times at each key. */
