@@ -17,7 +17,7 @@ export default defineConfig({
     // Tests wait as long as they compute, so four on two cores; more would share too little of the database.
     maxWorkers: 4,
     // What hangs is found by these; nothing is to fail because the machine is slow.
-    testTimeout: 60_000,
+    testTimeout: 120_000,
     hookTimeout: 120_000,
     expect: { poll: { timeout: 20_000 } },
   },

@@ -25,7 +25,7 @@ export default defineConfig({
     maxWorkers: 3,
     maxConcurrency: 4,
     sequence: { concurrent: true, sequencer: LongestFirst },
-    testTimeout: 60_000,
+    testTimeout: 120_000,
     hookTimeout: 150_000,
     teardownTimeout: 40_000,
   },

@@ -151,7 +151,7 @@ describe('the GitHub Action', () => {
     const inputs = { token: system.apiToken, program: `${process.execPath} ${program}` }
     const main = (event: string, github?: Record<string, string>) =>
       act(workspace, 'refs/heads/main', inputs, event, github)
-    for (const event of ['pull_request', 'pull_request_target', 'issue_comment', 'workflow_run', 'merge_group']) {
+    for (const event of ['pull_request', 'pull_request_target', 'workflow_run']) {
       const gitHub = { COMMENT: 'false' }
       const told = {
         code: 0,

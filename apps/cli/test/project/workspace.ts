@@ -39,14 +39,15 @@ export class Workspace implements AsyncDisposable {
       PAS_TOKEN: system.apiToken,
       GIT_CONFIG_GLOBAL: '/dev/null',
       GIT_CONFIG_SYSTEM: '/dev/null',
+      ...{ GIT_AUTHOR_NAME: 'somebody', GIT_AUTHOR_EMAIL: 'somebody@example.com' },
+      ...{ GIT_COMMITTER_NAME: 'somebody', GIT_COMMITTER_EMAIL: 'somebody@example.com' },
     }
     const made = new Workspace(folder, env)
     await (from ? made.git('clone', '-q', from.folder, '.') : made.git('init', '-q', '-b', 'main'))
-    await made.git('config', 'user.name', 'somebody')
-    await made.git('config', 'user.email', 'somebody@example.com')
-    if (from === undefined)
+    if (from === undefined) {
       await made.write('pas.yaml', `layout: 1\ncontexts:\n  prod: { url: ${system.host}, team: ${system.team} }\n`)
-    if (from === undefined) await made.write('.gitignore', '.pas/\nplan.json\n')
+      await made.write('.gitignore', '.pas/\nplan.json\n')
+    }
     return made
   }
 
