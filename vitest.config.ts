@@ -14,8 +14,8 @@ export default defineConfig({
     isolate: false,
     // For the programs that tests start, too.
     env: { NODE_COMPILE_CACHE: join(import.meta.dirname, 'node_modules/.cache/compile') },
-    // Tests wait as long as they compute, so four on two cores; more would share too little of the database.
-    maxWorkers: 4,
+    // Tests wait about half of the time, so three on two cores; with more, those on a slow machine wait for each other.
+    maxWorkers: 3,
     // What hangs is found by these; nothing is to fail because the machine is slow.
     testTimeout: 120_000,
     hookTimeout: 120_000,

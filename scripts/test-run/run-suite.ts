@@ -22,7 +22,7 @@ export interface SuiteResult {
 }
 
 /** How many files may fail and yet have another chance, the second and the third time: more are no accident. */
-const chances = [6, 2]
+const chances = [10, 3]
 
 /**
  * Runs vitest for a suite, its output on ours, and counts. A file that can't be run counts as one failed test. With
