@@ -19,6 +19,6 @@ export default defineConfig({
     // What hangs is found by these; nothing is to fail because the machine is slow.
     testTimeout: 120_000,
     hookTimeout: 120_000,
-    expect: { poll: { timeout: 20_000 } },
+    expect: { poll: { timeout: 60_000 } },
   },
 })

@@ -120,7 +120,7 @@ describe.skipIf(!shared.owned)(
         const begun = new Date().toISOString()
         const stopped = own.system.stop()
         const unready = async () => !(await fetch(`${own.system.host}/readyz`).catch(() => undefined))?.ok
-        await waitUntil('readiness to be off', unready, { timeoutMs: 10_000 })
+        await waitUntil('readiness to be off', unready, { timeoutMs: 60_000 })
         const quiet = new Date().toISOString()
         const late = await execute(short, {}, running()).catch(() => 'refused')
         expect((await call).status).toBe(203)

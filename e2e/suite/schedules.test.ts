@@ -6,7 +6,7 @@ import { makeProcess, publish } from './runs.ts'
 import { doneBy, inMs, makeSchedule, patchSchedule, scheduleOf, yearly } from './scheduling.ts'
 import { client, unique } from './shared-system.ts'
 
-const patience = { timeoutMs: 10_000 }
+const patience = { timeoutMs: 60_000 }
 const list = (query: Record<string, string | number>) => client.get<Page<Schedule>>('/schedules', query)
 const idsOf = async (query: Record<string, string | number>) => (await list(query)).body.data.map(({ id }) => id)
 

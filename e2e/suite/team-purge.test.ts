@@ -47,7 +47,7 @@ describe.skipIf(!shared.owned)('a team that is purged', { concurrent: false, tim
     const left = await naming([doomed, ...ids], /audit_records/)
     expect(left).toEqual([])
     await waitUntil('the folders of the team to go', async () => (await filesNamed(dataDir, doomed)).length === 0, {
-      timeoutMs: 10_000,
+      timeoutMs: 60_000,
     })
     expect(await settled(() => digestOf(dataDir, other))).toEqual(before)
     expect((await clients[other]!.get('/team')).status).toBe(200)

@@ -30,7 +30,7 @@ describe.skipIf(!shared.owned)('a team that its operator suspends', { concurrent
   let running: string
   let queued: string
   let schedule: Schedule
-  const patience = { timeoutMs: 10_000 }
+  const patience = { timeoutMs: 60_000 }
   const looping = `for (;;) {
     if ((await svc.storage.list().catch(() => [])).some(({ name }) => name === 'go')) return 1
     await new Promise((done) => setTimeout(done, 50))

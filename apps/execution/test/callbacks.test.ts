@@ -24,10 +24,10 @@ afterEach(async () => {
 afterAll(() => system.stop())
 
 const start = (callbackUrl = receiver.url, of = system, team = 'demo') => of.start(team, { settings: { callbackUrl } })
-const count = (n: number) => until(() => receiver.received.length >= n, { timeoutMs: 10_000 })
+const count = (n: number) => until(() => receiver.received.length >= n)
 const waiting = async (of: System) => (await of.rows('SELECT 1 FROM callbacks WHERE done_at IS NULL')).length
 const isDone = 'SELECT 1 FROM callbacks WHERE execution_id = $1 AND done_at IS NOT NULL'
-const settled = (id: string) => until(async () => (await system.rows(isDone, [id])).length > 0, { timeoutMs: 10_000 })
+const settled = (id: string) => until(async () => (await system.rows(isDone, [id])).length > 0)
 
 async function warnings(id: string): Promise<string[]> {
   const { entries } = await system.executions.listLogs(

@@ -59,7 +59,7 @@ test('runs of a deleted process stay until its readers have seen their events, a
   const next = system.catalog.put('swept-next')
   await deleteProcess(next)
   const sweptNext = 'SELECT FROM deleted_processes WHERE process_id = $1 AND removed_at IS NOT NULL'
-  await until(async () => (await system.rows(sweptNext, [next])).length === 1, { timeoutMs: 10_000 })
+  await until(async () => (await system.rows(sweptNext, [next])).length === 1)
   expect(await left()).toBe(1)
   held.resolve()
   await until(async () => (await left()) === 0, { timeoutMs: 15_000 })

@@ -59,7 +59,7 @@ test('calls are spread evenly over the replicas behind a name, those that come g
 
   await serveOn('127.0.0.3')
   addresses = ['127.0.0.2', '127.0.0.3']
-  await until(async () => '127.0.0.3' in (await spread(network, 4)), { timeoutMs: 10_000 })
+  await until(async () => '127.0.0.3' in (await spread(network, 4)))
   expect(await spread(network, 20)).toEqual({ '127.0.0.2': 10, '127.0.0.3': 10 })
   expect(network.replicas(ProbeService)).toEqual([`127.0.0.2:${port}`, `127.0.0.3:${port}`])
 })

@@ -13,7 +13,7 @@ const pausePart = 0.15
 
 /** Looks again and again until `look` gives something truthy, and returns that; throws with the last answer when it never does. */
 export async function until<T>(look: () => T | Promise<T>, patience: Patience = {}): Promise<NonNullable<T>> {
-  const { timeoutMs = 20_000, everyMs, what = 'the condition' } = patience
+  const { timeoutMs = 60_000, everyMs, what = 'the condition' } = patience
   for (const began = performance.now(); ;) {
     const seen = await look()
     if (seen) return seen
