@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { accessTokenOf, type Answer } from '../client/client.ts'
-import type { Process } from '../client/records.ts'
+import type { Execution, Page, Process } from '../client/records.ts'
 import { runAdmin, shapeFromEnvironment } from '../system/system.ts'
 import { waitUntil } from '../system/wait-until.ts'
 import { clientOf } from './client-of.ts'
@@ -117,6 +117,10 @@ describe.skipIf(!shared.owned)(
         await awaitStatus(await execute(short, {}, running()), ({ status }) => status === 'RUNNING', 30_000, running())
         const waits = await execute(short, {}, running())
         await awaitStatus(waits, ({ status }) => status === 'QUEUED', 30_000, running())
+        const held = running().post<{ executionId?: string }>(`/processes/${short.id}/execute-sync`, {})
+        const areQueued = async () =>
+          (await running().get<Page<Execution>>('/executions', { status: 'QUEUED' })).body.data.length === 2
+        await waitUntil('both to wait', areQueued, { timeoutMs: 30_000 })
         const begun = new Date().toISOString()
         const stopped = own.system.stop()
         const unready = async () => !(await fetch(`${own.system.host}/readyz`).catch(() => undefined))?.ok
@@ -124,6 +128,9 @@ describe.skipIf(!shared.owned)(
         const quiet = new Date().toISOString()
         const late = await execute(short, {}, running()).catch(() => 'refused')
         expect((await call).status).toBe(203)
+        // What it waits for goes on after the next start.
+        const refused = await held
+        expect([refused.status, refused.body.executionId]).toEqual([503, expect.any(String)])
         await stopped
         const ended = new Date().toISOString()
         await start()

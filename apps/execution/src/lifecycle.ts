@@ -32,6 +32,22 @@ async function steps({ engine, exclusive, readers }: FirstStepsOptions): Promise
   await engine.upkeep.recount()
 }
 
+/**
+ * Begins nothing more, but for runs of runs that go on. Once none does, whoever still waits does so for what is queued, and
+ * is told that the replica stops.
+ */
+export async function quiesceEngine({ admission, claims, starts, runners, waiters }: Engine): Promise<void> {
+  admission.stop('from runs')
+  await Promise.all([claims.quiesce(), starts.idle()])
+  await untilNoneRuns(runners, () => waiters.abandoned)
+  waiters.abandon()
+}
+
+/** Until no run is on here, or `isOver`. */
+async function untilNoneRuns(runners: Engine['runners'], isOver: () => boolean): Promise<void> {
+  while (runners.activeIds.length > 0 && !isOver()) await new Promise((resolve) => setTimeout(resolve, 20))
+}
+
 /** What is on its way into the database gets this long beyond the grace time of the runs. */
 const writesMs = 2000
 
@@ -59,8 +75,7 @@ export async function stopEngine(engine: Engine, options: StopOptions): Promise<
   const end = performance.now() + graceMs
   // A run that is RUNNING already can only be handed over; what that waits for is away at most as long as it is patient.
   await atMost(Math.max(writesMs, graceMs), Promise.all([claims.stop(), starts.idle()]))
-  while (runners.activeIds.length > 0 && performance.now() < end)
-    await new Promise((resolve) => setTimeout(resolve, 20))
+  await untilNoneRuns(runners, () => performance.now() >= end)
   await told
   if (runners.activeIds.length > 0 && (exclusive || peers.alone)) {
     const unsaid = (error: unknown) => logger.warn({ err: error }, 'what still ran was not ended')

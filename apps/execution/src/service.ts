@@ -15,7 +15,7 @@ import { served, type Handlers, type ServedService } from '@automation/rpc'
 import type { Check, Part, PartContext } from '@automation/service'
 import type { ExecutionConfig } from './config.ts'
 import { compose, type Engine } from './engine.ts'
-import { stopEngine, takeFirstSteps } from './lifecycle.ts'
+import { quiesceEngine, stopEngine, takeFirstSteps } from './lifecycle.ts'
 import { executionMetrics } from './metrics.ts'
 import { firingService } from './rpc/firing-service.ts'
 import { installService } from './rpc/install-service.ts'
@@ -75,6 +75,7 @@ export function createExecution(config: ExecutionConfig, context: PartContext): 
     (await begun.promise).errorHandlers.take(changes, signal)
   events.subscribe(errorHandlersReader, handleErrors, { batchMs: 250 })
   let stopped: Promise<void> | undefined
+  let quiesced: Promise<void> | undefined
 
   function open(engine: Engine) {
     const { streams, sessions, waiters, runners, outcomes, watches, upkeep, admission, nested, tokens } = engine
@@ -132,8 +133,7 @@ export function createExecution(config: ExecutionConfig, context: PartContext): 
       events.wake()
     },
     quiesce() {
-      running?.engine.admission.stop('from runs')
-      running?.engine.claims.quiesce()
+      if (running !== undefined) quiesced = quiesceEngine(running.engine)
     },
     async stop(graceMs) {
       stopping.abort()
@@ -141,6 +141,7 @@ export function createExecution(config: ExecutionConfig, context: PartContext): 
       const closeEvents = () => Promise.all([events.close(), starts.close()])
       const { exclusive } = config
       await (stopped ??= stopEngine(running.engine, { exclusive, graceMs, closeEvents, logger: context.logger }))
+      await quiesced
     },
     ready: async () => [...(await checksOf(running?.engine)), events.check()],
   }

@@ -28,6 +28,24 @@ test('a stop takes nothing new, lets runs finish within the grace time, answers 
   await system.stop()
 })
 
+test('while its callers are waited for nothing is begun, and who waits for what is queued is told once nothing runs', async () => {
+  const system = await System.start()
+  const runner = await system.runner({ slots: 1, runs: () => undefined })
+  const running = system.run()
+  const run = await runner.run()
+  const queued = system.run()
+  await until(async () => (await system.rows('SELECT 1 FROM executions WHERE status = 2')).length === 1)
+  system.replicas[0]!.part.quiesce!()
+  runner.finish(run.executionId, value('in time'))
+  expect(await running).toMatchObject({ status: Status.FINISHED })
+  const { executionId, ...left } = await queued
+  expect(left).toMatchObject({ replicaStops: true })
+  const awaited = system.executions.awaitExecution({ executionId, waitMs: 60_000 }, userContext('demo'))
+  await expect(awaited).rejects.toMatchObject({ kind: 'unavailable', code: 'stopping' })
+  expect(runner.started).toHaveLength(1)
+  await system.stop()
+})
+
 test('what has not finished within the grace time ends as ERROR "service stopped", its caller is answered', async () => {
   const system = await System.start({ exclusive: true })
   const runner = await system.runner({ slots: 1, runs: () => undefined })

@@ -95,14 +95,19 @@ export class Claims {
     this.#track(this.#work(pool, now))
   }
 
-  /** Nothing more is claimed; runs that waited for others still go on. */
-  quiesce(): void {
+  /** Nothing more is claimed; runs that waited for others still go on. Returns when what was claimed is handed over. */
+  async quiesce(): Promise<void> {
     this.#quiet = true
+    await this.#handedOver()
   }
 
   /** Nothing more is claimed; returns when what was claimed is handed over. */
   async stop(): Promise<void> {
     this.#stopped = true
+    await this.#handedOver()
+  }
+
+  async #handedOver(): Promise<void> {
     // A claim that comes back has runs to hand over.
     while (this.#underWay.size > 0) await Promise.all(this.#underWay)
   }

@@ -14,6 +14,7 @@ export interface OperationJson {
 
 export interface ResponseJson {
   $ref?: string
+  headers?: Record<string, { $ref?: string }>
   content?: Record<string, MediaTypeJson>
   links?: Record<string, object>
 }

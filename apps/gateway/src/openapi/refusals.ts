@@ -73,6 +73,11 @@ const REPEATED = new Set([
   'execution_rejected',
   'result_not_kept',
 ])
+const EXECUTION_ID = '#/components/headers/ExecutionId'
+
+/** Whether this may be the answer where a wait for a run is broken off. */
+const isOfWait = (status: number) => [503, 504].includes(status)
+
 /** Refusals that may name an execution. */
 const OF_A_RUN = new Set([...REPEATED, 'execution_ended'])
 
@@ -81,12 +86,19 @@ export function refusalsOf(call: RefusedCall, idHeader: string): Record<string, 
   const all = [ALWAYS, ...(call.open ? [] : [OF_TOKENS]), ...(call.hasBody ? [OF_BODIES] : []), ...call.own]
   const statuses = new Set(all.flatMap((codes) => Object.keys(codes).map(Number)))
   const codesOf = (status: number) => [...new Set(all.flatMap((codes) => codes[status] ?? []))].toSorted()
+  // The run of a call that waits for its end has an id, too, where the wait is broken off.
+  const waits = codesOf(500).includes('execution_failed')
+  const namesRun = (status: number) =>
+    (waits && isOfWait(status)) || codesOf(status).some((code) => OF_A_RUN.has(code))
   return Object.fromEntries(
-    [...statuses].toSorted((a, b) => a - b).map((status) => [status, refusal(status, codesOf(status), idHeader)]),
+    [...statuses]
+      .toSorted((a, b) => a - b)
+      .map((status) => [status, refusal(status, codesOf(status), namesRun(status) ? idHeader : undefined)]),
   )
 }
 
-function refusal(status: number, codes: readonly string[], idHeader: string): Refusal {
+/** With the header `idHeader` where it may name an execution. */
+function refusal(status: number, codes: readonly string[], idHeader: string | undefined): Refusal {
   const oauth = codes.filter((code) => OAUTH_ERRORS.has(code))
   const isOauth = oauth.length > 0
   const isMeanwhile = codes.includes('changed_meanwhile')
@@ -113,7 +125,7 @@ function refusal(status: number, codes: readonly string[], idHeader: string): Re
       ...(isOauth && OAUTH_HEADERS),
       ...(isMeanwhile && { ETag: { description: 'Of the present state', required: true, schema: { type: 'string' } } }),
       ...(status === 416 && { 'Content-Range': { $ref: '#/components/headers/ContentRange' } }),
-      ...(codes.some((code) => OF_A_RUN.has(code)) && { [idHeader]: { $ref: '#/components/headers/ExecutionId' } }),
+      ...(idHeader !== undefined && { [idHeader]: { $ref: EXECUTION_ID } }),
       ...(codes.some((code) => REPEATED.has(code)) && {
         'Idempotency-Replayed': { $ref: '#/components/headers/Replayed' },
       }),
@@ -156,7 +168,7 @@ const PROBLEM = 'application/problem+json'
 
 /**
  * Moves refusals to the components, where most operations share them; a name is the status and the codes. Those that may
- * also be the answer of a process stay where they are.
+ * also be the answer of a process, or of a wait for a run, stay where they are.
  */
 export function shareRefusals({ paths, components }: DocumentJson): void {
   const shared = (components.responses ??= {})
@@ -164,6 +176,7 @@ export function shareRefusals({ paths, components }: DocumentJson): void {
     for (const [status, response] of Object.entries(responses)) {
       const codes = response.content?.[PROBLEM]?.schema?.allOf?.[1]?.properties?.['code']?.enum
       if (codes === undefined || Object.keys(response.content ?? {}).length > 1) continue
+      if (isOfWait(Number(status)) && Object.values(response.headers ?? {}).some(({ $ref }) => $ref === EXECUTION_ID)) continue
       const name = [status, ...codes].join('.')
       shared[name] ??= response
       responses[status] = { $ref: `#/components/responses/${name}` }
