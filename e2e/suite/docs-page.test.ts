@@ -16,6 +16,8 @@ describe.skipIf(browserPath === undefined)(browserPath ? title : `${title} (not 
     const { chromium } = await import('playwright-core')
     browser = await chromium.launch({ executablePath: browserPath, args: browserArguments })
     page = await browser.newPage({ viewport: { width: 1200, height: 1400 } })
+    // A machine that does much else draws all operations slowly.
+    page.setDefaultTimeout(90_000)
     page.on('console', (line) => {
       if (line.type() === 'error') complaints.push(line.text())
     })
