@@ -213,8 +213,10 @@ class Runs {
     return id
   }
 
-  async read(id: string): Promise<Execution> {
+  /** Undefined where it is told to come again, as a machine with twenty pods that start may leave the database no time. */
+  async read(id: string): Promise<Execution | undefined> {
     const { status, text, body } = await this.#client.get<Execution>(`/executions/${id}`)
+    if (status === 503) return undefined
     if (status !== 200) throw new Error(`a run answers ${status}: ${text}`)
     return body
   }
@@ -229,6 +231,7 @@ class Runs {
   reached(id: string, statuses: readonly string[], timeoutMs = 90_000): Promise<Execution> {
     const look = async () => {
       const run = await this.read(id)
+      if (run === undefined) return undefined
       if (statuses.includes(run.status)) return run
       if (terminalStatuses.includes(run.status)) throw new Error(`a run ended as ${run.status}: ${explanationOf(run)}`)
       return undefined
