@@ -88,8 +88,7 @@ export function refusalsOf(call: RefusedCall, idHeader: string): Record<string, 
   const codesOf = (status: number) => [...new Set(all.flatMap((codes) => codes[status] ?? []))].toSorted()
   // The run of a call that waits for its end has an id, too, where the wait is broken off.
   const waits = codesOf(500).includes('execution_failed')
-  const namesRun = (status: number) =>
-    (waits && isOfWait(status)) || codesOf(status).some((code) => OF_A_RUN.has(code))
+  const namesRun = (status: number) => (waits && isOfWait(status)) || codesOf(status).some((code) => OF_A_RUN.has(code))
   return Object.fromEntries(
     [...statuses]
       .toSorted((a, b) => a - b)
@@ -176,7 +175,8 @@ export function shareRefusals({ paths, components }: DocumentJson): void {
     for (const [status, response] of Object.entries(responses)) {
       const codes = response.content?.[PROBLEM]?.schema?.allOf?.[1]?.properties?.['code']?.enum
       if (codes === undefined || Object.keys(response.content ?? {}).length > 1) continue
-      if (isOfWait(Number(status)) && Object.values(response.headers ?? {}).some(({ $ref }) => $ref === EXECUTION_ID)) continue
+      if (isOfWait(Number(status)) && Object.values(response.headers ?? {}).some(({ $ref }) => $ref === EXECUTION_ID))
+        continue
       const name = [status, ...codes].join('.')
       shared[name] ??= response
       responses[status] = { $ref: `#/components/responses/${name}` }
