@@ -8,13 +8,19 @@ import { System } from './system.ts'
 
 const tookTooLong = new Failure('deadline_exceeded', 'deadline_exceeded', 'The operation took too long')
 
-test('a stop takes nothing new, lets runs finish within the grace time, answers their callers and ends', async () => {
+/** A system whose one slot has a run, with another one queued, and callers that wait for both. */
+async function oneRunsOneWaits() {
   const system = await System.start()
   const runner = await system.runner({ slots: 1, runs: () => undefined })
   const running = system.run()
   const run = await runner.run()
   const queued = system.run()
   await until(async () => (await system.rows('SELECT 1 FROM executions WHERE status = 2')).length === 1)
+  return { system, runner, running, run, queued }
+}
+
+test('a stop takes nothing new, lets runs finish within the grace time, answers their callers and ends', async () => {
+  const { system, runner, running, run, queued } = await oneRunsOneWaits()
   const stopped = system.replicas[0]!.part.stop(60_000)
   await expect(system.start()).rejects.toMatchObject({ kind: 'unavailable' })
   runner.finish(run.executionId, value('in time'))
@@ -29,12 +35,7 @@ test('a stop takes nothing new, lets runs finish within the grace time, answers 
 })
 
 test('while its callers are waited for nothing is begun, and who waits for what is queued is told once nothing runs', async () => {
-  const system = await System.start()
-  const runner = await system.runner({ slots: 1, runs: () => undefined })
-  const running = system.run()
-  const run = await runner.run()
-  const queued = system.run()
-  await until(async () => (await system.rows('SELECT 1 FROM executions WHERE status = 2')).length === 1)
+  const { system, runner, running, run, queued } = await oneRunsOneWaits()
   system.replicas[0]!.part.quiesce!()
   runner.finish(run.executionId, value('in time'))
   expect(await running).toMatchObject({ status: Status.FINISHED })

@@ -39,8 +39,10 @@ export class Workspace implements AsyncDisposable {
       PAS_TOKEN: system.apiToken,
       GIT_CONFIG_GLOBAL: '/dev/null',
       GIT_CONFIG_SYSTEM: '/dev/null',
-      ...{ GIT_AUTHOR_NAME: 'somebody', GIT_AUTHOR_EMAIL: 'somebody@example.com' },
-      ...{ GIT_COMMITTER_NAME: 'somebody', GIT_COMMITTER_EMAIL: 'somebody@example.com' },
+      GIT_AUTHOR_NAME: 'somebody',
+      GIT_AUTHOR_EMAIL: 'somebody@example.com',
+      GIT_COMMITTER_NAME: 'somebody',
+      GIT_COMMITTER_EMAIL: 'somebody@example.com',
     }
     const made = new Workspace(folder, env)
     await (from ? made.git('clone', '-q', from.folder, '.') : made.git('init', '-q', '-b', 'main'))

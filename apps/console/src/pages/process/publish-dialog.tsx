@@ -23,11 +23,12 @@ export function PublishDialog({ team, slug, process, onClose }: Props) {
   const aliases = useAliases(team, slug)
   const versions = useVersionChoices(team, process.id)
   const error = versions.error ?? aliases.error
+  const areThere = isShown(versions) && isShown(aliases)
   // A dialog gives the focus to its first field as it opens, so it opens with its fields.
-  if (error === null && !(isShown(versions) && isShown(aliases))) return null
+  if (error === null && !areThere) return null
   return (
     <Dialog title="Publish the current source" isOpen isWide={versions.data?.length !== 0} onClose={onClose}>
-      {isShown(versions) && isShown(aliases) ? (
+      {areThere ? (
         <Form {...{ team, slug, process, onClose }} aliases={aliases.data} versions={versions.data} />
       ) : (
         error && <Fault error={error} />
