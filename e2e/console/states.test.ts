@@ -139,6 +139,20 @@ test('a dialog begins in its first field: a name and Enter make a process', asyn
   await context.close()
 })
 
+test('from the list of schedules a new one is begun by choosing its process', async () => {
+  const { failing } = subject.scene
+  const { context, page } = await visit(browser)
+  await page.goto(at('/schedules'))
+  await page.getByRole('button', { name: 'New schedule' }).waitFor()
+  await page.keyboard.press('n')
+  await page.getByRole('dialog').getByLabel('Process').selectOption(failing.name)
+  await picture(page, 'new-schedule')
+  await page.getByRole('dialog').getByRole('button', { name: 'Continue' }).click()
+  await page.waitForURL(new RegExp(`/processes/${failing.slug}/schedules$`))
+  await page.getByLabel('Cron', { exact: true }).waitFor()
+  await context.close()
+})
+
 test('where the session ends the sign-in lies over the page, which keeps what was typed', async () => {
   const { context, page } = await visit(browser, { isStranger: true })
   await page.goto(at('/variables'))

@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { send } from '../client/client.ts'
 import { operationsOf, type Input, type Operation } from '../client/document.ts'
 import { expectProblem } from './problem.ts'
+import { makeProcess } from './runs.ts'
 import { client, shared } from './shared-system.ts'
 
 /** Inputs that count for nothing, so that no value of them is wrong. */
@@ -75,7 +76,22 @@ test.each([
     { name: 'packed', manifest: { dependencies: { a: 'file:a', b: 'ssh://b' } } },
     ['/manifest/dependencies/a', '/manifest/dependencies/b'],
   ],
+  [
+    '/processes/{id}/execute',
+    { settings: { timeout: 1, agentPoolSlug: 'none' }, comment: 'x'.repeat(10_001) },
+    ['/settings/agentPoolSlug', '/settings/timeout', '/comment'],
+  ],
+  [
+    '/processes/{id}/schedule',
+    { cron: 'daily', input: { settings: { timeout: 99 }, comment: 'x'.repeat(10_001) } },
+    ['/cron', '/input/settings/timeout', '/input/comment'],
+  ],
+  ['/schedules/preview', { cron: 'daily', zoneId: 'Mars/Base' }, ['/cron', '/zoneId']],
+  ['/processes/{id}/aliases', { name: 'no name', versionId: '' }, ['/name', '/versionId']],
+  ['/auth/service-accounts', { name: ' ', expiresAt: '2020-01-01T00:00:00Z' }, ['/name', '/expiresAt']],
 ])('POST %s tells all values at once that break a rule: %j', async (path, json, paths) => {
-  const { errors } = expectProblem(await client.post(path, json), 400, { code: 'invalid_input' })
+  const { id } = await makeProcess()
+  const answer = await client.post(path.replace('{id}', id), json)
+  const { errors } = expectProblem(answer, 400, { code: 'invalid_input' })
   expect(errors?.map((fault) => fault.path)).toEqual(paths)
 })

@@ -37,6 +37,15 @@ export function givenTime(text: string, zone: string): number {
   return time
 }
 
+/** Whether one of the two is given, in its form. Failures invalid_argument at `/cron` and `/dateTime`. */
+export function checkGivenTime(cron: string | undefined, dateTime: string | undefined): void {
+  if ((cron === undefined) === (dateTime === undefined))
+    throw invalid(cron === undefined ? '/cron' : '/dateTime', 'Either a cron or a dateTime must be given')
+  if (cron !== undefined) checkedCron(cron)
+  // A form that is right in one zone is right in each.
+  if (dateTime !== undefined) givenTime(dateTime, 'UTC')
+}
+
 /** Whether a time is given with its offset, or as one of UTC. */
 export function hasOffset(text: string): boolean {
   return /[Tt ].*([Zz]|[+-]\d\d(:?\d\d)?)$/.test(text)

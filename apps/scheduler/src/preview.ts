@@ -1,10 +1,11 @@
 import { ClockNote, type PreviewedTimeSchema } from '@automation/contract/schedule/v1/schedule'
 import { invalid } from '@automation/errors'
+import { readAll } from '@automation/errors/faults'
 import type { MessageInitShape } from '@bufbuild/protobuf'
 import { timestampFromMs } from '@bufbuild/protobuf/wkt'
 import type { Cron } from './cron/cron.ts'
 import { isRepeated, localAt, nextDue, showsMeant } from './cron/next-due.ts'
-import { checkedCron, comingTime, givenTime, hasOffset } from './given-times.ts'
+import { checkedCron, checkGivenTime, comingTime, givenTime, hasOffset } from './given-times.ts'
 
 /** A cron or a time that somebody may want a schedule for. */
 export interface Preview {
@@ -27,10 +28,11 @@ export function previewTimes(
   { cron, dateTime, zoneId: given, count }: Preview,
   now: number,
 ): { zoneId: string; times: PreviewedTime[] } {
-  if ((cron === undefined) === (dateTime === undefined))
-    throw invalid(cron === undefined ? '/cron' : '/dateTime', 'Either a cron or a dateTime must be given')
-  if (count > mostTimes) throw invalid('/count', `must be at most ${mostTimes}`)
-  const zoneId = checkedZone(given)
+  const { zoneId } = readAll({
+    time: () => checkGivenTime(cron, dateTime),
+    count: () => checkCount(count),
+    zoneId: () => checkedZone(given),
+  })
   if (cron === undefined) return { zoneId, times: [oneTime(dateTime ?? '', zoneId, now)] }
   const parsed = checkedCron(cron)
   const times: number[] = []
@@ -59,6 +61,10 @@ function noteOf(cron: Cron, zone: string, at: number): ClockNote {
 function previewed(at: number, zone: string, note: ClockNote): PreviewedTime {
   const local = new Date(localAt(zone, at)).toISOString().replace(/(\.000)?Z$/, '')
   return { at: timestampFromMs(at), local, note }
+}
+
+function checkCount(count: number): void {
+  if (count > mostTimes) throw invalid('/count', `must be at most ${mostTimes}`)
 }
 
 /** In the spelling of IANA, so that one zone has one name. Failure invalid_argument at `/zoneId`. */

@@ -3,13 +3,14 @@ import { AuditType } from '@automation/contract/audit/v1/audit'
 import type { LimitSchema } from '@automation/contract/common/v1/limit'
 import type { PageInfoSchema, PageRequest } from '@automation/contract/common/v1/page'
 import type { FiringService } from '@automation/contract/execution/v1/firing'
-import { Failure, invalid, limitReached, notFound } from '@automation/errors'
+import { Failure, limitReached, notFound } from '@automation/errors'
+import { Faults } from '@automation/errors/faults'
 import { pageInfo, requireUnchanged, windowOf } from '@automation/database'
 import { asService, memberIn, type CallContext, type Client, type Member } from '@automation/rpc'
 import type { MessageInitShape } from '@bufbuild/protobuf'
 import { v7, validate } from 'uuid'
 import type { ScheduleChange } from './change.ts'
-import { comingTime, checkedCron, givenTime } from './given-times.ts'
+import { checkGivenTime, comingTime, givenTime } from './given-times.ts'
 import { editOf, inputMessage, inputOf, whenOf, type RunInput, type ScheduleRow, type When } from './schedule.ts'
 import { noteProcess } from './store/processes.ts'
 import {
@@ -61,11 +62,8 @@ export class Schedules {
   ): Promise<ScheduleRow> {
     const asker = memberIn(context)
     const { team, name, initiatedBy } = asker
-    if ((cron === undefined) === (dateTime === undefined))
-      throw invalid(cron === undefined ? '/cron' : '/dateTime', 'Either a cron or a dateTime must be given')
-    if (cron !== undefined) checkedCron(cron)
     const { teamMaxSchedules } = this.#options
-    const checked = await this.#check(process, input, context)
+    const checked = await this.#check(process, input, () => checkGivenTime(cron, dateTime), context)
     const { processId, processName, versionId, revision } = checked
     const row = await this.#options.store.transaction(async (client) => {
       const zone = await noteZone(client, { team, zoneId: checked.zoneId, revision })
@@ -114,9 +112,11 @@ export class Schedules {
   async update(id: string, change: ScheduleChange, ifMatch: string[], context: CallContext): Promise<ScheduleRow> {
     const asker = memberIn(context)
     const { team, name } = asker
-    if (change.cron !== undefined) checkedCron(change.cron)
     const before = await this.get(team, id)
-    const checked = await this.#check(before.processId, { ...inputOf(before), ...change.input }, context)
+    const { cron, dateTime } = change
+    const input = { ...inputOf(before), ...change.input }
+    const checkTime = () => (cron ?? dateTime) !== undefined && checkGivenTime(cron, dateTime)
+    const checked = await this.#check(before.processId, input, checkTime, context)
     const row = await this.#options.store.transaction(async (client) => {
       const zone = await noteZone(client, { team, zoneId: checked.zoneId, revision: checked.revision })
       const locked = found(await lockSchedule(client, team, id))
@@ -178,11 +178,18 @@ export class Schedules {
     return resumed
   }
 
-  #check(identifier: string, input: RunInput, context: CallContext) {
-    return this.#options.executions.checkFiring(
-      { identifier, ...inputMessage(input) },
-      { ...context, signal: context.signal, principal: asService('scheduler', memberIn(context).team) },
+  /** What a firing would run, and with what. Its faults are told together with those that `checkTime` finds. */
+  async #check(identifier: string, input: RunInput, checkTime: () => unknown, context: CallContext) {
+    const faults = new Faults()
+    faults.of(checkTime)
+    const checked = await faults.ofWork(
+      this.#options.executions.checkFiring(
+        { identifier, ...inputMessage(input) },
+        { ...context, signal: context.signal, principal: asService('scheduler', memberIn(context).team) },
+      ),
     )
+    faults.check()
+    return checked!
   }
 }
 

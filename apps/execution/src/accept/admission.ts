@@ -1,6 +1,7 @@
 import type { RunSpec } from '@automation/contract/catalog/v1/resolve'
 import { Status } from '@automation/contract/execution/v1/execution'
 import { asFailure, Failure, notFound, stopping } from '@automation/errors'
+import { readAll } from '@automation/errors/faults'
 import type { ExecutionConfig } from '../config.ts'
 import type { Egress } from '../react/egress.ts'
 import type { ParametersCheck } from './parameters-check.ts'
@@ -222,11 +223,12 @@ export class Admission {
   #checkInput(request: StartRequest): RunInput {
     const { parameters, settings, comment } = request
     const { config, egress } = this.#context
-    return {
-      parameters: checkParameters(parameters, this.#parametersMaxBytes(request)),
-      ...checkSettings(settings, config, this.#poolsOf(request), egress),
-      comment: checkComment(comment),
-    }
+    const input = readAll({
+      parameters: () => checkParameters(parameters, this.#parametersMaxBytes(request)),
+      settings: () => checkSettings(settings, config, this.#poolsOf(request), egress),
+      comment: () => checkComment(comment),
+    })
+    return { ...input.settings, parameters: input.parameters, comment: input.comment }
   }
 
   #poolsOf({ team }: StartRequest): readonly string[] {

@@ -1,5 +1,6 @@
 import type { AliasService } from '@automation/contract/catalog/v1/alias'
 import { invalid } from '@automation/errors'
+import { readAll } from '@automation/errors/faults'
 import { windowOf } from '@automation/database'
 import { memberIn, type Handlers } from '@automation/rpc'
 import type { Catalog } from '../catalog.ts'
@@ -12,7 +13,7 @@ export function aliasHandlers(catalog: Catalog): Handlers<typeof AliasService> {
   const { store } = catalog
   return {
     async createAlias({ process, module, name, version }, context) {
-      const alias = { name: tag('/name', name), version: required(version) }
+      const alias = readAll({ name: () => tag('/name', name), version: () => required(version) })
       return createAlias(store, memberIn(context), { process, module }, alias)
     },
 
@@ -25,12 +26,11 @@ export function aliasHandlers(catalog: Catalog): Handlers<typeof AliasService> {
     },
 
     async updateAlias({ process, module, aliasId, name, version, ifMatch }, context) {
-      const change = {
-        name: name === undefined ? undefined : tag('/name', name),
-        version: version === undefined ? undefined : required(version),
-        ifMatch,
-      }
-      return updateAlias(store, memberIn(context), { process, module }, aliasId, change)
+      const change = readAll({
+        name: () => (name === undefined ? undefined : tag('/name', name)),
+        version: () => (version === undefined ? undefined : required(version)),
+      })
+      return updateAlias(store, memberIn(context), { process, module }, aliasId, { ...change, ifMatch })
     },
 
     async deleteAlias({ process, module, aliasId, ifMatch }, context) {

@@ -2,6 +2,7 @@ import type { TokenService } from '@automation/contract/catalog/v1/token'
 import { allows, isScope, type Scope } from '@automation/contract/scopes'
 import { windowOf } from '@automation/database'
 import { Failure, invalid, notFound } from '@automation/errors'
+import { readAll } from '@automation/errors/faults'
 import { memberIn, type CallContext, type Handlers, type Member } from '@automation/rpc'
 import { timestampDate, type Timestamp } from '@bufbuild/protobuf/wkt'
 import { isUuid } from '@automation/contract/forms'
@@ -18,11 +19,11 @@ export function serviceAccountHandlers({ store }: Catalog): Pick<Handlers<typeof
   return {
     async createServiceAccount({ name, scopes, expiresAt, callerEndsAt }, context) {
       const author = adminIn(context)
-      const token = {
-        name: requiredText('/name', name, limits.nameCharacters),
-        scopes: grantedBy(context, scopes.length === 0 ? ['executor'] : scopes),
-        expiresAt: expiresAt && futureSecond(expiresAt),
-      }
+      const token = readAll({
+        name: () => requiredText('/name', name, limits.nameCharacters),
+        scopes: () => grantedBy(context, scopes.length === 0 ? ['executor'] : scopes),
+        expiresAt: () => expiresAt && futureSecond(expiresAt),
+      })
       const { subject: clientId } = context.principal
       const maker =
         callerEndsAt === undefined ? { clientId } : { endsAt: earlier(wholeSecond(callerEndsAt), lastSecond) }

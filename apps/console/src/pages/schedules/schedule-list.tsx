@@ -1,5 +1,5 @@
 import { Link } from '@tanstack/react-router'
-import { useState } from 'react'
+import { useState, type ReactNode } from 'react'
 import { useProcessChoices } from '../../api/queries/executions.ts'
 import { useSchedules, useTeamZone, type Schedule } from '../../api/queries/schedules.ts'
 import { CurlHint } from '../../parts/curl-hint.tsx'
@@ -12,7 +12,8 @@ import { DeleteScheduleDialog } from './delete-schedule-dialog.tsx'
 import { ScheduleActions } from './schedule-actions.tsx'
 import styles from './schedules.module.css'
 
-export function ScheduleList({ team }: { team: string }) {
+/** `create` is what makes a schedule, shown where there is none. */
+export function ScheduleList({ team, create }: { team: string; create: ReactNode }) {
   const schedules = useSchedules(team)
   const { data: processes = [] } = useProcessChoices(team)
   const { data: zone } = useTeamZone(team)
@@ -25,10 +26,8 @@ export function ScheduleList({ team }: { team: string }) {
         if (rows.length === 0)
           return (
             <Empty title="Nothing is scheduled">
-              <p>A process has its schedules on its page.</p>
-              <Link to="/t/$team/processes" params={{ team }}>
-                Choose a process
-              </Link>
+              <p>A schedule runs a process by a cron, or once at a time.</p>
+              {create}
               <CurlHint team={team} method="POST" path="/processes/SLUG/schedule" body={{ cron: '0 8 * * MON-FRI' }} />
             </Empty>
           )

@@ -1,7 +1,13 @@
 import { Link, useParams, useSearch } from '@tanstack/react-router'
+import { useState } from 'react'
+import { Button } from '../../parts/button.tsx'
+import { icons } from '../../parts/icons.tsx'
 import { Page } from '../../parts/page.tsx'
 import { Tabs } from '../../parts/tabs.tsx'
+import { useKeys } from '../../parts/use-keys.ts'
+import { useMay } from '../../session/session-context.ts'
 import { CalendarView } from './calendar-view.tsx'
+import { NewSchedule } from './new-schedule.tsx'
 import { ScheduleList } from './schedule-list.tsx'
 
 const ROUTE = '/t/$team/schedules'
@@ -14,9 +20,23 @@ const views = [
 export function SchedulesPage() {
   const { team } = useParams({ from: ROUTE })
   const { view = 'list' } = useSearch({ from: ROUTE })
+  const mayBuild = useMay('build')
+  const [isOpen, setOpen] = useState(false)
+  useKeys({ n: () => mayBuild && setOpen(true) })
+  const create = (
+    <Button
+      look="primary"
+      disabled={!mayBuild}
+      title={mayBuild ? 'New schedule (n)' : 'Needs the scope build'}
+      onClick={() => setOpen(true)}
+    >
+      <icons.plus /> New schedule
+    </Button>
+  )
   return (
     <Page
       title="Schedules"
+      actions={create}
       call={view === 'calendar' ? undefined : { path: '/schedules' }}
       tabs={
         <Tabs label="Views">
@@ -35,7 +55,8 @@ export function SchedulesPage() {
         </Tabs>
       }
     >
-      {view === 'calendar' ? <CalendarView team={team} /> : <ScheduleList team={team} />}
+      {view === 'calendar' ? <CalendarView team={team} /> : <ScheduleList team={team} create={create} />}
+      <NewSchedule team={team} isOpen={isOpen} onClose={() => setOpen(false)} />
     </Page>
   )
 }
