@@ -7,6 +7,7 @@ import { isToDo, type Plan } from '../project/plan.ts'
 import { planMarkdown, planText } from '../project/plan-text.ts'
 import { unsetSecrets } from '../project/push-plan.ts'
 import { ExitError, exitCodes, usageError, type Runtime } from '../runtime.ts'
+import { withSourceFaults } from '../project/source-faults.ts'
 import { withPushOptions, type PushOptions } from '../project/push-options.ts'
 
 interface PlanOptions extends PushOptions {
@@ -34,10 +35,11 @@ Ends with 3 where files and server clash; with --check also with 8 where they di
 
   async function plan(path: string | undefined, options: PlanOptions): Promise<void> {
     const project = await openProject(runtime)
-    const made = await makePlan(project, {
+    const wanted = await makePlan(project, {
       ...options,
       ...(path !== undefined && { isWanted: itemsBelow(project, runtime.cwd, path) }),
     })
+    const made = { ...wanted, items: await withSourceFaults(project.client, project.local, wanted.items) }
     if (options.out !== undefined) await writePlan(resolve(runtime.cwd, options.out), made)
     const text = options.markdown ? planMarkdown(made) : planText(made)
     if (runtime.out.json && !options.markdown) runtime.out.data(made)

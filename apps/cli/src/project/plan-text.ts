@@ -15,7 +15,10 @@ const signs: Readonly<Record<Action, string>> = {
 
 /** A plan for people: a line an item, and what it comes to. */
 export function planText({ items, url, team }: Plan): string {
-  const lines = items.map((item) => `${signs[item.action]} ${itemText(item)}`)
+  const lines = items.flatMap((item) => [
+    `${signs[item.action]} ${itemText(item)}`,
+    ...(item.warnings ?? []).map((warning) => `  warning: ${oneLine(warning)}`),
+  ])
   return [...lines, `${summary(items)} (${team} at ${url})`].join('\n')
 }
 
@@ -25,7 +28,7 @@ export function planMarkdown({ items, url, team, context }: Plan): string {
   if (items.length === 0) return title
   const rows = items.map(
     (item) =>
-      `| ${words[item.action]} | \`${cell(item.key)}\` | ${cell(item.fields?.join(', ') ?? item.tag ?? '')} | ${cell([writer(item), item.note].filter(Boolean).join('; '))} |`,
+      `| ${words[item.action]} | \`${cell(item.key)}\` | ${cell(item.fields?.join(', ') ?? item.tag ?? '')} | ${cell([writer(item), item.note, ...(item.warnings ?? [])].filter(Boolean).join('; '))} |`,
   )
   return `${title}\n| | item | what | |\n|---|---|---|---|\n${rows.join('\n')}\n`
 }

@@ -23,6 +23,8 @@ export interface PlanItem {
   updatedAt?: string
   /** Why it is so, for people. */
   note?: string
+  /** What is wrong with it and does not keep it from being pushed. */
+  warnings?: string[]
   /** For versions and aliases. */
   tag?: string
 }
@@ -35,7 +37,7 @@ export interface Plan {
   context?: string
   repository?: string
   commit?: string
-  items: PlanItem[]
+  items: readonly PlanItem[]
 }
 
 /** The phases of a push, in their order; what is deleted comes last, users before what they use. */

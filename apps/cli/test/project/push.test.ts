@@ -206,6 +206,8 @@ describe('push', () => {
     })
     expect(await onServer(good)).toMatchObject({ sourceCode: 'return 2\n' })
     await workspace.write(path(good), 'return ((\n')
+    const warning = /~ update process\/\S+: sourceCode\n  warning: Syntax error in line 2, column 1: /
+    expect(await workspace.pas('plan')).toMatchObject({ code: 0, stdout: expect.stringMatching(warning) })
     expect(await workspace.pas('push', path(good, ''), '--yes')).toMatchObject({
       code: 0,
       stderr: expect.stringMatching(new RegExp(`warning .*${good}: .*Unexpected`)),
