@@ -54,6 +54,41 @@ test('parents that wait for several children at once finish too', async () => {
   await runner.goodbye()
 })
 
+test('a run that waits again, before it has its slot back, leaves the slot to the run that it waits for', async () => {
+  const runner = await system.runner({ slots: 8, runs: () => undefined })
+  const parent = await runner.run(await system.start('demo', { identifier: 'parent' }))
+  const call = (callNumber: number) => runs().runProcess({ callNumber, identifier: 'child' }, asRun(parent, 60_000))
+  const busy = await Promise.all([1, 2, 3].map(() => system.start()))
+  for (const id of busy) await runner.run(id)
+  const next = await system.start()
+  const queuedChild = () =>
+    until(async () => {
+      const { executions } = await system.list({ page: { page: 0, limit: 100 } })
+      return executions.find(({ parentId, status }) => parentId === parent.executionId && status === Status.QUEUED)?.id
+    })
+  const wantsItsSlot = async () => {
+    const [row] = await system.rows('SELECT slot FROM executions WHERE id = $1', [parent.executionId])
+    return row?.['slot'] === 2
+  }
+  const first = call(1)
+  // The place of the parent goes to the one that came before its child.
+  await runner.run(next)
+  await system.executions.killExecution({ id: await queuedChild() }, userContext('demo'))
+  await until(wantsItsSlot)
+  const second = call(2)
+  expect((await first).status).toBe(Status.KILLED)
+  const other = await queuedChild()
+  runner.finish(busy[0]!)
+  await runner.run(other)
+  runner.finish(other)
+  expect((await second).status).toBe(Status.FINISHED)
+  for (const id of [...busy.slice(1), next, parent.executionId]) {
+    runner.finish(id)
+    await system.ended(id)
+  }
+  await runner.goodbye()
+})
+
 test('a call of a run starts once, however often it is made', async () => {
   const runner = await system.runner({ runs: (run, it) => (slugOf(run, it) === 'parent' ? undefined : value(1)) })
   const parent = await system.start('demo', { identifier: 'parent' })

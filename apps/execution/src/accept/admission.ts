@@ -1,5 +1,5 @@
 import type { RunSpec } from '@automation/contract/catalog/v1/resolve'
-import { Status } from '@automation/contract/execution/v1/execution'
+import { Origin, Status } from '@automation/contract/execution/v1/execution'
 import { asFailure, Failure, notFound, stopping } from '@automation/errors'
 import { readAll } from '@automation/errors/faults'
 import type { ExecutionConfig } from '../config.ts'
@@ -274,8 +274,10 @@ export class Admission {
   }
 }
 
-function scopeOf({ key }: StartRequest, { processId }: RunSpec): string {
-  return key?.scope ?? `process ${processId}`
+/** Whoever may call a webhook or has the link of a form takes no key of those that the team itself uses. */
+function scopeOf({ key, origin }: StartRequest, { processId }: RunSpec): string {
+  const way = origin === Origin.WEBHOOK || origin === Origin.FORM ? `${Origin[origin].toLowerCase()} of ` : ''
+  return key?.scope ?? `${way}process ${processId}`
 }
 
 /** What a run gets of its start request, checked. */

@@ -13,6 +13,8 @@ import type { Queries } from '../store/connections.ts'
 interface Resuming {
   id: string
   team: string
+  /** It waits for a run again, and wants no slot before that has ended. */
+  isCancelled: boolean
   resolve(): void
 }
 
@@ -40,6 +42,10 @@ export class NestedRuns {
   readonly #lines = new Map<string, Line>()
   /** Calls that a run waits for, by its id. */
   readonly #waiting = new Map<string, number>()
+  /** Runs that want their slots again, by their ids. */
+  readonly #resuming = new Map<string, Resuming>()
+  /** The last statement about the slot of a run, by its id: one follows the other. */
+  readonly #statements = new Map<string, Promise<unknown>>()
 
   constructor(context: NestedRunsContext) {
     this.#context = context
@@ -101,8 +107,14 @@ export class NestedRuns {
     const calls = (this.#waiting.get(executionId) ?? 0) + 1
     this.#waiting.set(executionId, calls)
     if (calls > 1) return
+    const resuming = this.#resuming.get(executionId)
+    if (resuming !== undefined) {
+      resuming.isCancelled = true
+      this.#lines.get(team)?.waiting.delete(resuming)
+      resuming.resolve()
+    }
     runners.waits(executionId, true)
-    if (await this.#tried(() => releaseSlot(pool, executionId))) signals.slotFreed.emit(team)
+    if (await this.#afterOthers(executionId, () => releaseSlot(pool, executionId))) signals.slotFreed.emit(team)
   }
 
   /** With the end of its last call: a run that still waits for others holds up none of its team. */
@@ -115,7 +127,8 @@ export class NestedRuns {
     this.#waiting.delete(id)
     if (signal.aborted) return
     const { promise, resolve } = Promise.withResolvers<void>()
-    const resuming = { id, team, resolve }
+    const resuming = { id, team, isCancelled: false, resolve }
+    this.#resuming.set(id, resuming)
     const line = this.#lines.get(team) ?? { waiting: new Set(), looking: false, again: false }
     this.#lines.set(team, line)
     line.waiting.add(resuming)
@@ -125,19 +138,33 @@ export class NestedRuns {
       if (!signal.aborted) await promise
     }
     line.waiting.delete(resuming)
-    this.#context.runners.waits(id, false)
+    if (this.#resuming.get(id) === resuming) this.#resuming.delete(id)
+    if (!resuming.isCancelled) this.#context.runners.waits(id, false)
   }
 
-  /** Whether the run need not wait: it has its slot, or it has ended. */
+  /** Whether the run need not wait: it has its slot, it has ended, or it waits for another run. */
   async #try(resuming: Resuming, line: Line): Promise<boolean> {
     const { pool, limits, signals } = this.#context
     const { id, team } = resuming
-    const resumption = await this.#tried(() => resumeSlot(pool, id, limits.running(team)))
+    const resumption = await this.#afterOthers(id, () =>
+      resuming.isCancelled ? Promise.resolve('ended' as const) : resumeSlot(pool, id, limits.running(team)),
+    )
     if (resumption === 'waits') signals.slotAwaited.emit({ team, to: 'go on' })
     if (resumption === undefined || resumption === 'waits') return false
     line.waiting.delete(resuming)
     resuming.resolve()
     return true
+  }
+
+  /** Else one that began earlier could be done later. */
+  async #afterOthers<T>(id: string, statement: () => Promise<T>): Promise<T | undefined> {
+    const work = (this.#statements.get(id) ?? Promise.resolve()).then(() => this.#tried(statement))
+    this.#statements.set(id, work)
+    try {
+      return await work
+    } finally {
+      if (this.#statements.get(id) === work) this.#statements.delete(id)
+    }
   }
 
   /** While the database is away, the next look tries again. */

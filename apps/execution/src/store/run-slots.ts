@@ -4,17 +4,22 @@ import { waits } from './statuses.ts'
 import { runningRuns, untrackedWaiting } from './tracked-runs.ts'
 import type { Connections, Queries } from './connections.ts'
 
-/** A run that waits for another gives its team's slot back; false when it is not RUNNING any more. */
+/** A run that waits for another gives its team's slot back, or its wish for one; false where it has none. */
 export async function releaseSlot(pool: Queries, id: string): Promise<boolean> {
   const day = dayOf(id)
   const { rows } = await pool.query({
     name: `release-${day}`,
-    text: `WITH released AS (
-             UPDATE executions_${day} SET slot = 0 WHERE id = $1 AND status = ${Status.RUNNING} AND slot = 1 RETURNING team
+    text: `WITH old AS MATERIALIZED (
+             SELECT id, team, slot FROM executions_${day}
+              WHERE id = $1 AND status = ${Status.RUNNING} AND slot > 0 FOR UPDATE
+           ), released AS (
+             UPDATE executions_${day} e SET slot = 0 FROM old o WHERE e.id = o.id
            ), freed AS (
-             UPDATE team_slots t SET running = t.running - 1 FROM released r WHERE t.team = r.team
+             UPDATE team_slots t
+                SET running = t.running - (o.slot = 1)::integer, wanted = t.wanted - (o.slot = 2)::integer
+               FROM old o WHERE t.team = o.team
            )
-           SELECT FROM released`,
+           SELECT FROM old`,
     values: [id],
   })
   return rows.length === 1
