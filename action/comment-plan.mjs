@@ -40,9 +40,14 @@ async function commentBefore() {
   const perPage = 100
   for (let page = 1; ; page += 1) {
     const comments = await call('GET', `issues/${number}/comments?per_page=${perPage}&page=${page}`)
-    const found = comments.find(({ body }) => body.startsWith(marker))
+    const found = comments.find((one) => one.body.startsWith(marker) && isOfTheTeam(one))
     if (found !== undefined || comments.length < perPage) return found
   }
+}
+
+/** A plan in the comment of a stranger could be changed by the stranger. */
+function isOfTheTeam({ user, author_association: association }) {
+  return user?.type === 'Bot' || ['OWNER', 'MEMBER', 'COLLABORATOR'].includes(association)
 }
 
 async function call(method, path, body) {

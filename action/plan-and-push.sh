@@ -12,6 +12,16 @@ if [ -z "${PAS_TOKEN:-}" ]; then
   echo '::error::The input token is empty: store an API token as a secret, and pass it as with: { token: … }.'
   exit 4
 fi
+# At events such as pull_request_target a stranger's commit may be checked out, and pas.yaml says where the token is sent to.
+case "${GITHUB_EVENT_NAME:-}" in
+  push | pull_request | workflow_dispatch | schedule) ;;
+  *)
+    if [ "$(git rev-parse HEAD)" != "${GITHUB_SHA:-}" ]; then
+      echo "::error::No plan: at ${GITHUB_EVENT_NAME:-this event} the token goes nowhere but where ${GITHUB_SHA:-the commit of the event} says, which is not checked out. Plan pull requests at pull_request."
+      exit 1
+    fi
+    ;;
+esac
 if [ "$(git rev-parse --is-shallow-repository)" = true ]; then
   echo '::warning::The checkout is shallow, so clashes can be told that are none: give actions/checkout fetch-depth: 0.'
 fi

@@ -164,6 +164,10 @@ describe('the GitHub Action', () => {
       ...{ code: 0, outputs: 'changes=1\n' },
       stdout: expect.stringContaining('::notice::Nothing was pushed: the checkout is not 0000'),
     })
+    expect(await main('pull_request_target', { GITHUB_SHA: '0'.repeat(40) })).toMatchObject({
+      ...{ code: 1, outputs: '', summary: '' },
+      stdout: expect.stringContaining('::error::No plan: at pull_request_target the token goes nowhere but where 0000'),
+    })
     await expect(system.client.processes.get('events')).rejects.toMatchObject({ status: 404 })
     expect(await main('workflow_dispatch')).toMatchObject({ code: 0, outputs: 'changes=1\npushed=true\n' })
     expect(await main('schedule')).toMatchObject({ code: 0, outputs: 'changes=0\n' })
@@ -174,7 +178,7 @@ describe('the GitHub Action', () => {
     await workspace.write('processes/commented/main.js', 'return 1\n')
     await workspace.commit()
     await using gitHub = await GitHubStandIn.open()
-    gitHub.comments.push(...Array.from({ length: 120 }, (_, id) => ({ id, body: 'looks good' })))
+    const [, forged] = Array.from({ length: 120 }, () => gitHub.add('<!-- plan of pas -->\nlooks good', 'User'))
     const inputs = { token: system.apiToken, program: `${process.execPath} ${program}`, 'github-token': 'ghs-token' }
     const pull = () =>
       act(workspace, 'refs/pull/7/merge', inputs, 'pull_request', {
@@ -188,6 +192,7 @@ describe('the GitHub Action', () => {
     await pull()
     await pull()
     expect(gitHub.comments.slice(120)).toMatchObject([{ body: expect.stringContaining('| create | `process/also` |') }])
+    expect(forged!.body).toContain('looks good')
     const list = 'GET /repos/shop/team/issues/7/comments'
     expect(gitHub.calls).toEqual([
       ...[list, list, 'POST /repos/shop/team/issues/7/comments'],

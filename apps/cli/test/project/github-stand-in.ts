@@ -6,6 +6,8 @@ import { json } from 'node:stream/consumers'
 interface Comment {
   id: number
   body: string
+  user: { type: 'Bot' | 'User' }
+  author_association: 'NONE'
 }
 
 /** Comments of a pull request behind GitHub's interface, as far as the action uses it. */
@@ -34,6 +36,12 @@ export class GitHubStandIn implements AsyncDisposable {
     return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}`
   }
 
+  add(body: string, type: Comment['user']['type']): Comment {
+    const made: Comment = { id: this.comments.length, body, user: { type }, author_association: 'NONE' }
+    this.comments.push(made)
+    return made
+  }
+
   async #answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const { pathname, searchParams } = new URL(request.url!, this.url)
     this.calls.push(`${request.method} ${pathname}`)
@@ -46,9 +54,7 @@ export class GitHubStandIn implements AsyncDisposable {
     }
     const { body } = (await json(request)) as { body: string }
     if (request.method === 'POST') {
-      const made = { id: this.comments.length, body }
-      this.comments.push(made)
-      return void send(201, made)
+      return void send(201, this.add(body, 'Bot'))
     }
     const found = this.comments.find(({ id }) => pathname.endsWith(`/${id}`))
     if (found === undefined) return void send(404, { message: 'Not Found' })
