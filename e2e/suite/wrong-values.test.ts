@@ -88,7 +88,7 @@ test.each([
   ],
   ['/schedules/preview', { cron: 'daily', zoneId: 'Mars/Base' }, ['/cron', '/zoneId']],
   ['/processes/{id}/aliases', { name: 'no name', versionId: '' }, ['/name', '/versionId']],
-  ['/auth/service-accounts', { name: ' ', expiresAt: '2020-01-01T00:00:00Z' }, ['/name', '/expiresAt']],
+  ['/auth/service-accounts', { name: 'Operator/ann', expiresAt: '2020-01-01T00:00:00Z' }, ['/name', '/expiresAt']],
 ])('POST %s tells all values at once that break a rule: %j', async (path, json, paths) => {
   const { id } = await makeProcess()
   const answer = await client.post(path.replace('{id}', id), json)

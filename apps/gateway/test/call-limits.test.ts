@@ -24,6 +24,16 @@ test('a team makes as many calls a second as it may, each team for itself, and o
   expect(passed(limits, 'a', 100, 60_000)).toBe(10)
 })
 
+test('calls that anybody may make take none from those with a token', () => {
+  const limits = new CallLimits(
+    () => 2,
+    () => 1,
+  )
+  for (let nth = 0; nth < 2; nth += 1) limits.countOpen('a', 0)
+  expect(() => limits.countOpen('a', 0)).toThrow('more than 2 calls a second')
+  expect(passed(limits, 'a', 3, 0)).toBe(2)
+})
+
 test('several gateways let through a share each', () => {
   const gateways = [1, 2].map(
     () =>

@@ -108,6 +108,13 @@ describe('signing in at the issuer', () => {
     expect(ways).toEqual(['code', 'apiToken', 'oidc'])
   })
 
+  test('as somebody whose name is that of the system shows whose word that is', async () => {
+    issuer.name = 'operator/ann'
+    await new Browser().follow(`${CONSOLE}/session/oidc`)
+    expect(opened()).toMatchObject({ name: `operator/ann (${issuer.url})` })
+    issuer.name = 'Ada Lövelace'
+  })
+
   test('leads nowhere but to pages of the console', async () => {
     for (const elsewhere of [
       'https://evil.example',

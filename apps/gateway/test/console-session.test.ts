@@ -312,7 +312,10 @@ describe('the files of the console', () => {
     const token = 'abcdefghijklmnopqrstuv'
     const frameAncestors = ['https://example.com', 'https://*.example.org']
     const settings = { formsEnabled: true, publicEnabled: true, publicToken: token, frameAncestors }
-    gateway.servers.answers.set('getProcess', () => ({ ...process, settings }))
+    gateway.servers.answers.set('getProcess', ({ identifier }: { identifier: string }) => {
+      expect(identifier.length).toBeLessThan(256)
+      return { ...process, settings }
+    })
     const ancestorsOf = async (path: string) => {
       const { status, headers } = await ask('GET', path, { cookie })
       return [status, /frame-ancestors (.*)$/.exec(headers.get('content-security-policy') ?? '')?.[1]]
@@ -323,6 +326,7 @@ describe('the files of the console', () => {
       `/forms/demo/hello?token=${token}x`,
       `/forms/No!/hello?token=${token}`,
       `/forms/demo/hello/x?token=${token}`,
+      `/forms/demo/${'x'.repeat(10_000)}?token=${token}`,
       `/t/demo/processes?token=${token}`,
     ])
       expect(await ancestorsOf(path), path).toEqual([200, "'none'"])

@@ -1,4 +1,6 @@
-import { Failure, notFound } from '@automation/errors'
+import { StorageService } from '@automation/contract/storage/v1/storage'
+import { Failure, invalid, notFound } from '@automation/errors'
+import { served, type Handlers } from '@automation/rpc'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import type { StartExecutionRequest } from '@automation/contract/execution/v1/execution'
 import { MinuteLimits } from '../src/forms/minute-limits.ts'
@@ -124,6 +126,29 @@ describe('a submission', () => {
     await call('POST', '', { headers: { 'content-type': 'multipart/form-data; boundary=x' }, body })
     expect(started().textualParameters).toBe(true)
     expect(utf8(started().parameters)).toBe('{"n":"1"}')
+  })
+
+  test('that is refused leaves no file in storage', async () => {
+    has({})
+    const names: string[] = []
+    const uploadObject = async (messages: AsyncIterable<unknown>) => {
+      for await (const _ of messages) continue
+      return {}
+    }
+    const deleteObject = ({ name }: { name: string }) => {
+      names.push(name)
+      return {}
+    }
+    const storage = { uploadObject, deleteObject } as unknown as Handlers<typeof StorageService>
+    gateway.servers.network.add([served(StorageService, storage)])
+    gateway.servers.answers.set('startExecution', () => {
+      throw invalid('/n', 'is required', 'invalid_parameters')
+    })
+    const body = '--x\r\ncontent-disposition: form-data; name="f"; filename="a.txt"\r\n\r\n1\r\n--x--\r\n'
+    const answer = await call('POST', '', { headers: { 'content-type': 'multipart/form-data; boundary=x' }, body })
+    expect(await problemOf(answer)).toMatchObject({ status: 400, code: 'invalid_parameters' })
+    expect(names).toEqual([expect.stringMatching(/a\.txt$/)])
+    gateway.servers.answers.delete('startExecution')
   })
 
   test('with wait=true is answered as execute-sync does, without details for who has only the link', async () => {

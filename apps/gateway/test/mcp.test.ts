@@ -192,8 +192,8 @@ test('the bodies of calls that tools make are held no longer than these', async 
   await own.stop()
 })
 
-test('each message of a batch counts as a call of the team', async () => {
-  const limits = [{ team: 'demo', name: 'callsPerSecond', value: 90n }]
+test('each message of a batch counts as a call of the team, and it has at most ten', async () => {
+  const limits = [{ team: 'demo', name: 'callsPerSecond', value: 9n }]
   const own = await startGateway({}, {}, ({ answers }) =>
     answers.set('listTeamLimits', () => ({ revision: 1n, gateways: 1, limits })),
   )
@@ -205,8 +205,9 @@ test('each message of a batch counts as a call of the team', async () => {
     await answer.text()
     return answer.status
   }
-  await expect.poll(() => statusOf(91)).toBe(429)
+  await expect.poll(() => statusOf(10)).toBe(429)
   await expect.poll(() => statusOf(1)).toBe(200)
+  await expect.poll(() => statusOf(11)).toBe(400)
   await own.stop()
 })
 

@@ -16,3 +16,11 @@ export function isUuid(text: string): boolean {
 export function isTeamSlug(text: string): boolean {
   return slug.test(text)
 }
+
+const systemNames = new Set(['system', 'operator', 'gateway', 'link', 'webhook'])
+
+/** Whether records know the system itself, its operators or nobody in particular by a name: nobody else may have it. */
+export function isSystemName(name: string): boolean {
+  const known = name.trim().toLowerCase()
+  return systemNames.has(known) || known.startsWith('operator/')
+}

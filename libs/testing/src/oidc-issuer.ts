@@ -9,6 +9,8 @@ export interface OidcIssuer {
   url: string
   /** What a system is told, so that people of its console sign in here. */
   settings: Record<string, string>
+  /** What Ada calls herself. */
+  name: string
   /** The groups that Ada is told to be of. */
   groups: string[]
   /** Answers from now on, for the console at this origin; before that nobody is answered. */
@@ -43,9 +45,10 @@ export async function startOidcIssuer({ hasPage = false }: OidcIssuerOptions = {
       OIDC_CLIENT_ID: client.id,
       OIDC_CLIENT_SECRET: client.secret,
     },
+    name: 'Ada Lövelace',
     groups: [],
     open: (console) => {
-      const provider = providerAt(url, console, () => (isKnown ? issuer.groups : undefined))
+      const provider = providerAt(url, console, () => (isKnown ? issuer : undefined))
       const answer = provider.callback()
       server.on('request', (request, response) => {
         if (request.url?.startsWith('/interaction/') !== true) return void answer(request, response)
@@ -63,8 +66,10 @@ export async function startOidcIssuer({ hasPage = false }: OidcIssuerOptions = {
   return issuer
 }
 
-/** `groupsNow` gives the groups of who signs in, undefined for nobody. */
-function providerAt(url: string, console: string, groupsNow: () => string[] | undefined): Provider {
+type Claims = Pick<OidcIssuer, 'name' | 'groups'>
+
+/** `claimsNow` gives the claims of who signs in, undefined for nobody. */
+function providerAt(url: string, console: string, claimsNow: () => Claims | undefined): Provider {
   const { privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 })
   const provider = new Provider(url, {
     clients: [
@@ -78,8 +83,8 @@ function providerAt(url: string, console: string, groupsNow: () => string[] | un
     ],
     claims: { openid: ['sub'], profile: ['name'], groups: ['groups'] },
     findAccount: (_context, id) => {
-      const groups = groupsNow()
-      return groups && { accountId: id, claims: () => ({ sub: id, name: 'Ada Lövelace', groups }) }
+      const { name, groups } = claimsNow() ?? {}
+      return groups && { accountId: id, claims: () => ({ sub: id, name, groups }) }
     },
     loadExistingGrant: async ({ oidc }) => {
       const grant = new provider.Grant({ clientId: oidc.client?.clientId, accountId: oidc.session?.accountId })

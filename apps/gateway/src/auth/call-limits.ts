@@ -23,20 +23,29 @@ export class CallLimits {
     this.#gateways = gateways
   }
 
-  /** Counts a call; `nowMs` is monotonic. Failure too_many_calls. */
+  /** Counts a call with a token of the team; `nowMs` is monotonic. Failure too_many_calls. */
   count(team: string, nowMs: number): void {
+    this.#count(team, team, nowMs)
+  }
+
+  /** Counts a call that anybody may make. Those have as many of their own: strangers take none from the team. */
+  countOpen(team: string, nowMs: number): void {
+    this.#count(team, `${team} open`, nowMs)
+  }
+
+  #count(team: string, key: string, nowMs: number): void {
     const limit = this.#limitOf(team)
     if (limit === undefined) {
-      this.#buckets.delete(team)
+      this.#buckets.delete(key)
       return
     }
     const share = limit / this.#gateways()
     const most = Math.max(share, 1)
-    const { tokens, atMs } = this.#buckets.get(team) ?? { tokens: most, atMs: nowMs }
+    const { tokens, atMs } = this.#buckets.get(key) ?? { tokens: most, atMs: nowMs }
     const now = Math.min(tokens + ((nowMs - atMs) / 1000) * share, most)
-    this.#buckets.set(team, { tokens: now < 1 ? now : now - 1, atMs: nowMs })
+    this.#buckets.set(key, { tokens: now < 1 ? now : now - 1, atMs: nowMs })
     if (now >= 1) return
-    const text = `The team makes more than ${limit} calls a second, which is the most it may: try again in a second`
+    const text = `The team has more than ${limit} calls a second, which is the most it may: try again in a second`
     const retryAfterS = Math.max(1, Math.ceil((1 - now) / share))
     throw new Failure('resource_exhausted', 'too_many_calls', text, { retryAfterS })
   }

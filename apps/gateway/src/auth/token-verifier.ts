@@ -3,7 +3,7 @@ import { Failure, unavailable } from '@automation/errors'
 import { createRemoteJWKSet, decodeJwt, errors, type JWTPayload, jwtVerify, type JWTVerifyGetKey } from 'jose'
 import { LRUCache } from 'lru-cache'
 import type { Principal } from '@automation/rpc'
-import { isTeamSlug } from '@automation/contract/forms'
+import { isSystemName, isTeamSlug } from '@automation/contract/forms'
 import { scopesIn } from '@automation/contract/scopes'
 import type { ClaimRule, ExternalIssuer } from '../config.ts'
 
@@ -161,12 +161,9 @@ function identityOf(claims: JWTPayload, isOwn: boolean): Identity {
 }
 
 /** Nobody from outside has a name by which records know the system itself. */
-function outsideName(name: string, issuer: string | undefined): string {
-  const known = name.trim().toLowerCase()
-  return ownNames.has(known) || known.startsWith('operator/') ? `${name} (${issuer})` : name
+export function outsideName(name: string, issuer: string | undefined): string {
+  return isSystemName(name) ? `${name} (${issuer})` : name
 }
-
-const ownNames = new Set(['system', 'operator', 'gateway', 'link'])
 
 /** Whom claims of an external issuer name. Its own words `read` or `admin` mean nothing here, unless a rule says what. */
 export function outsideIdentity(claims: JWTPayload, rules: readonly ClaimRule[] = [EXECUTOR_ALONE]): Identity {

@@ -95,12 +95,14 @@ export class ConsoleFiles {
     try {
       return await readFile(join(this.#folder, path))
     } catch (error) {
-      const { code } = error as NodeJS.ErrnoException
-      if (code === 'ENOENT' || code === 'ENOTDIR' || code === 'EISDIR') return undefined
+      if (absent.has((error as NodeJS.ErrnoException).code ?? '')) return undefined
       throw error
     }
   }
 }
+
+/** What reading a path fails with where it names no file. */
+const absent = new Set(['ENOENT', 'ENOTDIR', 'EISDIR', 'ENAMETOOLONG'])
 
 /** The forms of a file that a client takes, the smallest first, with what their names end in. */
 function encodingsFor(accepted: string | undefined): [encoding: string, ending: string][] {

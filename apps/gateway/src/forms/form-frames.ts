@@ -4,6 +4,7 @@ import type { GatewayConfig } from '../config.ts'
 import { addressOf, callContext, type ClientAddress } from '../http/caller.ts'
 import { decodedPath, type Exchange } from '../http/exchange.ts'
 import { linkToken } from '../rest/operation.ts'
+import { processIdentifier } from '../rest/parameters.ts'
 import type { Forms } from './open-form.ts'
 
 export interface FormFramesDependencies {
@@ -35,8 +36,9 @@ export class FormFrames {
     const principal = { role: 'user' as const, team, subject: 'link', name: 'link', ip }
     const context = callContext(exchange, principal, config.callTimeoutMs)
     try {
-      calls.count(team, performance.now())
-      const { settings } = await forms.open({ team, params: { slug }, exchange, principal, context })
+      const params = { slug: processIdentifier.read(slug) }
+      calls.countOpen(team, performance.now())
+      const { settings } = await forms.open({ team, params, exchange, principal, context })
       return settings?.frameAncestors ?? []
     } catch (error) {
       if (error instanceof Failure) return []

@@ -2,7 +2,7 @@ import type { Failure } from '@automation/errors'
 import { clientKey } from '../http/caller.ts'
 
 const WINDOW_MS = 60_000
-/** Of addresses and things that are counted at a time; beyond these the one that is counted for the longest is forgotten. */
+/** Of addresses and things that are counted at a time; beyond these the one that is counted for the longest is left out. */
 const MOST_COUNTED = 20_000
 
 interface Window {
@@ -39,8 +39,10 @@ export class MinuteLimits {
     const known = this.#windows.get(key)
     if (known !== undefined && nowMs - known.sinceMs < WINDOW_MS) return known
     this.#windows.delete(key)
-    const [oldest] = this.#windows.keys()
-    if (oldest !== undefined && this.#windows.size >= MOST_COUNTED) this.#windows.delete(oldest)
+    for (const [oldest, { sinceMs }] of this.#windows) {
+      if (this.#windows.size < MOST_COUNTED && nowMs - sinceMs < WINDOW_MS) break
+      this.#windows.delete(oldest)
+    }
     const window = { count: 0, sinceMs: nowMs }
     this.#windows.set(key, window)
     return window

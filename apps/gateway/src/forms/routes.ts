@@ -1,6 +1,6 @@
 import { ExecutionService } from '@automation/contract/execution/v1/execution'
 import { StorageService } from '@automation/contract/storage/v1/storage'
-import { Failure } from '@automation/errors'
+import { asFailure, Failure } from '@automation/errors'
 import { z } from '@hono/zod-openapi'
 import { mayRead } from '../auth/scopes.ts'
 import { RawJson } from '../http/json.ts'
@@ -10,7 +10,7 @@ import { returnedValue } from '../resources/executions/start-routes.ts'
 import { returnedText, SyncRuns } from '../resources/executions/sync-runs.ts'
 import { processIdentifier } from '../rest/parameters.ts'
 import type { RestApi, RestDependencies } from '../rest/rest-api.ts'
-import { keepFiles } from '../webhooks/multipart.ts'
+import { dropFiles, keepFiles } from '../webhooks/multipart.ts'
 import { MinuteLimits } from './minute-limits.ts'
 import type { Forms } from './open-form.ts'
 import { formRecord, presentForm } from './record.ts'
@@ -18,13 +18,16 @@ import { readSubmission } from './submission.ts'
 
 const SUBMISSIONS_A_MINUTE = 30
 
-export interface FormDependencies extends Pick<RestDependencies, 'config' | 'neighbours' | 'budget'> {
+export interface FormDependencies extends Pick<RestDependencies, 'config' | 'neighbours' | 'budget' | 'report'> {
   forms: Forms
   gateways: () => number
 }
 
 /** Forms of processes: what they ask for, and what starts a run of what was submitted. */
-export function formRoutes(api: RestApi, { config, neighbours, budget, forms, gateways }: FormDependencies): void {
+export function formRoutes(
+  api: RestApi,
+  { config, neighbours, budget, report, forms, gateways }: FormDependencies,
+): void {
   const executions = neighbours.client(ExecutionService)
   const storage = neighbours.client(StorageService)
   const syncRuns = new SyncRuns(neighbours, config.syncWaitMaxMs)
@@ -99,6 +102,11 @@ export function formRoutes(api: RestApi, { config, neighbours, budget, forms, ga
       submissions.count(process.id, principal.ip ?? '', performance.now())
       const { start, files } = await readSubmission(exchange, process, rules)
       await keepFiles(storage, files, context)
+      const refused = async (error: unknown): Promise<never> => {
+        if (isRefusal(error))
+          for (const failed of await dropFiles(storage, files, context)) report(asFailure(failed), exchange)
+        throw error
+      }
       const told = ({ executionId, replayed }: { executionId: string; replayed: boolean }) => {
         exchange.executionId = executionId
         // On refusals of this call as well.
@@ -106,14 +114,20 @@ export function formRoutes(api: RestApi, { config, neighbours, budget, forms, ga
         return { [idHeader]: executionId }
       }
       if (query.wait !== true) {
-        const started = await executions.startExecution(start, context)
+        const started = await executions.startExecution(start, context).catch(refused)
         return { headers: told(started), body: { executionId: started.executionId } }
       }
-      const outcome = await syncRuns.run(start, context)
+      const outcome = await syncRuns.run(start, context).catch(refused)
       const headers = told(outcome)
       return { status: 203, headers, body: new RawJson(returnedText(outcome, { mayRead: mayRead(principal) })) }
     },
   )
+}
+
+/** Nothing was started, and nothing will be. */
+function isRefusal(error: unknown): boolean {
+  const { kind, executionId } = asFailure(error)
+  return executionId === undefined && !['unavailable', 'deadline_exceeded', 'internal'].includes(kind)
 }
 
 function tooManySubmissions(retryAfterS: number): Failure {

@@ -4,7 +4,7 @@ import {
   isInitializeRequest,
   type McpHttpHandler,
 } from '@modelcontextprotocol/server'
-import { asFailure, Failure } from '@automation/errors'
+import { asFailure, Failure, invalid } from '@automation/errors'
 import { requireScope } from '../auth/scopes.ts'
 import { readBody } from '../http/body.ts'
 import type { Exchange } from '../http/exchange.ts'
@@ -29,6 +29,8 @@ export interface McpDependencies extends RestDependencies {
 
 /** The longest wait of a call whose client is not told of progress: clients give up after 60 s. */
 const longestWaitMs = 45_000
+/** Of a batch: each is served at once. */
+const mostMessages = 10
 const allow = 'POST, OPTIONS'
 const sessionHeader = 'mcp-session-id'
 
@@ -70,6 +72,8 @@ export class McpEntry {
     const { config, budget, calls } = this.#dependencies
     const bytes = await readBody(exchange, { maxBytes: config.bodyMaxBytes, budget })
     const message = messageIn(bytes)
+    if (Array.isArray(message) && message.length > mostMessages)
+      throw invalid('', `A batch must have at most ${mostMessages} messages`)
     // The first was counted with the request.
     for (let nth = 1; Array.isArray(message) && nth < message.length; nth += 1) calls.count(team, performance.now())
     return this.#served(exchange, { caller, selection, bytes, message })

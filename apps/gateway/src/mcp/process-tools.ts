@@ -23,9 +23,9 @@ interface ProcessJson {
   id: string
   slug: string
   name: string
-  description?: string | null
-  parametersSchema?: JsonObject | null
-  tags?: string[]
+  description?: string | null | undefined
+  parametersSchema?: JsonObject | null | undefined
+  tags?: string[] | undefined
 }
 
 /** The tool of a process, before its schema is known. */
@@ -56,9 +56,11 @@ export class ProcessTools {
   /** All of them, by name. */
   async list(): Promise<ProcessTool[]> {
     const { words } = this.#selection
-    const named = words === undefined ? [] : await Promise.all([...words].map((word) => this.#read(word)))
+    const named: ProcessJson[] = []
+    // One after the other, as each comes with its source.
+    for (const word of words ?? []) named.push(...(await this.#read(word)))
     const tagged = await this.#tagged(words === undefined ? [toolTag] : [...words])
-    const all = new Map([...named.flat(), ...tagged].map((process) => [process.id, process]))
+    const all = new Map([...named, ...tagged].map((process) => [process.id, process]))
     const tools = [...all.values()].filter((process) => this.#isTool(process)).map(toolOf)
     return tools.toSorted((a, b) => (a.name < b.name ? -1 : 1))
   }
@@ -119,7 +121,7 @@ export class ProcessTools {
         { method: 'GET', path },
         reading,
       )
-      found.push(...list.data)
+      found.push(...list.data.map(shownMembers))
       more = list.hasNextPage && list.data.length > 0
     }
     return found
@@ -131,7 +133,9 @@ export class ProcessTools {
     if (!/^[a-z0-9-]+$/.test(slug)) return []
     const path = pathOf('/processes/{slug}', { slug })
     const process = await found(this.#rest.json<ProcessJson>({ method: 'GET', path }, reading))
-    return process === undefined ? [] : [process]
+    return process === undefined
+      ? []
+      : [shownMembers({ ...process, parametersSchema: process.parametersSchema ?? null })]
   }
 
   /** The schema of what it runs, null where it has none; undefined where there is no version of the alias. */
@@ -154,6 +158,11 @@ export class ProcessTools {
     const at = `${one}/versions/${version.versionId}`
     return (await this.#rest.json<ProcessJson>({ method: 'GET', path: at }, reading)).parametersSchema ?? null
   }
+}
+
+/** What a tool is made of, without the source, which may be large. */
+function shownMembers({ id, slug, name, description, parametersSchema, tags }: ProcessJson): ProcessJson {
+  return { id, slug, name, description, parametersSchema, tags }
 }
 
 function toolOf(process: ProcessJson): ProcessTool {

@@ -158,7 +158,7 @@ export class RestApi {
       return { principal, ...OF_NO_TOKEN }
     }
     if (operation.alsoByLink === true && linkToken(exchange) !== undefined) {
-      this.#dependencies.calls.count(team, performance.now())
+      this.#dependencies.calls.countOpen(team, performance.now())
       return { principal: { role: 'user' as const, team, subject: 'link', name: 'link', ip }, ...OF_NO_TOKEN }
     }
     const { onBehalf } = exchange

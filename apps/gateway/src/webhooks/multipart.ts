@@ -122,6 +122,17 @@ export async function keepFiles(
   }
 }
 
+/** Removes them where no run was started; one that can't be removed goes when its time is over. Gives what failed. */
+export async function dropFiles(
+  storage: Client<typeof StorageService>,
+  files: FormFile[],
+  context: CallContext,
+): Promise<unknown[]> {
+  const removals = files.map(({ storagePath: name }) => storage.deleteObject({ name }, context))
+  const settled = await Promise.allSettled(removals)
+  return settled.flatMap((one) => (one.status === 'rejected' ? [one.reason as unknown] : []))
+}
+
 function* partsOf(bytes: Uint8Array): Iterable<Uint8Array> {
   for (let at = 0; at < bytes.length; at += STORED_PIECE_BYTES) yield bytes.subarray(at, at + STORED_PIECE_BYTES)
 }

@@ -117,7 +117,7 @@ export class WebhookEntry {
     if (method !== 'POST' && method !== 'GET') throw methodNotAllowed(method, ALLOW)
     if (target === 'nothing') throw notFound('webhook')
     exchange.team = target.team
-    this.#dependencies.calls.count(target.team, performance.now())
+    this.#dependencies.calls.countOpen(target.team, performance.now())
     const call = await this.#read(exchange, target.identifier, (options, start) =>
       this.#permitted(exchange, options, start),
     )

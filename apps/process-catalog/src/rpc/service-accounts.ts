@@ -5,7 +5,7 @@ import { Failure, invalid, notFound } from '@automation/errors'
 import { readAll } from '@automation/errors/faults'
 import { memberIn, type CallContext, type Handlers, type Member } from '@automation/rpc'
 import { timestampDate, type Timestamp } from '@bufbuild/protobuf/wkt'
-import { isUuid } from '@automation/contract/forms'
+import { isSystemName, isUuid } from '@automation/contract/forms'
 import { apiTokenOf, newCredentials } from '../api-token.ts'
 import type { Catalog } from '../catalog.ts'
 import { limits } from '../limits.ts'
@@ -20,7 +20,7 @@ export function serviceAccountHandlers({ store }: Catalog): Pick<Handlers<typeof
     async createServiceAccount({ name, scopes, expiresAt, callerEndsAt }, context) {
       const author = adminIn(context)
       const token = readAll({
-        name: () => requiredText('/name', name, limits.nameCharacters),
+        name: () => accountName(name),
         scopes: () => grantedBy(context, scopes.length === 0 ? ['executor'] : scopes),
         expiresAt: () => expiresAt && futureSecond(expiresAt),
       })
@@ -43,6 +43,12 @@ export function serviceAccountHandlers({ store }: Catalog): Pick<Handlers<typeof
       return {}
     },
   }
+}
+
+function accountName(given: string): string {
+  const name = requiredText('/name', given, limits.nameCharacters)
+  if (isSystemName(name)) throw invalid('/name', 'is one by which records know the system itself: take another')
+  return name
 }
 
 function adminIn(context: CallContext): Member {

@@ -2,7 +2,7 @@ import { Failure, unavailable } from '@automation/errors'
 import { isTeamSlug } from '@automation/contract/forms'
 import { scopesIn } from '@automation/contract/scopes'
 import * as oidc from 'openid-client'
-import { outsideIdentity, scopeIn } from '../../auth/token-verifier.ts'
+import { outsideIdentity, outsideName, scopeIn } from '../../auth/token-verifier.ts'
 import type { ConsoleClient } from '../../config.ts'
 import type { SignedIn } from './signed-in.ts'
 
@@ -116,7 +116,7 @@ export class Issuer {
     const inS = Math.min(Math.max(tokens.expires_in ?? renewalS.most, renewalS.least), renewalS.most)
     return {
       subject,
-      name: nameIn(claims) ?? subject,
+      name: outsideName(nameIn(claims) ?? subject, configuration.serverMetadata().issuer),
       grants: identity.groups
         .filter((team) => isTeamSlug(team))
         .map((team) => ({ team, scopes: scopesIn(scopeIn(identity, team)) }))
