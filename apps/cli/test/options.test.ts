@@ -34,8 +34,13 @@ describe('options', () => {
       ...{ name: 'Ada=B', kept: true, count: 3, tags: ['a'], zip: '01234' },
     })
     expect(await readParameters(runtime, {})).toBeUndefined()
+    expect(JSON.stringify(await readParameters(runtime, { parameter: ['id:=12345678901234567890', 'n:=1.0'] }))).toBe(
+      '{"id":12345678901234567890,"n":1.0}',
+    )
     await expect(readParameters(runtime, { parameter: ['name'] })).rejects.toThrow('NAME=TEXT or NAME:=JSON')
     await expect(readParameters(runtime, { parameter: ['n:=x'] })).rejects.toThrow('the parameter n is no JSON')
+    const number = { stdin: Readable.from(['1.0']) } as unknown as Runtime
+    await expect(readParameters(number, { file: '-' })).rejects.toThrow('stdin must hold a JSON object')
   })
 })
 

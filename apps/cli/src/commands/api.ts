@@ -1,5 +1,6 @@
 import { pipeline } from 'node:stream/promises'
 import type { Command } from 'commander'
+import { parseExactly } from '../exact-json.ts'
 import { readText } from '../options/parameters.ts'
 import { readPair, repeated } from '../options/repeated.ts'
 import { examples } from '../output/examples.ts'
@@ -65,7 +66,7 @@ export function register(program: Command, runtime: Runtime): void {
     if (isJson) {
       const text = await response.text()
       if (text !== '')
-        runtime.out.data(runtime.stdout.isTTY ? JSON.stringify(JSON.parse(text), null, 2) : text, { text })
+        runtime.out.data(runtime.stdout.isTTY ? JSON.stringify(parseExactly(text), null, 2) : text, { text })
     } else if (response.body !== null) await pipeline(response.body, runtime.stdout, { end: false })
   }
 }

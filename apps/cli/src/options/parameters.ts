@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import { text as textOf } from 'node:stream/consumers'
 import type { Command } from 'commander'
+import { isJsonObject, parseExactly } from '../exact-json.ts'
 import { usageError, type Runtime } from '../runtime.ts'
 import { repeated } from './repeated.ts'
 
@@ -17,13 +18,16 @@ export function withParameters(command: Command): Command {
     .option('-f, --file <file>', 'a file with the parameters as a JSON object, - for stdin')
 }
 
-/** The parameters of a run: those of the file, and over them the single ones; undefined where none are given. */
+/**
+ * The parameters of a run: those of the file, and over them the single ones; undefined where none are given. Numbers are
+ * written as they came.
+ */
 export async function readParameters(
   runtime: Runtime,
   { parameter = [], file }: ParameterOptions,
 ): Promise<Record<string, unknown> | undefined> {
   if (parameter.length === 0 && file === undefined) return undefined
-  const ofFile = file === undefined ? {} : parseObject(await readText(runtime, file), file)
+  const ofFile = file === undefined ? {} : parseObject(await readText(runtime, file), file === '-' ? 'stdin' : file)
   return { ...ofFile, ...Object.fromEntries(parameter.map(readParameter)) }
 }
 
@@ -41,17 +45,16 @@ function readParameter(text: string): [string, unknown] {
   return [name, kind === '=' ? value : parseJson(value!, `the parameter ${name}`)]
 }
 
-function parseObject(text: string, file: string): Record<string, unknown> {
-  const value = parseJson(text, file === '-' ? 'stdin' : file)
-  if (typeof value !== 'object' || value === null || Array.isArray(value))
-    throw usageError(`${file === '-' ? 'stdin' : file} must hold a JSON object: the parameters by name.`)
-  return value as Record<string, unknown>
+/** The parameters in a JSON text; a usage error names its place. */
+export function parseObject(text: string, where: string): Record<string, unknown> {
+  const value = parseJson(text, where)
+  if (!isJsonObject(value)) throw usageError(`${where} must hold a JSON object: the parameters by name.`)
+  return value
 }
 
-/** The value of a JSON text; a usage error names its place. */
-export function parseJson(text: string, where: string): unknown {
+function parseJson(text: string, where: string): unknown {
   try {
-    return JSON.parse(text)
+    return parseExactly(text)
   } catch (error) {
     throw usageError(`${where} is no JSON: ${(error as Error).message}`)
   }

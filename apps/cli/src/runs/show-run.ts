@@ -1,4 +1,5 @@
 import type { Client, Execution, ExecutionLog } from '@automation/client'
+import { parseExactly } from '../exact-json.ts'
 import { readFailure } from '../failure.ts'
 import { exitCodes, ExitError, type Runtime } from '../runtime.ts'
 import { oneLine, severalLines } from '../output/plain-text.ts'
@@ -75,7 +76,7 @@ export function logLine(
 /** Prints what became of a run; throws an ExitError unless it is FINISHED. */
 export function showEnd(runtime: Runtime, execution: Execution): void {
   const { id, status, returnValue, error, timeline } = execution
-  const value: unknown = returnValue === undefined ? undefined : JSON.parse(returnValue)
+  const value = returnValue === undefined ? undefined : parseExactly(returnValue)
   const explanation = timeline.explanation ?? timeline.events.at(-1)?.explanation
   if (runtime.out.json)
     runtime.out.line({

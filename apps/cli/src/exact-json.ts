@@ -1,0 +1,22 @@
+/** Of JSON what its type does not declare: the text of a number that is read, and values that are written as a text. */
+interface ExactJson {
+  parse(text: string, revive: (name: string, value: unknown, context: { source?: string }) => unknown): unknown
+  rawJSON(text: string): object
+  isRawJSON(value: unknown): boolean
+}
+const json = JSON as unknown as ExactJson
+
+/**
+ * The value of a JSON text. A number that JavaScript would write otherwise, such as 12345678901234567890 or 1.0, is an object
+ * that JSON.stringify writes as it came. Throws as JSON.parse does.
+ */
+export function parseExactly(text: string): unknown {
+  return json.parse(text, (_, value, { source }) =>
+    typeof value === 'number' && source !== undefined && String(value) !== source ? json.rawJSON(source) : value,
+  )
+}
+
+/** Whether a value is an object with members, as `parseExactly` gives them. */
+export function isJsonObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value) && !json.isRawJSON(value)
+}
