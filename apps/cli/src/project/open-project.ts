@@ -5,18 +5,19 @@ import { ExitError, exitCodes, usageError, type Runtime } from '../runtime.ts'
 import type { Fault } from './check-value.ts'
 import { mergedPath, readCheckout, remoteSuffix } from './checkout.ts'
 import { compareItems, type Comparison, type Past } from './compare.ts'
+import { readYaml } from './edit-yaml.ts'
 import { inParallel } from './in-parallel.ts'
 import { readMerged } from './merged-states.ts'
 import { isToDo, planItems, type Plan, type PlanItem } from './plan.ts'
 import type { Files } from './process-folder.ts'
-import { pathsOfItem, projectItems, readVariables } from './project-items.ts'
+import { pathsOfItem, projectItems } from './project-items.ts'
 import { readItem } from './read-item.ts'
 import { readTeam, type ServerItems } from './read-team.ts'
 import { openRepository, type Repository } from './repository.ts'
 import type { ServerItem } from './server-items.ts'
 import { SeenStates } from './seen-states.ts'
 import { keys, membersOf, type Items } from './states.ts'
-import { digestOf } from './canonical-json.ts'
+import { digestOf, isRecord } from './canonical-json.ts'
 
 /** A project with the server that a command is for. */
 export interface OpenProject {
@@ -142,12 +143,17 @@ export function itemsBelow(project: OpenProject, cwd: string, path: string): (ke
 export function unresolved({ files, leftByMerges }: OpenProject, key: string): string | undefined {
   const ofVariables = `variables.yaml${remoteSuffix}`
   return leftByMerges.find((path) => {
-    if (path === ofVariables) return key.startsWith('variable/') && key.slice(9) in readVariables(files.get(path)!)
+    if (path === ofVariables) return key.startsWith('variable/') && hasMember(files.get(path)!, key.slice(9))
     const own = pathsOfItem(key).some(
       (each) => path === `${each}${remoteSuffix}` || (each.endsWith('/') && path.startsWith(each)),
     )
     return own && (!key.startsWith('schedule/') || path.endsWith(`process.yaml${remoteSuffix}`))
   })
+}
+
+function hasMember(yaml: string, name: string): boolean {
+  const value = readYaml(yaml)
+  return isRecord(value) && Object.hasOwn(value, name)
 }
 
 /** Whether a name of the command line is that of an item: a slug, a key, or the start of one. */

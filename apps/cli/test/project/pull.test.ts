@@ -133,6 +133,24 @@ describe('pull', () => {
     expect(await onServer(kept)).toMatchObject({ sourceCode: 'return 2\n' })
   })
 
+  test('leaves a variable that was removed on the server and changed here, until a side is chosen', async () => {
+    const key = unique('KEY').replace('-', '_')
+    await using workspace = await Workspace.make(system)
+    await workspace.write('variables.yaml', `${key}: one\n`)
+    await workspace.commit()
+    expect(await workspace.pas('push', 'variables.yaml', '--yes')).toMatchObject({ code: 0 })
+    const variable = (await system.client.variables.list().toArray()).find((each) => each.key === key)!
+    await system.client.variables.delete(variable.id)
+    await workspace.write('variables.yaml', `${key}: two\n`)
+    await workspace.commit()
+    expect(await workspace.pas('pull', 'variables.yaml')).toMatchObject({ code: 3 })
+    expect(await workspace.read('variables.yaml.remote')).toContain(`${key}: null`)
+    expect(await workspace.pas('plan', 'variables.yaml')).toMatchObject({ code: 3 })
+    expect(await workspace.pas('pull', 'variables.yaml', '--theirs')).toMatchObject({ code: 0 })
+    expect(await workspace.read('variables.yaml.remote')).toBeUndefined()
+    expect((await workspace.read('variables.yaml')) ?? '').not.toContain(key)
+  })
+
   test('reads a repository of the hosted service, without the values of its variables', async () => {
     await using workspace = await Workspace.make(system)
     await workspace.write('old/processes/hello/index.js', 'return 1\n')
