@@ -1,5 +1,6 @@
-import { readdir } from 'node:fs/promises'
+import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises'
 import type { IncomingMessage, ServerResponse } from 'node:http'
+import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { StandIn } from './stand-in.ts'
 
@@ -126,6 +127,48 @@ test('pas logs -f says where lines may be missing, as its stream fell behind', a
   await expect.poll(() => logs.stderr).toContain('may be missing')
   logs.child.kill('SIGINT')
   expect((await logs.ended).code).toBe(130)
+})
+
+describe('pas context', () => {
+  const there = (url: string) => ({ url, team: 'demo' })
+  const env = { PAS_URL: '', PAS_TEAM: '' }
+  async function withContexts(contexts: Record<string, { url: string; team: string }>) {
+    const standIn = await service({})
+    const folder = join(standIn.folder, '.config/pas')
+    await mkdir(folder, { recursive: true })
+    await writeFile(join(folder, 'contexts.json'), JSON.stringify({ current: 'home', contexts }))
+    return standIn
+  }
+
+  test('use says where commands of a folder with a context of its own go, and list marks that one', async () => {
+    await using standIn = await withContexts({
+      home: there('https://home.example'),
+      staging: there('https://staging.example'),
+    })
+    const used = () => standIn.start(['context', 'use', 'staging'], env).ended
+    expect((await used()).stderr).toBe('Commands are for the team demo at https://staging.example now.\n')
+    const project = 'layout: 1\ncontexts:\n  prod: { url: https://prod.example, team: shop }\n'
+    await writeFile(join(standIn.folder, 'pas.yaml'), project)
+    const { code, stderr } = await used()
+    expect([code, stderr]).toEqual([0, expect.stringContaining('stay with the team shop at https://prod.example')])
+    expect(stderr).toContain('--context staging')
+    const { stdout } = await standIn.start(['context', 'list', '--json'], env).ended
+    const marked = (JSON.parse(stdout) as { name: string; current: boolean }[]).filter(({ current }) => current)
+    expect(marked.map(({ name }) => name)).toEqual(['prod'])
+  })
+
+  test('remove keeps the token that another context has, too', async () => {
+    await using standIn = await withContexts({})
+    const here = there(standIn.url)
+    const folder = join(standIn.folder, '.config/pas')
+    await writeFile(join(folder, 'contexts.json'), JSON.stringify({ contexts: { one: here, two: here } }))
+    await standIn.signIn({ kind: 'apiToken', apiToken: 'sk-kept' })
+    const stored = () => readFile(join(folder, 'credentials.json'), 'utf8')
+    expect((await standIn.start(['context', 'remove', 'one'], env).ended).stderr).toContain('that of two')
+    expect(await stored()).toContain('sk-kept')
+    expect((await standIn.start(['context', 'remove', 'two'], env).ended).code).toBe(0)
+    expect(await stored()).not.toContain('sk-kept')
+  })
 })
 
 test('Ctrl-C in a download leaves no part of the file behind', async () => {

@@ -2,8 +2,9 @@ import { text as textOf } from 'node:stream/consumers'
 import type { Command } from 'commander'
 import { chooseTarget, normalUrl, type Target } from '../context/choose-target.ts'
 import { readContexts, writeContexts } from '../context/contexts.ts'
-import { refuseOpenWay, writeCredential, type Credential } from '../context/credentials.ts'
+import { aloneWithCredentials, refuseOpenWay, writeCredential, type Credential } from '../context/credentials.ts'
 import type { DeviceCode } from '../context/device-flow.ts'
+import { elsewhere } from '../context/usual-target.ts'
 import { examples } from '../output/examples.ts'
 import { oneLine } from '../output/plain-text.ts'
 import { ExitError, exitCodes, usageError, type Runtime } from '../runtime.ts'
@@ -48,12 +49,16 @@ The API token is asked for, or comes by --token-stdin; it is never an argument. 
     const team = await client.team.get().catch((error: Error & { status?: number }) => {
       throw options.device && error.status === 403 ? noMember(target, error) : error
     })
-    await writeCredential(runtime.env, target, credential, { keyring: options.keyring ?? false })
+    await aloneWithCredentials(runtime.env, () =>
+      writeCredential(runtime.env, target, credential, { keyring: options.keyring ?? false }),
+    )
     const context = await makeCurrent(target)
     runtime.out.done(
       { url: target.url, team: target.team, context, name: team.name },
       `Signed in to the team ${oneLine(team.name)} (${target.team}) at ${target.url}, context ${context}.`,
     )
+    const words = await elsewhere(runtime, context, target)
+    if (words !== undefined && !runtime.out.json) runtime.out.say(words)
   }
 
   async function targetOf(url: string | undefined): Promise<Target> {

@@ -1,5 +1,5 @@
 import type { Command } from 'commander'
-import { removeCredential } from '../context/credentials.ts'
+import { aloneWithCredentials, removeCredential } from '../context/credentials.ts'
 import { examples } from '../output/examples.ts'
 import type { Runtime } from '../runtime.ts'
 
@@ -11,7 +11,7 @@ export function register(program: Command, runtime: Runtime): void {
       .description('Forget the token of the context. The token itself lives on: "pas tokens revoke" ends it.')
       .action(async () => {
         const target = await runtime.target()
-        const wasThere = await removeCredential(runtime.env, target)
+        const wasThere = await aloneWithCredentials(runtime.env, () => removeCredential(runtime.env, target))
         const { out } = runtime
         out.done(
           { url: target.url, team: target.team, removed: wasThere },
