@@ -1,6 +1,8 @@
+import { createHmac } from 'node:crypto'
 import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { join } from 'node:path'
+import { buffer } from 'node:stream/consumers'
 import { describe, expect, test } from 'vitest'
 import { StandIn } from './stand-in.ts'
 
@@ -127,6 +129,27 @@ test('pas logs -f says where lines may be missing, as its stream fell behind', a
   await expect.poll(() => logs.stderr).toContain('may be missing')
   logs.child.kill('SIGINT')
   expect((await logs.ended).code).toBe(130)
+})
+
+test('a body is sent and signed as the bytes that it is, and options of one name are all sent', async () => {
+  const body = Buffer.from([0xff, 0x00, 0xfe, 0x0a])
+  const got: unknown[] = []
+  const keep = async (request: IncomingMessage, response: ServerResponse) => {
+    const { 'x-one': one, 'content-type': type, 'x-hub-signature-256': signature } = request.headers
+    got.push({ url: request.url, one, type, signature, body: await buffer(request) })
+    json(response, {})
+  }
+  await using standIn = await service({ 'POST /echo': keep, 'POST /api/demo/webhooks/hook': keep })
+  await writeFile(join(standIn.folder, 'body.bin'), body)
+  const twice = ['-q', 'a=1', '-q', 'a=2', '-H', 'X-One: 1', '-H', 'x-one: 2']
+  expect((await standIn.start(['api', 'POST', '/echo', '-d', '@body.bin', ...twice]).ended).code).toBe(0)
+  const sent = standIn.start(['webhooks', 'send', 'hook', '-d', '@body.bin', '--sign-with', 'HOOK'], { HOOK: 'key' })
+  expect((await sent.ended).code).toBe(0)
+  const signature = `sha256=${createHmac('sha256', 'key').update(body).digest('hex')}`
+  expect(got).toEqual([
+    { url: `${base}/echo?a=1&a=2`, one: '1, 2', type: 'application/json', body },
+    { url: '/api/demo/webhooks/hook', type: 'application/octet-stream', signature, body },
+  ])
 })
 
 describe('pas context', () => {

@@ -1,11 +1,10 @@
 import { pipeline } from 'node:stream/promises'
 import type { Command } from 'commander'
 import { parseExactly } from '../exact-json.ts'
-import { readText } from '../options/parameters.ts'
-import { readPair, repeated } from '../options/repeated.ts'
+import { readBody } from '../options/parameters.ts'
+import { readHeaders, readPairs, repeated } from '../options/repeated.ts'
 import { examples } from '../output/examples.ts'
 import { usageError, type Runtime } from '../runtime.ts'
-import { readHeader } from './webhooks.ts'
 
 interface ApiOptions {
   data?: string
@@ -44,15 +43,14 @@ export function register(program: Command, runtime: Runtime): void {
       throw usageError(`${method} is no method. There are ${methods.join(', ')}.`)
     if (!path.startsWith('/')) throw usageError(`A path begins with a slash: /${path}`)
     const client = await runtime.client()
-    const headers = Object.fromEntries((options.header ?? []).map(readHeader))
-    const rawBody = options.data?.startsWith('@') ? await readText(runtime, options.data.slice(1)) : options.data
-    const isTyped = Object.keys(headers).some((name) => name.toLowerCase() === 'content-type')
+    const headers = readHeaders(options.header)
+    const rawBody = await readBody(runtime, options.data)
     const response = await client.open(method.toUpperCase(), path, {
       below: /^\/(api|run)(\/|$)/.test(path) ? 'host' : 'rest',
       accept: '*/*',
-      query: Object.fromEntries((options.query ?? []).map((text) => readPair(text, 'query parameter'))),
+      query: readPairs(options.query, 'query parameter'),
       rawBody,
-      headers: { ...(rawBody !== undefined && !isTyped && { 'Content-Type': 'application/json' }), ...headers },
+      headers: { ...(rawBody !== undefined && { 'content-type': 'application/json' }), ...headers },
     })
     if (options.include) {
       runtime.out.say(`HTTP ${response.status}`)

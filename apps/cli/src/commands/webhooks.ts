@@ -1,9 +1,10 @@
+import { isUtf8 } from 'node:buffer'
 import { openAsBlob } from 'node:fs'
 import { basename } from 'node:path'
 import type { SendWebhookInput } from '@automation/client'
 import { Option, type Command } from 'commander'
-import { readText } from '../options/parameters.ts'
-import { repeated } from '../options/repeated.ts'
+import { readBody } from '../options/parameters.ts'
+import { readHeaders, repeated } from '../options/repeated.ts'
 import { examples } from '../output/examples.ts'
 import { all } from '../project/read-team.ts'
 import { exitCodes, ExitError, usageError, type Runtime } from '../runtime.ts'
@@ -121,22 +122,18 @@ export function register(program: Command, runtime: Runtime): void {
 
   async function send(slug: string, options: SendOptions): Promise<void> {
     if (options.data !== undefined && options.form !== undefined) throw usageError('Give -d or -F, not both.')
-    const headers = Object.fromEntries((options.header ?? []).map(readHeader))
-    const body = await readBody(options)
-    const isJson = typeof body === 'string' && isJsonText(body)
-    const type: Record<string, string> =
-      typeof body === 'string' && !hasHeader(headers, 'content-type')
-        ? { 'Content-Type': isJson ? 'application/json' : 'text/plain' }
-        : {}
+    const { form, data } = options
+    const body = form === undefined ? await readBody(runtime, data) : await readForm(form)
+    const type = Buffer.isBuffer(body) ? { 'content-type': typeOf(body) } : {}
+    const headers: Record<string, string> = { ...type, ...readHeaders(options.header) }
     const secret = options.signWith === undefined ? undefined : runtime.env[options.signWith]
-    if (options.signWith !== undefined && secret === undefined)
-      return sendSigned(slug, options, { ...type, ...headers }, body)
+    if (options.signWith !== undefined && secret === undefined) return sendSigned(slug, options, headers, body)
     const signature = secret === undefined ? {} : signed(options, secret, body)
     const client = await runtime.client()
     // The prefix of the service's own headers is the operator's choice.
     const tag =
       options.tag === undefined ? {} : { [`${(await client.team.limits()).headerPrefix}Version-Tag`]: options.tag }
-    const call = { body, headers: { ...type, ...headers, ...signature, ...tag } }
+    const call = { body, headers: { ...headers, ...signature, ...tag } }
     if (options.async) {
       const { id: executionId } = await client.webhooks.start(slug, call)
       return out.data({ executionId }, { text: executionId })
@@ -150,17 +147,18 @@ export function register(program: Command, runtime: Runtime): void {
     slug: string,
     options: SendOptions,
     headers: Record<string, string>,
-    body: unknown,
+    body: Buffer | FormData | undefined,
   ): Promise<void> {
-    if (typeof body === 'object') throw usageError('Forms are signed with a secret of the environment alone.')
+    if (body instanceof FormData) throw usageError('Forms are signed with a secret of the environment alone.')
     if (options.async || options.tag)
       throw usageError(`The environment has no variable ${options.signWith}; --async and --tag need the secret there.`)
     const { signWith: variable = '', scheme, signatureHeader: header } = options
     const client = await runtime.client()
+    const isBase64 = body !== undefined && !isUtf8(body)
     const input: SendWebhookInput = {
       method: 'POST',
       headers,
-      body: (body as string | undefined) ?? '',
+      ...{ body: body?.toString(isBase64 ? 'base64' : 'utf8') ?? '', isBase64 },
       signWith: { variable, scheme, ...(header && { header }) },
     }
     const { response } = await client.webhooks.send(slug, input)
@@ -172,9 +170,13 @@ export function register(program: Command, runtime: Runtime): void {
     )
   }
 
-  function signed({ scheme, signatureHeader }: SendOptions, secret: string, body: unknown): Record<string, string> {
-    if (typeof body === 'object') throw usageError('A form has no text that could be signed: give the body by -d.')
-    return signatureHeaders(scheme, secret, (body as string | undefined) ?? '', {
+  function signed(
+    { scheme, signatureHeader }: SendOptions,
+    secret: string,
+    body?: Buffer | FormData,
+  ): Record<string, string> {
+    if (body instanceof FormData) throw usageError('A form has no text that could be signed: give the body by -d.')
+    return signatureHeaders(scheme, secret, body ?? '', {
       nowMs: Date.now(),
       header: signatureHeader,
     })
@@ -193,11 +195,6 @@ export function register(program: Command, runtime: Runtime): void {
           ? `No webhook answers at ${slug}: there is no such process, or its webhook is not enabled. See: pas webhooks url ${slug}`
           : `The webhook answered ${status}. Why: pas webhooks deliveries ${slug}`,
       )
-  }
-
-  async function readBody({ data, form }: SendOptions): Promise<string | FormData | undefined> {
-    if (form !== undefined) return readForm(form)
-    return data?.startsWith('@') ? readText(runtime, data.slice(1)) : data
   }
 
   async function replay(id: string, { tag, watch }: { tag?: string; watch?: boolean }): Promise<void> {
@@ -227,21 +224,13 @@ async function readForm(fields: readonly string[]): Promise<FormData> {
   return form
 }
 
-/** A header as curl takes it: `Name: value`. */
-export function readHeader(text: string): [name: string, value: string] {
-  const [, name, value] = /^([^:\s]+):\s*(.*)$/.exec(text) ?? []
-  if (name === undefined || value === undefined) throw usageError(`A header is "Name: value", and "${text}" is none.`)
-  return [name, value]
-}
-
-const hasHeader = (headers: Record<string, string>, wanted: string) =>
-  Object.keys(headers).some((name) => name.toLowerCase() === wanted)
-
-function isJsonText(text: string): boolean {
+/** The media type of a body for which no header names one. */
+function typeOf(body: Buffer): string {
+  if (!isUtf8(body)) return 'application/octet-stream'
   try {
-    JSON.parse(text)
-    return true
+    JSON.parse(body.toString())
+    return 'application/json'
   } catch {
-    return false
+    return 'text/plain'
   }
 }

@@ -1,5 +1,5 @@
 import { readFile } from 'node:fs/promises'
-import { text as textOf } from 'node:stream/consumers'
+import { buffer } from 'node:stream/consumers'
 import type { Command } from 'commander'
 import { isJsonObject, parseExactly } from '../exact-json.ts'
 import { usageError, type Runtime } from '../runtime.ts'
@@ -33,8 +33,18 @@ export async function readParameters(
 
 /** A file as text; `-` is stdin. */
 export async function readText(runtime: Runtime, file: string): Promise<string> {
-  if (file === '-') return textOf(runtime.stdin)
-  return readFile(file, 'utf8').catch((error: Error) => {
+  return new TextDecoder().decode(await readBytes(runtime, file))
+}
+
+/** The bytes of a body as `-d` takes it: a text, `@FILE`, or `@-` for stdin; undefined where there is none. */
+export async function readBody(runtime: Runtime, data: string | undefined): Promise<Buffer<ArrayBuffer> | undefined> {
+  if (data === undefined) return undefined
+  return data.startsWith('@') ? readBytes(runtime, data.slice(1)) : Buffer.from(data)
+}
+
+async function readBytes(runtime: Runtime, file: string): Promise<Buffer<ArrayBuffer>> {
+  if (file === '-') return Buffer.from(await buffer(runtime.stdin))
+  return readFile(file).catch((error: Error) => {
     throw usageError(`${file} can't be read: ${error.message}`)
   })
 }

@@ -7,24 +7,24 @@ export type SignatureScheme = (typeof signatureSchemes)[number]
 export function signatureHeaders(
   scheme: SignatureScheme,
   secret: string,
-  body: string,
+  body: string | Uint8Array,
   options: { nowMs: number; header?: string },
 ): Record<string, string> {
   const seconds = Math.floor(options.nowMs / 1000)
-  const sign = (text: string) => createHmac('sha256', secret).update(text)
+  const sign = (before = '') => createHmac('sha256', secret).update(before).update(body)
   switch (scheme) {
     case 'github':
-      return { 'X-Hub-Signature-256': `sha256=${sign(body).digest('hex')}` }
+      return { 'X-Hub-Signature-256': `sha256=${sign().digest('hex')}` }
     case 'stripe':
-      return { 'Stripe-Signature': `t=${seconds},v1=${sign(`${seconds}.${body}`).digest('hex')}` }
+      return { 'Stripe-Signature': `t=${seconds},v1=${sign(`${seconds}.`).digest('hex')}` }
     case 'slack':
       return {
         'X-Slack-Request-Timestamp': `${seconds}`,
-        'X-Slack-Signature': `v0=${sign(`v0:${seconds}:${body}`).digest('hex')}`,
+        'X-Slack-Signature': `v0=${sign(`v0:${seconds}:`).digest('hex')}`,
       }
     case 'shopify':
-      return { 'X-Shopify-Hmac-Sha256': sign(body).digest('base64') }
+      return { 'X-Shopify-Hmac-Sha256': sign().digest('base64') }
     case 'hmac':
-      return { [options.header ?? 'X-Signature']: sign(body).digest('hex') }
+      return { [options.header ?? 'X-Signature']: sign().digest('hex') }
   }
 }
