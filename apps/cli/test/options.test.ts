@@ -14,6 +14,8 @@ describe('options', () => {
     ['1h30m', 5_400_000],
     ['2d', 172_800_000],
     ['1.5s', 1500],
+    ['1.1h', 3_960_000],
+    ['0.4ms', 0],
   ])('the duration %s is %i ms', (text, ms) => expect(duration(text)).toBe(ms))
 
   test.each(['5', '', 's', '1x', '1h 5m', '-1s'])('the duration "%s" is refused', (text) =>

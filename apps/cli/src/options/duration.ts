@@ -2,12 +2,12 @@ import { InvalidArgumentError } from 'commander'
 
 const units: Readonly<Record<string, number>> = { ms: 1, s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 }
 
-/** Milliseconds of a duration such as `500ms`, `30s`, `5m`, `1h30m`, `2d`. */
+/** Whole milliseconds of a duration such as `500ms`, `30s`, `5m`, `1h30m`, `2d`. */
 export function duration(text: string): number {
   const parts = [...text.matchAll(/(\d+(?:\.\d+)?)(ms|s|m|h|d)/g)]
   if (parts.length === 0 || parts.map(([part]) => part).join('') !== text)
     throw new InvalidArgumentError('A duration has a unit: 500ms, 30s, 5m, 1h30m, 2d.')
-  return parts.reduce((total, [, count, unit]) => total + Number(count) * units[unit!]!, 0)
+  return Math.round(parts.reduce((total, [, count, unit]) => total + Number(count) * units[unit!]!, 0))
 }
 
 /** A time as RFC 3339 in UTC: `2026-11-24T08:00:00Z` and the like, or so long ago (`1h`). */

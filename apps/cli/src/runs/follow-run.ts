@@ -56,6 +56,9 @@ export async function followRun(
   )
 }
 
+/** The longest time of a timer, in ms: 24 days. */
+const longestTimerMs = 2 ** 31 - 1
+
 /** Follows a run, at most so long; then an ExitError says that the wait ran out. The run goes on. */
 export async function followWithin(
   client: Client,
@@ -63,7 +66,7 @@ export async function followWithin(
   listener: RunListener,
   waitMs: number | undefined,
 ): Promise<string> {
-  const signal = waitMs === undefined ? undefined : AbortSignal.timeout(waitMs)
+  const signal = waitMs === undefined ? undefined : AbortSignal.timeout(Math.min(waitMs, longestTimerMs))
   try {
     return await followRun(client, executionId, listener, { signal })
   } catch (error) {
