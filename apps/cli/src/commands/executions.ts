@@ -1,11 +1,12 @@
-import type { Execution } from '@automation/client'
+import type { Client, Execution } from '@automation/client'
 import type { Command } from 'commander'
 import { duration, several, timeOrAgo, wholeNumber } from '../options/duration.ts'
 import { readParameters, withParameters, type ParameterOptions } from '../options/parameters.ts'
 import { examples } from '../output/examples.ts'
 import { oneLine } from '../output/plain-text.ts'
 import type { Column } from '../output/table.ts'
-import { exitCodes, ExitError, type Runtime } from '../runtime.ts'
+import { exitCodes, ExitError, usageError, type Runtime } from '../runtime.ts'
+import { withChanges } from '../runs/changes-of-runs.ts'
 import { followWithin } from '../runs/follow-run.ts'
 import { listenerFor, showEnd, showRun } from '../runs/show-run.ts'
 
@@ -94,6 +95,8 @@ export function register(program: Command, runtime: Runtime): void {
   )
 
   async function list(options: ListOptions): Promise<void> {
+    if (options.watch && options.search !== undefined)
+      throw usageError('-q searches in a list: give -q or -w, not both.')
     const client = await runtime.client()
     const processId = options.process === undefined ? undefined : (await client.processes.get(options.process)).id
     const query = {
@@ -104,19 +107,28 @@ export function register(program: Command, runtime: Runtime): void {
       q: options.search,
       trial: options.trial === false ? false : undefined,
     }
-    const { data } = await client.executions.list({ ...query, limit: options.limit }).page()
-    if (!options.watch) return out.data<Execution>(data, { table: columns, empty: 'There are no such runs.' })
+    const read = async () => (await client.executions.list({ ...query, limit: options.limit }).page()).data
+    if (options.watch) return watch(client, processId, read, options)
+    out.data<Execution>(await read(), { table: columns, empty: 'There are no such runs.' })
+  }
+
+  async function watch(
+    client: Client,
+    processId: string | undefined,
+    read: () => Promise<Execution[]>,
+    options: ListOptions,
+  ): Promise<void> {
     const show = (execution: Execution) =>
       out.line(
         { ...execution, type: 'change' },
         `${execution.createdAt}  ${execution.id}  ${execution.status.padEnd(8)}  ${oneLine(execution.processSlug)}`,
       )
-    for (const execution of data.toReversed()) show(execution)
-    const events = client.team.events({ types: ['execution'], processId })
-    for await (const { event, data: change } of events) {
-      if (event === 'gap') out.say('Some changes are missing here: the stream fell behind. List again to see all.')
-      else if (fits(change as unknown as Execution, options)) show(change as unknown as Execution)
-    }
+    await withChanges(client, processId, async (changes) => {
+      for (const execution of (await read()).toReversed()) show(execution)
+      for await (const { event, data: change } of changes)
+        if (event === 'gap') out.say('Some changes are missing here: the stream fell behind. List again to see all.')
+        else if (fits(change as unknown as Execution, options)) show(change as unknown as Execution)
+    })
   }
 
   async function show(id: string): Promise<void> {

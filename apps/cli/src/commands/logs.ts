@@ -1,9 +1,10 @@
-import type { Client, ExecutionLog } from '@automation/client'
+import type { Client, Execution, ExecutionLog } from '@automation/client'
 import type { Command } from 'commander'
 import { timeOrAgo, wholeNumber } from '../options/duration.ts'
 import { examples } from '../output/examples.ts'
 import { oneLine, severalLines } from '../output/plain-text.ts'
 import type { Runtime } from '../runtime.ts'
+import { withChanges, type TeamEvents } from '../runs/changes-of-runs.ts'
 import { finalStatuses, followRun } from '../runs/follow-run.ts'
 import { isWanted, levelOf, levelsFrom, regularExpression, type LogFilter } from '../runs/log-filter.ts'
 import { logLine } from '../runs/show-run.ts'
@@ -14,17 +15,6 @@ interface LogsOptions extends LogFilter {
   limit: number
 }
 
-type TeamEvents = ReturnType<Client['team']['events']>
-
-/** The list of runs that is shown, and where more are told of: the stream, with its first event asked for. */
-interface Following {
-  query: { processId?: string | undefined; from?: string | undefined; limit: number }
-  events?: TeamEvents | undefined
-  next?: ReturnType<TeamEvents['next']> | undefined
-  /** Ends all that is followed. */
-  signal: AbortSignal
-}
-
 interface Run {
   id: string
   processSlug: string
@@ -33,6 +23,8 @@ interface Run {
 
 // A team may have some dozens of live streams at once: a few are left to others.
 const mostFollowed = 8
+
+const goingOn: Execution['status'][] = ['CREATED', 'QUEUED', 'DEQUEUED', 'RUNNING']
 
 /** `pas logs`. */
 export function register(program: Command, runtime: Runtime): void {
@@ -63,61 +55,66 @@ export function register(program: Command, runtime: Runtime): void {
 
   async function logsOfRuns(client: Client, options: LogsOptions): Promise<void> {
     const processId = options.process === undefined ? undefined : (await client.processes.get(options.process)).id
-    const query = { processId, from: options.since, limit: options.limit }
-    // Opened before the list is read: a run that comes meanwhile is in one of the two.
-    const left = new AbortController()
-    const { signal } = left
-    const events = options.follow ? client.team.events({ types: ['execution'], processId }, { signal }) : undefined
-    const next = events?.next()
-    // Its failure is looked at when the list is read, which may fail first.
-    next?.catch(() => undefined)
-    try {
-      await showRuns(client, options, { query, events, next, signal })
-    } finally {
-      left.abort()
-    }
+    if (options.follow)
+      return withChanges(client, processId, (changes, signal) =>
+        follow(client, options, { processId, changes, signal }),
+      )
+    for (const run of (await runsOf(client, options, processId)).toReversed()) await logOf(client, run, options)
   }
 
-  async function showRuns(
+  async function follow(
     client: Client,
     options: LogsOptions,
-    { query, events, next, signal }: Following,
+    { processId, changes, signal }: { processId?: string; changes: TeamEvents; signal: AbortSignal },
   ): Promise<void> {
-    const { data } = await client.executions.list(query).page()
-    const ended = data.filter(({ status }) => finalStatuses.includes(status))
+    const runs = await runsOf(client, options, processId)
+    const ended = runs.filter(({ status }) => finalStatuses.includes(status))
     for (const run of ended.toReversed()) await logOf(client, run, options)
-    if (events === undefined || next === undefined) {
-      for (const run of data.toReversed()) if (!ended.includes(run)) await logOf(client, run, options)
-      return
-    }
     const followed = followAll(client, options, new Set(ended.map((run) => run.id)), signal)
-    for (const run of data) if (!ended.includes(run)) followed(run)
-    for (let event = await next; event.done !== true; event = await events.next())
-      if (event.value.event === 'gap')
+    for (const run of runs) if (!ended.includes(run)) followed(run)
+    for await (const { event, data } of changes)
+      if (event === 'gap')
         out.say('Some runs may be missing here: the stream fell behind. Ask again without -f to see all.')
-      else if (event.value.event === 'execution') followed(event.value.data as unknown as Run)
+      else if (event === 'execution') followed(data as unknown as Run)
   }
 
-  /** Follows each run that it is told of, some at a time; of those beyond, the log is read at their end. */
+  /** Follows each run that it is told of, some at a time; others wait, and of one that ends meanwhile the log is read. */
   function followAll(
     client: Client,
     options: LogsOptions,
     known: Set<string>,
     signal: AbortSignal,
   ): (run: Run) => void {
+    const waiting = new Map<string, Run>()
     let open = 0
+    let isTold = false
     const failed = (run: Run) => (error: Error) => {
       if (!signal.aborted) out.say(severalLines(`The log of ${run.id} is not to be had: ${error.message}`))
     }
-    return (run) => {
-      const hasEnded = finalStatuses.includes(run.status)
-      if (known.has(run.id) || (open >= mostFollowed && !hasEnded)) return
+    const begin = (run: Run) => {
       known.add(run.id)
-      if (hasEnded) return void logOf(client, run, options).catch(failed(run))
       open += 1
-      followRun(client, run.id, { onLog: (entry) => print(entry, options, run) }, { signal })
+      void followRun(client, run.id, { onLog: (entry) => print(entry, options, run) }, { signal })
         .catch(failed(run))
-        .finally(() => (open -= 1))
+        .finally(() => {
+          open -= 1
+          const [next] = waiting.values()
+          if (next === undefined || signal.aborted) return
+          waiting.delete(next.id)
+          begin(next)
+        })
+    }
+    const wait = (run: Run) => {
+      waiting.set(run.id, run)
+      if (!isTold) out.say(`More than ${mostFollowed} runs go on: the others follow when one of them ends.`)
+      isTold = true
+    }
+    return (run) => {
+      if (known.has(run.id)) return
+      if (!finalStatuses.includes(run.status)) return open < mostFollowed ? begin(run) : wait(run)
+      known.add(run.id)
+      waiting.delete(run.id)
+      logOf(client, run, options).catch(failed(run))
     }
   }
 
@@ -135,4 +132,13 @@ export function register(program: Command, runtime: Runtime): void {
     const more = run && { executionId: run.id, processSlug: run.processSlug }
     out.line({ type: 'log', ...more, ...entry }, `${time}  ${of}${logLine(runtime, entry, 'stdout')}`)
   }
+}
+
+/** The last runs, newest first: those made since then, and those that go on, however old they are. */
+async function runsOf(client: Client, { since, limit }: LogsOptions, processId: string | undefined): Promise<Run[]> {
+  const list = async (query: { from?: string; status?: Execution['status'][] }) =>
+    (await client.executions.list({ processId, limit, ...query }).page()).data
+  if (since === undefined) return list({})
+  const [made, going] = await Promise.all([list({ from: since }), list({ status: goingOn })])
+  return [...made, ...going.filter(({ id }) => made.every((run) => run.id !== id))]
 }
