@@ -131,6 +131,88 @@ test('pas logs -f says where lines may be missing, as its stream fell behind', a
   expect((await logs.ended).code).toBe(130)
 })
 
+test('the second Ctrl-C leaves pas dev while the end of its run is waited for', async () => {
+  await using standIn = await service({
+    ...started,
+    [events]: (_, response) => stream(response, ['log', entry('begun')]),
+    [kill]: (_, response) => response.writeHead(204).end(),
+  })
+  const folder = join(standIn.folder, 'processes/slow')
+  await mkdir(folder, { recursive: true })
+  await Promise.all([
+    writeFile(join(folder, 'main.js'), 'return 1\n'),
+    writeFile(join(standIn.folder, 'pas.yaml'), 'layout: 1\n'),
+  ])
+  const dev = standIn.start(['dev', 'slow'])
+  await expect.poll(() => dev.stderr).toContain('begun')
+  dev.child.kill('SIGINT')
+  await expect.poll(() => standIn.requests.at(-1)).toMatch(/^PUT .*kill$/)
+  dev.child.kill('SIGINT')
+  expect((await dev.ended).code).toBe(130)
+})
+
+describe('runs that go on', () => {
+  const page = (...data: object[]) => ({ data, total: data.length, page: 0, limit: 20 })
+  const running = (id: string) => ({ ...execution('RUNNING'), id })
+
+  test('are in pas logs --since, however long ago they were made', async () => {
+    await using standIn = await service({
+      'GET /executions': (request, response) =>
+        json(response, request.url!.includes('from=') ? page() : page(execution('RUNNING'))),
+      [log]: (_, response) => json(response, page(entry('still here'))),
+    })
+    const { code, stdout } = await standIn.start(['logs', '--since', '10m']).ended
+    expect([code, stdout]).toEqual([0, expect.stringContaining('still here')])
+    expect(standIn.requests.filter((line) => line.includes('status=RUNNING'))).toHaveLength(1)
+  })
+
+  test('follow one another in pas logs -f where they are too many for it, which it says once', async () => {
+    const ids = Array.from({ length: 10 }, (_, index) => executionId.replace(/.$/, index.toString(16)))
+    let end = () => {}
+    const streams = ids.map((id, index) => [
+      `GET /executions/${id}/events`,
+      (_: IncomingMessage, response: ServerResponse) => {
+        const opened = stream(response, ['log', entry(`of ${index}`)])
+        if (index === 0) end = () => opened.end('event: end\ndata: {"status":"FINISHED"}\n\n')
+      },
+    ])
+    await using standIn = await service({
+      'GET /events': (_, response) => stream(response, ['execution', running(ids[9]!)]),
+      'GET /executions': (_, response) => json(response, page(...ids.slice(0, 9).map(running))),
+      ...(Object.fromEntries(streams) as Answers),
+    })
+    const logs = standIn.start(['logs', '-f'])
+    await expect
+      .poll(() => [logs.stderr, logs.stdout])
+      .toEqual([expect.stringMatching(/^More than 8 runs go on.*\n$/), expect.stringMatching(/of 7\b/)])
+    expect(logs.stdout).not.toContain('of 8')
+    end()
+    await expect.poll(() => logs.stdout).toContain('of 8')
+    expect([logs.stdout.includes('of 9'), logs.stderr.split('\n')]).toEqual([false, [expect.any(String), '']])
+  })
+
+  test('tell of a change that comes while pas executions list --watch reads the list', async () => {
+    let change = () => {}
+    await using standIn = await service({
+      'GET /events': (_, response) => {
+        stream(response)
+        change = () => void response.write(`event: execution\ndata: ${JSON.stringify(execution('FINISHED'))}\n\n`)
+      },
+      'GET /executions': (_, response) => {
+        const answer = () => {
+          if (!standIn.requests.some((line) => line.includes('/events'))) return setTimeout(answer, 5)
+          change()
+          return json(response, page(execution('RUNNING')))
+        }
+        answer()
+      },
+    })
+    const list = standIn.start(['executions', 'list', '--watch'])
+    await expect.poll(() => list.stdout).toMatch(/RUNNING.*\n.*FINISHED/)
+    expect((await standIn.start(['executions', 'list', '-w', '-q', 'words']).ended).code).toBe(2)
+  })
+})
+
 test('a body is sent and signed as the bytes that it is, and options of one name are all sent', async () => {
   const body = Buffer.from([0xff, 0x00, 0xfe, 0x0a])
   const got: unknown[] = []

@@ -4,7 +4,7 @@ import { basename, join, relative, sep } from 'node:path'
 import { withParameters, readParameters, type ParameterOptions } from '../options/parameters.ts'
 import { examples } from '../output/examples.ts'
 import { DevLoop } from '../project/dev-loop.ts'
-import { usageError, type Runtime } from '../runtime.ts'
+import { ExitError, exitCodes, usageError, type Runtime } from '../runtime.ts'
 
 /** What is written at once, as by a checkout of git, is one change: it is over when nothing more was written for so long. */
 const quietMs = 100
@@ -17,7 +17,7 @@ export function register(program: Command, runtime: Runtime): void {
     .description(
       `Run a process each time that a file of it is saved, with its log. A run that still goes on is killed first.
 
-What runs is a draft: the process on the server, its webhook and its schedules stay as they are. Modules, packages and variables are those of the server. Parameters come from -f and -p, else from params/default.json beside the source. Ctrl-C ends it.`,
+What runs is a draft: the process on the server, its webhook and its schedules stay as they are. Modules, packages and variables are those of the server. Parameters come from -f and -p, else from params/default.json beside the source. Ctrl-C kills the run and ends it, the second one at once.`,
     )
     .action(dev)
   withParameters(command)
@@ -32,9 +32,11 @@ What runs is a draft: the process on the server, its webhook and its schedules s
       throw usageError(
         `There is no folder processes/${name}. "pas pull" writes those of processes that the server has.`,
       )
-    const loop = new DevLoop(runtime, await runtime.client(), {
+    const [client, { context }] = await Promise.all([runtime.client(), runtime.target()])
+    const loop = new DevLoop(runtime, client, {
       slug: name,
       folder,
+      context,
       readParameters: () => readParameters(runtime, options),
     })
     const { watch } = await import('chokidar')
@@ -47,7 +49,12 @@ What runs is a draft: the process on the server, its webhook and its schedules s
       clearTimeout(timer)
       timer = setTimeout(() => loop.changed(), quietMs)
     })
-    const stopHandling = runtime.onInterrupt(() => loop.end())
+    let isLeft = false
+    const stopHandling = runtime.onInterrupt(() => {
+      if (isLeft) process.exit(exitCodes.interrupted)
+      isLeft = true
+      loop.end()
+    })
     try {
       await loop.run()
     } finally {
@@ -55,6 +62,7 @@ What runs is a draft: the process on the server, its webhook and its schedules s
       clearTimeout(timer)
       await watcher.close()
     }
+    throw new ExitError(exitCodes.interrupted)
   }
 }
 

@@ -1,6 +1,7 @@
 import type { Client } from '@automation/client'
 import { join } from 'node:path'
 import { readFailure } from '../failure.ts'
+import { parseObject } from '../options/parameters.ts'
 import { followRun } from '../runs/follow-run.ts'
 import { listenerFor, showEnd } from '../runs/show-run.ts'
 import { readDraft, startDraft, type Draft } from '../runs/start-run.ts'
@@ -11,6 +12,8 @@ import { readSettings } from './process-folder.ts'
 interface DevOptions {
   slug: string
   folder: string
+  /** That settings are read for. */
+  context?: string | undefined
   /** Those of the command line; undefined where it has none. */
   readParameters(): Promise<Record<string, unknown> | undefined>
 }
@@ -78,19 +81,20 @@ export class DevLoop {
   }
 
   async #draft(): Promise<Draft> {
-    const { slug, folder } = this.#options
+    const { slug, folder, context } = this.#options
     const texts = await Promise.all(sources.map((name) => readText(join(folder, name))))
     const name = sources.find((_, index) => texts[index] !== undefined)
     if (name === undefined) throw new Error(`${folder} has none of ${sources.join(', ')}`)
-    const { settings } = readSettings(await readText(join(folder, 'process.yaml')), slug)
+    const { settings } = readSettings(await readText(join(folder, 'process.yaml')), slug, context)
     const hasPackages = Object.keys(settings.packages).length > 0
     const draft = await readDraft(join(folder, name))
     return { ...draft, ...(hasPackages && { manifest: { dependencies: settings.packages } }) }
   }
 
   async #usualParameters(): Promise<Record<string, unknown> | undefined> {
-    const text = await readText(join(this.#options.folder, 'params/default.json'))
-    return text === undefined ? undefined : (JSON.parse(text) as Record<string, unknown>)
+    const path = join(this.#options.folder, 'params/default.json')
+    const text = await readText(path)
+    return text === undefined ? undefined : parseObject(text, path)
   }
 
   #stopRun(): void {

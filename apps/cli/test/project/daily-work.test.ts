@@ -301,11 +301,13 @@ test('dev runs what is saved as a draft, tells faults, and leaves the server as 
   await workspace.write(path(slug), 'return "two"\n')
   await expect.poll(() => printed.out).toBe('one\ntwo\n')
   expect(await runningOf(slug)).toBe(0)
+  await workspace.write(path(slug, 'params/default.json'), '{')
+  await expect.poll(() => printed.words).toMatch(/params\/default\.json is no JSON/)
   await workspace.remove(path(slug))
   await expect.poll(() => printed.words).toContain('has none of main.js')
   child.kill('SIGINT')
   const [code] = (await once(child, 'exit')) as [number | null]
-  expect(code).toBe(0)
+  expect(code).toBe(130)
   expect(await system.client.processes.get(slug)).toMatchObject({ sourceCode: 'return "pushed"\n', revision: 1 })
 
   async function runningOf(name: string): Promise<number> {
