@@ -159,7 +159,7 @@ describe('runs that go on', () => {
     await using standIn = await service({
       'GET /executions': (request, response) =>
         json(response, request.url!.includes('from=') ? page() : page(execution('RUNNING'))),
-      [log]: (_, response) => json(response, page(entry('still here'))),
+      [log]: (_, response) => json(response, page({ ...entry('still here'), timestamp: new Date().toISOString() })),
     })
     const { code, stdout } = await standIn.start(['logs', '--since', '10m']).ended
     expect([code, stdout]).toEqual([0, expect.stringContaining('still here')])
@@ -232,6 +232,21 @@ test('a body is sent and signed as the bytes that it is, and options of one name
     { url: `${base}/echo?a=1&a=2`, one: '1, 2', type: 'application/json', body },
     { url: '/api/demo/webhooks/hook', type: 'application/octet-stream', signature, body },
   ])
+})
+
+test.each<[string[], string, string]>([
+  [['schedules', 'delete'], 'DELETE /schedules/', 'deleted'],
+  [['storage', 'rm'], 'DELETE /storage/objects/', 'deleted'],
+  [['executions', 'kill'], 'PUT /executions/', 'killed'],
+])('%j of several does what it can, and tells what that was', async (command, call, member) => {
+  const done = (_: IncomingMessage, response: ServerResponse) => response.writeHead(204).end()
+  const path = (id: string) => `${call}${id}${member === 'killed' ? '/kill' : ''}`
+  await using standIn = await service({ [path('a')]: done, [path('c')]: done })
+  const words = await standIn.start([...command, 'a', 'b', 'c', '--yes']).ended
+  expect(words).toMatchObject({ code: 1, stderr: expect.stringMatching(/: a, c\.?\nerror: b: No /) as string })
+  const { code, stdout } = await standIn.start([...command, 'a', 'b', 'c', '--yes', '--json']).ended
+  const rows = JSON.parse(stdout) as Record<string, unknown>[]
+  expect([code, rows.map((row) => row[member])]).toEqual([1, [true, false, true]])
 })
 
 describe('pas context', () => {

@@ -1,11 +1,12 @@
 import type { Client, Execution } from '@automation/client'
 import type { Command } from 'commander'
+import { doEach } from '../do-each.ts'
 import { duration, several, timeOrAgo, wholeNumber } from '../options/duration.ts'
 import { readParameters, withParameters, type ParameterOptions } from '../options/parameters.ts'
 import { examples } from '../output/examples.ts'
 import { oneLine } from '../output/plain-text.ts'
 import type { Column } from '../output/table.ts'
-import { exitCodes, ExitError, usageError, type Runtime } from '../runtime.ts'
+import { usageError, type Runtime } from '../runtime.ts'
 import { withChanges } from '../runs/changes-of-runs.ts'
 import { followWithin } from '../runs/follow-run.ts'
 import { listenerFor, showEnd, showRun } from '../runs/show-run.ts'
@@ -144,19 +145,12 @@ export function register(program: Command, runtime: Runtime): void {
 
   async function kill(ids: string[]): Promise<void> {
     const client = await runtime.client()
-    const ended = await Promise.allSettled(ids.map((id) => client.executions.kill(id)))
-    const faults = ended.flatMap((one, index) =>
-      one.status === 'rejected' ? [{ path: ids[index]!, message: (one.reason as Error).message }] : [],
-    )
-    if (ids.length === 1 && ended[0]?.status === 'rejected') throw ended[0].reason
-    out.data(
-      ids.map((id, index) => ({ id, killed: isKilled(ended[index]) })),
-      { text: '' },
-    )
-    if (faults.length > 0)
-      throw new ExitError(exitCodes.refused, faults.map(({ path, message }) => `${path}: ${message}`).join('\n'), {
-        errors: faults,
-      })
+    await doEach(runtime, ids, {
+      nameOf: (id) => id,
+      work: (id) => client.executions.kill(id),
+      rowOf: (id, killed) => ({ id, killed }),
+      wordsOf: (killed) => `Killed: ${killed.join(', ')}.`,
+    })
   }
 
   async function rerun(id: string, options: ParameterOptions & { tag?: string; watch?: boolean }): Promise<void> {
@@ -166,11 +160,6 @@ export function register(program: Command, runtime: Runtime): void {
     if (options.watch) await showRun(runtime, client, executionId)
     else out.data({ executionId }, { text: executionId })
   }
-}
-
-/** False where the kill failed, and where the run had ended. */
-function isKilled(kill: PromiseSettledResult<boolean> | undefined): boolean {
-  return kill?.status === 'fulfilled' && kill.value
 }
 
 function fits(execution: Execution, { status, origin, trial }: ListOptions): boolean {

@@ -1,5 +1,6 @@
 import type { ListedProcess } from '@automation/client'
 import type { Command } from 'commander'
+import { doEach } from '../do-each.ts'
 import { several } from '../options/duration.ts'
 import { examples } from '../output/examples.ts'
 import type { Column } from '../output/table.ts'
@@ -66,10 +67,11 @@ export function register(program: Command, runtime: Runtime): void {
     const found = await Promise.all(names.map((name) => client.processes.get(name)))
     const slugs = found.map(({ slug }) => slug).join(', ')
     await requireYes(runtime, `Delete ${slugs} with all versions, schedules and executions?`, 'Nothing was deleted.')
-    for (const { id } of found) await client.processes.delete(id)
-    out.done(
-      found.map(({ id, slug }) => ({ id, slug, deleted: true })),
-      `Deleted: ${slugs}.`,
-    )
+    await doEach(runtime, found, {
+      nameOf: ({ slug }) => slug,
+      work: ({ id }) => client.processes.delete(id),
+      rowOf: ({ id, slug }, deleted) => ({ id, slug, deleted }),
+      wordsOf: (deleted) => `Deleted: ${deleted.join(', ')}.`,
+    })
   }
 }

@@ -1,4 +1,5 @@
 import type { Command } from 'commander'
+import { doEach } from '../do-each.ts'
 import { wholeNumber } from '../options/duration.ts'
 import { examples } from '../output/examples.ts'
 import { recordText } from '../output/record.ts'
@@ -116,11 +117,12 @@ export function register(program: Command, runtime: Runtime): void {
   async function remove(ids: string[]): Promise<void> {
     await requireYes(runtime, `Delete ${ids.join(', ')}?`, 'Nothing was deleted.')
     const client = await runtime.client()
-    for (const one of ids) await client.schedules.delete(one)
-    out.done(
-      ids.map((one) => ({ id: one, deleted: true })),
-      `Deleted: ${ids.join(', ')}.`,
-    )
+    await doEach(runtime, ids, {
+      nameOf: (one) => one,
+      work: (one) => client.schedules.delete(one),
+      rowOf: (one, deleted) => ({ id: one, deleted }),
+      wordsOf: (deleted) => `Deleted: ${deleted.join(', ')}.`,
+    })
   }
 
   async function next(of: string | undefined, options: { cron?: string; zone?: string; count: number }): Promise<void> {
@@ -145,12 +147,12 @@ export function register(program: Command, runtime: Runtime): void {
 
   async function change(to: 'pause' | 'resume', ids: string[]): Promise<void> {
     const client = await runtime.client()
-    for (const one of ids) await client.schedules[to](one)
-    const word = `${to}d`
-    out.done(
-      ids.map((one) => ({ id: one, paused: to === 'pause' })),
-      `${ids.length === 1 ? 'The schedule is' : `${ids.length} schedules are`} ${word}.`,
-    )
+    await doEach(runtime, ids, {
+      nameOf: (one) => one,
+      work: (one) => client.schedules[to](one),
+      rowOf: (one, isDone) => (isDone ? { id: one, paused: to === 'pause' } : { id: one }),
+      wordsOf: (changed) => `${changed.length === 1 ? 'The schedule is' : `${changed.length} schedules are`} ${to}d.`,
+    })
   }
 
   async function run(of: string, { watch }: { watch?: boolean }): Promise<void> {

@@ -4,6 +4,7 @@ import { basename, join, relative } from 'node:path'
 import { pipeline } from 'node:stream/promises'
 import type { Client } from '@automation/client'
 import type { Command } from 'commander'
+import { doEach } from '../do-each.ts'
 import { duration } from '../options/duration.ts'
 import { examples } from '../output/examples.ts'
 import { placeHere, saveFile, streamOf } from '../output/local-file.ts'
@@ -116,11 +117,12 @@ export function register(program: Command, runtime: Runtime): void {
     const all = names.map((name) => ofTeam(name) ?? name)
     await requireYes(runtime, `Delete ${all.join(', ')} for good?`, 'Nothing was deleted.')
     const client = await runtime.client()
-    for (const name of all) await client.storage.delete(name)
-    out.done(
-      all.map((name) => ({ name, deleted: true })),
-      `Deleted: ${all.join(', ')}`,
-    )
+    await doEach(runtime, all, {
+      nameOf: (name) => name,
+      work: (name) => client.storage.delete(name),
+      rowOf: (name, deleted) => ({ name, deleted }),
+      wordsOf: (deleted) => `Deleted: ${deleted.join(', ')}`,
+    })
   }
 
   async function sign(name: string, { expires }: { expires: number }): Promise<void> {

@@ -1,5 +1,6 @@
 import type { ServiceAccount } from '@automation/client'
 import type { Command } from 'commander'
+import { doEach } from '../do-each.ts'
 import { duration, several } from '../options/duration.ts'
 import { examples } from '../output/examples.ts'
 import { ExitError, exitCodes, requireYes, usageError, type Runtime } from '../runtime.ts'
@@ -79,13 +80,14 @@ export function register(program: Command, runtime: Runtime): void {
     const client = await runtime.client()
     const all = await client.auth.serviceAccounts().toArray()
     const found = names.map((name) => accountOf(all, name))
-    const asked = found.map((one) => `${one.name} (${one.clientId})`).join(', ')
-    await requireYes(runtime, `Revoke ${asked}?`, 'Nothing was revoked.')
-    for (const { id } of found) await client.auth.deleteServiceAccount(id)
-    out.done(
-      found.map(({ id, clientId }) => ({ id, clientId, revoked: true })),
-      `Revoked: ${asked}. Access tokens that it has live to their own end.`,
-    )
+    const nameOf = (one: ServiceAccount) => `${one.name} (${one.clientId})`
+    await requireYes(runtime, `Revoke ${found.map(nameOf).join(', ')}?`, 'Nothing was revoked.')
+    await doEach(runtime, found, {
+      nameOf,
+      work: ({ id }) => client.auth.deleteServiceAccount(id),
+      rowOf: ({ id, clientId }, revoked) => ({ id, clientId, revoked }),
+      wordsOf: (revoked) => `Revoked: ${revoked.join(', ')}. Access tokens that it has live to their own end.`,
+    })
   }
 }
 

@@ -2,6 +2,7 @@ import { text as textOf } from 'node:stream/consumers'
 import { parseEnv } from 'node:util'
 import type { Client, ListedTeamVariable as Variable } from '@automation/client'
 import type { Command } from 'commander'
+import { doEach } from '../do-each.ts'
 import { readText } from '../options/parameters.ts'
 import { examples } from '../output/examples.ts'
 import { ExitError, exitCodes, requireYes, usageError, type Runtime } from '../runtime.ts'
@@ -123,11 +124,13 @@ export function register(program: Command, runtime: Runtime): void {
     const missing = keys.filter((key) => !all.some((one) => one.key === key))
     if (missing.length > 0) throw absent(missing)
     await requireYes(runtime, `Delete ${keys.join(', ')} for good?`, 'Nothing was deleted.')
-    for (const { id, key } of all) if (keys.includes(key)) await client.variables.delete(id)
-    out.done(
-      keys.map((key) => ({ key, deleted: true })),
-      `${keys.join(', ')} ${keys.length === 1 ? 'is' : 'are'} deleted.`,
-    )
+    const wanted = all.filter(({ key }) => keys.includes(key))
+    await doEach(runtime, wanted, {
+      nameOf: ({ key }) => key,
+      work: ({ id }) => client.variables.delete(id),
+      rowOf: ({ key }, deleted) => ({ key, deleted }),
+      wordsOf: (deleted) => `${deleted.join(', ')} ${deleted.length === 1 ? 'is' : 'are'} deleted.`,
+    })
   }
 
   async function importFile(file: string, { plain }: { plain?: boolean }): Promise<void> {
