@@ -124,8 +124,8 @@ export function register(program: Command, runtime: Runtime): void {
     if (options.data !== undefined && options.form !== undefined) throw usageError('Give -d or -F, not both.')
     const { form, data } = options
     const body = form === undefined ? await readBody(runtime, data) : await readForm(form)
-    const type = Buffer.isBuffer(body) ? { 'content-type': typeOf(body) } : {}
-    const headers: Record<string, string> = { ...type, ...readHeaders(options.header) }
+    const type: Record<string, string> = Buffer.isBuffer(body) ? { 'content-type': typeOf(body) } : {}
+    const headers = { ...type, ...readHeaders(options.header) }
     const secret = options.signWith === undefined ? undefined : runtime.env[options.signWith]
     if (options.signWith !== undefined && secret === undefined) return sendSigned(slug, options, headers, body)
     const signature = secret === undefined ? {} : signed(options, secret, body)
