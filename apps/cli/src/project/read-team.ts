@@ -114,10 +114,8 @@ async function scheduleItems(
   { processes, schedules }: { processes: ListedProcess[]; schedules: Schedule[] },
   known: Items,
 ): Promise<ServerItem[]> {
-  const whole = await inParallel(
-    8,
-    schedules.filter((each) => !isOver(each)),
-    async (record) => (record.parameters === undefined ? client.schedules.get(record.id) : record),
+  const whole = await inParallel(8, schedules, async (record) =>
+    record.parameters === undefined ? client.schedules.get(record.id) : record,
   )
   const ofProcess = Map.groupBy(whole, ({ processId }) => processId)
   const knownOf = Map.groupBy(
@@ -125,14 +123,22 @@ async function scheduleItems(
     ({ process }) => process,
   )
   return processes.flatMap(({ id, slug, origin }) => {
-    const records = (ofProcess.get(id) ?? []).toSorted((a, b) => (a.createdAt < b.createdAt ? -1 : 1))
-    const states = records.map(scheduleState)
     const named: Record<string, ScheduleState> = Object.fromEntries(
       (knownOf.get(slug) ?? []).map(({ name, state }) => [name, state]),
     )
+    const records = withoutOver(ofProcess.get(id) ?? [], Object.values(named)).toSorted((a, b) =>
+      a.createdAt < b.createdAt ? -1 : 1,
+    )
+    const states = records.map(scheduleState)
     return nameSchedules(states, named).map((name, index) => ({
       ...scheduleItem(slug, name, records[index]!, states[index]!),
       ...(origin && { processOrigin: origin }),
     }))
   })
+}
+
+/** Schedules whose one time is over count as long as the files have one for that time. */
+function withoutOver(records: readonly Schedule[], known: readonly ScheduleState[]): Schedule[] {
+  const times = new Set(known.map(({ dateTime }) => dateTime))
+  return records.filter((each) => !isOver(each) || times.has(scheduleState(each).dateTime))
 }

@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net'
 import { pipeline } from 'node:stream'
 import { beforeAll, expect, test } from 'vitest'
 import { ownTeam, type OwnTeam } from './own-team.ts'
-import { sourceOf as path, unique, Workspace } from './workspace.ts'
+import { pushed, sourceOf as path, unique, Workspace } from './workspace.ts'
 
 let system: OwnTeam
 beforeAll(async () => {
@@ -55,4 +55,20 @@ test('a schedule is made paused, changed with its pause, and resumed, by one wri
   expect(await push('{ cron: "0 4 1 1 *", paused: true }')).toMatchObject({ record: changed, writes })
   const executions = await system.client.executions.list({ processId: made.record.processId }).toArray()
   expect(executions).toEqual([])
+})
+
+test('a schedule whose one time is over is no change where a file has it', async () => {
+  const slug = unique('once')
+  await using workspace = await pushed(system, slug)
+  const dateTime = new Date(Date.now() + 3000).toISOString()
+  const { id } = await system.client.schedules.create(slug, { dateTime, input: { comment: 'once' } })
+  const next = async () => (await system.client.schedules.get(id)).nextExecutionAt
+  await expect.poll(next, { timeout: 30_000 }).toBeUndefined()
+  await workspace.write(path(slug, 'process.yaml'), `tags: [one]\nschedules: { once: { dateTime: "${dateTime}" } }\n`)
+  await workspace.commit()
+  await using clone = await Workspace.make(system, workspace)
+  expect(await clone.pas('plan', `processes/${slug}`, '--check')).toMatchObject({ code: 0 })
+  await clone.write(path(slug, 'process.yaml'), 'tags: [one]\n')
+  await clone.commit()
+  expect(await clone.pas('plan', `processes/${slug}`, '--check', '--prune')).toMatchObject({ code: 0 })
 })
