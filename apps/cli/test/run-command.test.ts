@@ -85,6 +85,23 @@ describe('pas run', () => {
     expect(error).toMatchObject({ code: 'internal', message: expect.stringContaining(executionId) as string })
   })
 
+  test('sends and prints numbers as they are written', async () => {
+    const written = '{"id":12345678901234567890,"n":1.0}'
+    let sent = ''
+    await using standIn = await service({
+      'POST /processes/slow/execute': async (request, response) => {
+        sent = (await buffer(request)).toString()
+        json(response, { executionId }, 202)
+      },
+      [events]: (_, response) => stream(response, ['end', { status: 'FINISHED' }]).end(),
+      [record]: (_, response) => json(response, { ...execution('FINISHED'), returnValue: written }),
+    })
+    const run = standIn.start(['run', 'slow', '-f', '-', '-p', 'n:=1.0', '--json'])
+    run.child.stdin.end('{"id": 12345678901234567890}')
+    const { code, stdout } = await run.ended
+    expect([code, sent, stdout]).toEqual([0, expect.stringContaining(written), expect.stringContaining(written)])
+  })
+
   test.each([[[]], [['--detach']]])(
     'Ctrl-C while its start is under way kills it once it has started, and the second one leaves: %j',
     async (options) => {
