@@ -685,10 +685,10 @@ export interface components {
             runs: number;
             /** @description Of those that have ended, together */
             runSeconds: number;
-            /** @description Time on processors of all processes of the runs, user and system; absent where runners have measured none */
-            cpuSeconds?: number;
-            /** @description For each run, the most MiB that it has held by the seconds that it ran; absent where runners have measured none */
-            memoryMbSeconds?: number;
+            /** @description Time on processors of all processes of the runs, user and system; 0 where runners have measured none */
+            cpuSeconds: number;
+            /** @description For each run, the most MiB that it has held by the seconds that it ran; 0 where runners have measured none */
+            memoryMbSeconds: number;
             /** Format: int64 */
             logBytes: number;
             /**

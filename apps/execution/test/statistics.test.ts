@@ -276,6 +276,7 @@ test('usage is exact for runs, by process and by day', async () => {
   const used = async (by: Grouping) =>
     (await system.replicas[0]!.network.client(StatisticsService).getUsage({ by }, userContext('demo'))).items
   expect((await used(Grouping.PROCESS)).map(({ runs }) => runs)).toEqual([2n, 2n])
+  expect(await used(Grouping.UNSPECIFIED)).toEqual(await used(Grouping.PROCESS))
   const [today, ...others] = await used(Grouping.DAY)
   expect(others).toEqual([])
   expect(today).toMatchObject({ key: new Date().toISOString().slice(0, 10), runs: 4n })

@@ -79,7 +79,7 @@ export class Statistics {
   async usage(team: string, request: GetUsageRequest): Promise<MessageInitShape<typeof UsageSchema>> {
     const { fromMs, toMs } = spanOf(request, hourMs, 30 * dayMs)
     await this.#counter.catchUp()
-    const by = request.by || Grouping.DAY
+    const by = request.by || Grouping.PROCESS
     const filter = { team, spans: await this.#spansOf({ bucket: Bucket.DAY, isOfAll: false, fromMs, toMs }) }
     const rows = await readUsage(this.#connections.forTeam(team), filter, by, mostPoints)
     const items = (rows ?? refuse()).map(({ key, runs, runMs, logBytes, cpuMs, memoryMbMs }) => ({

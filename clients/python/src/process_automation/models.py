@@ -353,10 +353,10 @@ class UsageItem(Record, kw_only=True):
     """That have started"""
     run_seconds: float
     """Of those that have ended, together"""
-    cpu_seconds: float | None = None
-    """Time on processors of all processes of the runs, user and system; absent where runners have measured none"""
-    memory_mb_seconds: float | None = None
-    """For each run, the most MiB that it has held by the seconds that it ran; absent where runners have measured none"""
+    cpu_seconds: float
+    """Time on processors of all processes of the runs, user and system; 0 where runners have measured none"""
+    memory_mb_seconds: float
+    """For each run, the most MiB that it has held by the seconds that it ran; 0 where runners have measured none"""
     log_bytes: int
     stored_bytes: int | None = None
     """What storage holds now; at the present day"""

@@ -34,7 +34,7 @@ export function UsageCharts({ items: known, from, to }: Props) {
       runs: [{ name: 'Runs', color: '--run', values: items.map(({ runs }) => runs) }],
       spent: [
         { name: 'Run time', color: '--run', values: items.map(({ runSeconds }) => runSeconds) },
-        { name: 'CPU time', color: '--warn', values: items.map(({ cpuSeconds }) => cpuSeconds ?? null) },
+        { name: 'CPU time', color: '--warn', values: items.map(({ cpuSeconds }) => cpuSeconds) },
       ],
       logs: [{ name: 'Logs', color: '--good', values: items.map(({ logBytes }) => logBytes) }],
     }),
@@ -66,6 +66,6 @@ function everyDay(known: readonly UsageItem[], from: string, to: string) {
   const count = Math.max(1, Math.ceil((Date.parse(to) - first) / DAY_MS))
   return Array.from({ length: count }, (_, index) => {
     const at = first + index * DAY_MS
-    return { runs: 0, runSeconds: 0, logBytes: 0, ...byDay.get(day(at)), at }
+    return { runs: 0, runSeconds: 0, cpuSeconds: 0, logBytes: 0, ...byDay.get(day(at)), at }
   })
 }

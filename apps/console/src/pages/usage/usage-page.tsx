@@ -96,7 +96,7 @@ const sorted = (items: UsageItem[], by: 'process' | 'day') =>
     ? items.toSorted((a, b) => a.key.localeCompare(b.key))
     : items.toSorted((a, b) => b.runSeconds - a.runSeconds)
 
-const seconds = (value: number | undefined) => (value === undefined ? '–' : duration(value * 1000))
+const seconds = (value: number) => duration(value * 1000)
 
 function columnsOf(by: 'process' | 'day', nameOf: (key: string) => React.ReactNode): Column<UsageItem>[] {
   return [
@@ -107,8 +107,7 @@ function columnsOf(by: 'process' | 'day', nameOf: (key: string) => React.ReactNo
     {
       name: 'Memory',
       align: 'end',
-      cell: ({ memoryMbSeconds: used }) =>
-        used === undefined ? '–' : `${Math.round(used / 3600).toLocaleString('en')} MiB h`,
+      cell: ({ memoryMbSeconds: used }) => `${Math.round(used / 3600).toLocaleString('en')} MiB h`,
     },
     { name: 'Logs', align: 'end', cell: ({ logBytes }) => size(logBytes) },
     { name: 'Stored', align: 'end', cell: ({ storedBytes }) => (storedBytes === undefined ? '–' : size(storedBytes)) },

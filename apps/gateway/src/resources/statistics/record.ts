@@ -83,10 +83,7 @@ function presentSeries({ key, points }: Series, byOrigin: boolean): z.input<type
 }
 
 const measured = (what: string) =>
-  z
-    .number()
-    .optional()
-    .openapi({ minimum: 0, description: `${what}; absent where runners have measured none` })
+  z.number().openapi({ minimum: 0, description: `${what}; 0 where runners have measured none` })
 
 const usageItem = z
   .object({
@@ -127,8 +124,8 @@ export function presentUsage({ from, to, items }: Usage, today: string, stored: 
       key,
       runs: Number(runs),
       runSeconds: Number(runMs) / 1000,
-      cpuSeconds: cpuMs === 0n ? undefined : Number(cpuMs) / 1000,
-      memoryMbSeconds: memoryMbMs === 0n ? undefined : Number(memoryMbMs) / 1000,
+      cpuSeconds: Number(cpuMs) / 1000,
+      memoryMbSeconds: Number(memoryMbMs) / 1000,
       logBytes: Number(logBytes),
       storedBytes: key === today && stored !== undefined ? Number(stored) : undefined,
     })),

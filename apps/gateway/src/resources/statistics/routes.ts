@@ -78,13 +78,13 @@ export function statisticsRoutes(api: RestApi, neighbours: Neighbours): void {
       query: z.object({
         from: time(),
         to: time(),
-        by: word(['process', 'day']).openapi({ default: 'day' }),
+        by: word(['process', 'day']).openapi({ default: 'process' }),
       }),
       success: { status: 200, description: 'By key', schema: usageRecord },
       refusals: { 400: ['invalid_input', 'too_many_points'] },
     },
     async ({ query, context }) => {
-      const { from, to, by = 'day' } = query
+      const { from, to, by = 'process' } = query
       const today = new Date().toISOString().slice(0, 10)
       const used = await knownByNew(statistics.getUsage({ from, to, by: groupings[by] }, context))
       const shows = by === 'day' && used.items.some(({ key }) => key === today)

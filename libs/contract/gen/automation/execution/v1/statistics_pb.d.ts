@@ -182,7 +182,7 @@ export declare type GetUsageRequest = Message<"automation.execution.v1.GetUsageR
   to?: Timestamp | undefined;
 
   /**
-   * GROUPING_PROCESS or GROUPING_DAY.
+   * GROUPING_PROCESS or GROUPING_DAY; absent: by process.
    *
    * @generated from field: automation.execution.v1.Grouping by = 3;
    */
