@@ -63,6 +63,12 @@ describe('modules', () => {
     const source = `return [require('${name}'), svc.import('${name}', 'v1'), svc.import('${name}', 'live')]`
     const process = await makeProcess({ sourceCode: source })
     expect(await valueOf(process)).toEqual([2, 1, 1])
+    const { execution } = await runProcess(process)
+    const { body } = await client.get<{ modules: object[] }>(`/executions/${execution.id}/source`)
+    expect(body.modules).toHaveLength(2)
+    expect(body.modules).toContainEqual({ name, sourceCode: 'module.exports = 2' })
+    const versionId = version.body.id
+    expect(body.modules).toContainEqual({ name, versionId, tag: 'v1', sourceCode: 'module.exports = 1' })
     await client.patch(`/modules/${id}`, { sourceCode: 'module.exports = 3' })
     expect(await valueOf(process)).toEqual([3, 1, 1])
   })

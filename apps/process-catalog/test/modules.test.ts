@@ -83,13 +83,16 @@ describe('what a run gets of them', () => {
     const source = `svc.import('lib'); svc.import('lib', 'v1'); svc.import('lib', "live"); svc.import('lib', '${v1.id}'); svc.import('lib', 'none')`
     const { id } = await catalog.process(caller, { sourceCode: source })
     const spec = await catalog.spec(caller, id)
-    const seen = spec.imports.map(({ tag, module: at }) => [tag, spec.modules[at]!.sourceCode, spec.modules[at]!.tag])
-    expect(new Map(seen.map(([tag, ...rest]) => [tag, rest]))).toEqual(
+    const seen = spec.imports.map(({ tag, module: at }) => {
+      const { sourceCode, tag: ofVersion, versionId } = spec.modules[at]!
+      return [tag, [sourceCode, ofVersion, versionId]] as const
+    })
+    expect(new Map(seen)).toEqual(
       new Map([
-        ['', ['two', undefined]],
-        ['v1', ['one', 'v1']],
-        ['live', ['one', 'v1']],
-        [v1.id, ['one', 'v1']],
+        ['', ['two', undefined, undefined]],
+        ['v1', ['one', 'v1', v1.id]],
+        ['live', ['one', 'v1', v1.id]],
+        [v1.id, ['one', 'v1', v1.id]],
       ]),
     )
   })

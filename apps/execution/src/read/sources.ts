@@ -30,7 +30,7 @@ export async function sourceOf(
     sourceCode: spec.sourceCode,
     versionId: row.trial ? undefined : (row.versionId ?? undefined),
     digest: createHash('sha256').update(spec.sourceCode).digest('hex'),
-    modules: modules.map(({ name, tag, sourceCode }) => ({ name, tag, sourceCode })),
+    modules: modules.map(({ name, versionId, tag, sourceCode }) => ({ name, versionId, tag, sourceCode })),
   }
 }
 

@@ -130,7 +130,8 @@ const needed = `
     FROM needed CROSS JOIN unnest(needed.imports) AS wanted CROSS JOIN LATERAL (${foundModule('needed.team')}) found
   ),
   sources AS (
-    SELECT target.id, module.name, version.tag, module.team, coalesce(version.source_code, module.source_code) AS source
+    SELECT target.id, module.name, version.id AS version, version.tag, module.team,
+      coalesce(version.source_code, module.source_code) AS source
     FROM (SELECT DISTINCT coalesce(version, module) AS id, module, version FROM needed) target
     JOIN modules module ON module.id = target.module
     LEFT JOIN versions version ON version.id = target.version
@@ -141,7 +142,8 @@ const linksAndSources = `
      ORDER BY importer NULLS FIRST, reference) FROM needed) AS links,
   (SELECT count(*)::int FROM sources) AS "modulesCount",
   (SELECT CASE WHEN sum(octet_length(source)) <= ${limits.runModulesBytes} AND count(*) <= ${limits.runModuleCount}
-     THEN json_agg(json_build_object('id', id, 'name', name, 'tag', tag, 'team', team, 'source', source) ORDER BY id)
+     THEN json_agg(json_build_object('id', id, 'name', name, 'version', version, 'tag', tag, 'team', team, 'source', source)
+       ORDER BY id)
    END FROM sources) AS modules`
 
 // Versions of the module that the run would have, where only the version is not there.

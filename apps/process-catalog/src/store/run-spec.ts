@@ -132,8 +132,10 @@ function dependencies(row: RunRow) {
   }
 }
 
+/** What a child sees of them: not the ids of versions. */
 function textOf(modules: ReturnType<typeof runModules>, unmet: ReturnType<typeof unmetImports>): string {
-  const text = modules.modules?.length === 0 ? '' : JSON.stringify(modules)
+  const seen = (name: string, value: unknown) => (name === 'versionId' ? undefined : value)
+  const text = modules.modules?.length === 0 ? '' : JSON.stringify(modules, seen)
   return unmet.length === 0 ? text : text + JSON.stringify(unmet)
 }
 
@@ -176,7 +178,9 @@ interface ModuleRows {
   links: { importer: string | null; reference: string; id: string }[] | null
   modulesCount: number
   /** None where they are too many or too large. */
-  modules: { id: string; name: string; tag: string | null; team: string; source: string }[] | null
+  modules:
+    | { id: string; name: string; version: string | null; tag: string | null; team: string; source: string }[]
+    | null
 }
 
 /** The modules of a run as its specification has them. */
@@ -195,8 +199,9 @@ function runModules(
     })
   return {
     imports: importsOf(null),
-    modules: rows.map(({ id, name, tag, team: owner, source }) => ({
+    modules: rows.map(({ id, name, version, tag, team: owner, source }) => ({
       name,
+      versionId: version ?? undefined,
       tag: tag ?? undefined,
       team: owner === team ? undefined : owner,
       sourceCode: source,

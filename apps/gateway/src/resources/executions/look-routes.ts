@@ -178,7 +178,12 @@ function presentSource(source: ExecutionSource): z.input<typeof sourceRecord> {
     sourceCode,
     versionId,
     digest,
-    modules: modules.map((module) => ({ name: module.name, tag: module.tag, sourceCode: module.sourceCode })),
+    modules: modules.map((module) => ({
+      name: module.name,
+      versionId: module.versionId,
+      tag: module.tag,
+      sourceCode: module.sourceCode,
+    })),
   }
 }
 

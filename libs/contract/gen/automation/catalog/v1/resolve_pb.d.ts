@@ -455,6 +455,13 @@ export declare type RunModule = Message<"automation.catalog.v1.RunModule"> & {
    * @generated from field: repeated automation.catalog.v1.RunImport imports = 5;
    */
   imports: RunImport[];
+
+  /**
+   * The id of the version; absent for the current source.
+   *
+   * @generated from field: optional string version_id = 6;
+   */
+  versionId?: string | undefined;
 };
 
 /**

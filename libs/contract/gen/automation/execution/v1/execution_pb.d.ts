@@ -1270,6 +1270,13 @@ export declare type SourceModule = Message<"automation.execution.v1.SourceModule
    * @generated from field: string source_code = 3;
    */
   sourceCode: string;
+
+  /**
+   * Of the version; absent for the current source.
+   *
+   * @generated from field: optional string version_id = 4;
+   */
+  versionId?: string | undefined;
 };
 
 /**
