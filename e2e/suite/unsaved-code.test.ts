@@ -141,6 +141,10 @@ describe('running code by an API token alone', () => {
     expect((await processAt(slug)).status).toBe(200)
   })
 
+  test('empty settings are none', async () => {
+    expect((await run('return 1', { settings: '' })).body).toMatchObject({ status: 'FINISHED' })
+  })
+
   test('what can not be run is refused where the caller wrote it', async () => {
     expectProblem(await run(1), 400, { path: '/code' })
     expectProblem(await run('return 1\0'), 400, { path: '/code' })

@@ -1,7 +1,7 @@
 import { Language } from '@automation/contract/common/v1/language'
 import { z } from '@hono/zod-openapi'
 import { memberText } from '../../http/json.ts'
-import { clearableText, jsonObject, text, textMap } from '../../rest/fields.ts'
+import { blankable, clearableText, jsonObject, text, textMap } from '../../rest/fields.ts'
 import { samples } from '../../rest/samples.ts'
 import { executionSettingsInput, runValues } from '../executions/input.ts'
 
@@ -19,7 +19,7 @@ const options = z
     removeOnDone: z.boolean().nullish().openapi({
       description: 'Removes the process and its executions after the run, unless another call uses it',
     }),
-    settings: executionSettingsInput.nullish(),
+    settings: blankable(executionSettingsInput),
     manifest: z
       .object({ dependencies: textMap().nullish() })
       .openapi({ title: 'ProcessManifestInput' })
