@@ -50,7 +50,7 @@ export class FiringLists {
 
   /** All in a span of time, the earliest first. Failure too_many_firings, after bounded work. */
   async between(span: TimeSpan, context: CallContext): Promise<FiringMessage[]> {
-    if (span.to <= span.from) throw invalid('/to', 'must be later than from')
+    if (span.to < span.from) throw invalid('/to', 'must not be earlier than from')
     if (span.to.getTime() - span.from.getTime() > longestSpanMs)
       throw invalid('/to', 'must be within ten years of from: narrow the span')
     const { team } = memberIn(context)
@@ -106,7 +106,7 @@ function comingFirings(schedules: readonly ComingSchedule[], zone: string, { fro
     if (schedule.cron === null) continue
     const cron = parseCron(schedule.cron)
     const after = Math.max(schedule.nextAt.getTime(), from.getTime() - 1)
-    for (let at = nextDue(cron, zone, after); at !== undefined && at < to.getTime(); at = nextDue(cron, zone, at)) {
+    for (let at = nextDue(cron, zone, after); at !== undefined && at <= to.getTime(); at = nextDue(cron, zone, at)) {
       if (coming.push({ schedule, at: new Date(at) }) > mostFirings) throw tooMany()
     }
   }

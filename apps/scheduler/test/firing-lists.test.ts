@@ -136,10 +136,13 @@ describe('a calendar', () => {
     expect(firings.filter(({ scheduleId }) => scheduleId === other.id)).toMatchObject([{ state: FiringState.COMING }])
     expect(firings.some(({ scheduleId }) => scheduleId === paused.id)).toBe(false)
     expect(firings.every(({ processSlug }) => processSlug === `slug-${processId}`)).toBe(true)
-    const one = { from: at('2050-01-01T00:00:00Z'), to: at('2050-01-01T00:00:01Z') }
-    expect(timesOf((await system.schedules.listFiringsBetween(one, context)).firings)).toEqual([
-      '2050-01-01T00:00:00.000Z',
-    ])
+    const timesBetween = async (from: string, to: string) =>
+      timesOf((await system.schedules.listFiringsBetween({ from: at(from), to: at(to) }, context)).firings)
+    const newYear = '2050-01-01T00:00:00.000Z'
+    expect(await timesBetween(newYear, '2050-01-01T00:00:01Z')).toEqual([newYear])
+    expect(await timesBetween('2049-12-31T00:00:00Z', newYear)).toEqual([newYear])
+    for (const only of ['2020-01-01T00:00:00.000Z', '2028-06-01T00:00:00.000Z', newYear])
+      expect(await timesBetween(only, only)).toEqual([only])
     expect((await system.schedules.listFiringsBetween(span, newTeam())).firings).toEqual([])
     const backwards = system.schedules.listFiringsBetween({ from: span.to, to: span.from }, context)
     const long = { from: span.from, to: at('2031-01-01T00:00:00Z') }

@@ -40,7 +40,7 @@ export async function listFirings(
   return { rows, total: count?.total ?? 0 }
 }
 
-/** A span of time; its end is not part of it. */
+/** A span of time with both its ends. */
 export interface TimeSpan {
   from: Date
   to: Date
@@ -51,13 +51,13 @@ export function firingsBetween(store: Store, team: string, span: TimeSpan, limit
   return store.queryFor<KeptFiring>(team, {
     name: 'firings_between',
     text: `SELECT ${firingColumns} FROM schedules s JOIN firings f ON f.schedule_id = s.id
-             AND f.nominal_at >= $2 AND f.nominal_at < $3
+             AND f.nominal_at >= $2 AND f.nominal_at <= $3
            WHERE s.team = $1 LIMIT $4`,
     values: [team, span.from, span.to, limit],
   })
 }
 
-/** A schedule that is due at least once before the end of a span. */
+/** A schedule that is due at least once until the end of a span. */
 export interface ComingSchedule {
   id: string
   processId: string
@@ -66,7 +66,7 @@ export interface ComingSchedule {
   nextAt: Date
 }
 
-/** The team's schedules that are due before `to`, at most so many, and the zone of their crons. */
+/** The team's schedules that are due until `to`, at most so many, and the zone of their crons. */
 export async function comingSchedules(
   store: Store,
   team: string,
@@ -78,7 +78,7 @@ export async function comingSchedules(
     text: `SELECT s.id, s.process_id AS "processId", s.cron, s.date_time AS "dateTime", s.next_at AS "nextAt",
              z.zone_id AS "zoneId"
            FROM schedules s JOIN team_zones z USING (team)
-           WHERE s.team = $1 AND s.next_at < $2 ORDER BY s.next_at LIMIT $3`,
+           WHERE s.team = $1 AND s.next_at <= $2 ORDER BY s.next_at LIMIT $3`,
     values: [team, to, limit],
   })
   return { schedules: rows, zoneId: rows[0]?.zoneId ?? 'UTC' }

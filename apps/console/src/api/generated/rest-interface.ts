@@ -6704,7 +6704,7 @@ export interface operations {
             query: {
                 /** @description The first instant */
                 from: string;
-                /** @description The first instant that is not part of it */
+                /** @description The last instant */
                 to: string;
             };
             header?: never;

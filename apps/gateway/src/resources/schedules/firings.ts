@@ -41,7 +41,7 @@ export function presentFiring(firing: Firing): z.input<typeof firingRecord> {
 /** The span of time of a calendar. */
 export const calendarSpan = z.object({
   from: requiredTime('The first instant'),
-  to: requiredTime('The first instant that is not part of it'),
+  to: requiredTime('The last instant'),
 })
 
 function requiredTime(description: string) {

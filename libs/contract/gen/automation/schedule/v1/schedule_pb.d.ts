@@ -737,13 +737,13 @@ export declare const ListFiringsResponseSchema: GenMessage<ListFiringsResponse>;
  */
 export declare type ListFiringsBetweenRequest = Message<"automation.schedule.v1.ListFiringsBetweenRequest"> & {
   /**
+   * Both are part of the span.
+   *
    * @generated from field: google.protobuf.Timestamp from = 1;
    */
   from?: Timestamp | undefined;
 
   /**
-   * Not part of it.
-   *
    * @generated from field: google.protobuf.Timestamp to = 2;
    */
   to?: Timestamp | undefined;
