@@ -109,6 +109,11 @@ describe('calls of Python code', () => {
     ['run', 'return svc.processes.run("p", {"parameters": {"a": 1}})', 'started'],
     ['run_sync', 'return svc.processes.run_sync("p", {"parameters": {"a": 1}}).got.a', 1],
     ['runSync with named arguments', 'return svc.processes.runSync("p", parameters={"a": 2})["got"]', { a: 2 }],
+    [
+      'parameters that are none as texts',
+      'return [svc.processes.run_sync("p", parameters=text).got for text in ("", " null", "[]")]',
+      [{}, {}, {}],
+    ],
     ['in async code', 'async def main(): return svc.processes.run_sync("p").got', {}],
     [
       'in threads',

@@ -130,6 +130,12 @@ describe('svc.processes', () => {
     expect(value).toEqual(['ProcessError', 'Process not found', 'process_not_found'])
   })
 
+  test('parameters that are none as texts are an empty object', async () => {
+    under.replica.onStart = async () => ({ executionId: 'started', status: Status.CREATED })
+    await run('for (const parameters of ["", " null", "[]"]) await svc.processes.run("a", { parameters })')
+    expect(under.replica.calls.map(({ call }) => Buffer.from(call.parameters).toString())).toEqual(['{}', '{}', '{}'])
+  })
+
   test('arguments of the wrong kind are refused before anything is asked', async () => {
     for (const call of [
       'run()',

@@ -98,7 +98,11 @@ function checked(identifier, { parameters, tag, comment, settings }) {
 
 const optionalText = (value) => (value == null ? undefined : String(value))
 
+/** Texts that stand for no parameters, as over REST. */
+const NONE = ['', 'null', '[]']
+
 function textOf(parameters) {
+  if (typeof parameters === 'string' && NONE.includes(parameters.trim())) return '{}'
   const text = typeof parameters === 'string' ? parameters : JSON.stringify(parameters)
   if (!text?.trimStart().startsWith('{')) throw new TypeError('parameters must be an object')
   return text

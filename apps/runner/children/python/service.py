@@ -8,6 +8,8 @@ import storage
 from records import Record, ServiceRecord, camel_case
 
 MAX_TIMEOUT = 2**32
+# Texts that stand for no parameters, as over REST.
+NONE = ("", "null", "[]")
 
 
 decode = json.JSONDecoder(object_pairs_hook=Record).decode
@@ -133,7 +135,8 @@ def optional_text(value):
 
 
 def text_of(parameters):
-    given = {} if parameters is None else parameters
+    is_none = parameters is None or (isinstance(parameters, str) and parameters.strip() in NONE)
+    given = {} if is_none else parameters
     text = given if isinstance(given, str) else json.dumps(given, allow_nan=False)
     if not text.lstrip().startswith("{"):
         raise TypeError("parameters must be an object")
