@@ -180,3 +180,5 @@ datastore: Datastore
 
 def import_module(name: str, tag_or_alias: str | None = None) -> Any:
     """A module of the team, by its name as a literal; of a version or alias where that is given."""
+
+importModule = import_module

@@ -33,7 +33,7 @@ class TeamModules:
                     self.plain.setdefault(name, index)
         missing.prepare([*self.plain, *self.names], settings.get("packages"), settings.get("unmet") or ())
         self.packages = {name[:at] for name in self.plain for at, sign in enumerate(name) if sign == "."}
-        svc.import_module = self.import_module
+        svc.import_module = svc.importModule = self.import_module
         setattr(svc, "import", self.import_module)
 
     def install(self, svc):
