@@ -53,8 +53,11 @@ describe('a change of a schedule (merge patch)', () => {
       expect(request.input).toMatchObject({ tag: '', settings: { freshProcess: false } })
       expect([request.input?.comment, request.input?.settings?.callbackUrl]).toEqual([undefined, undefined])
     }
-    expect(await maskOf({ allowConcurrentExecutions: null })).toEqual(['allow_concurrent_executions'])
-    expect(await patched({ paused: null })).toMatchObject({ mask: { paths: ['paused'] }, paused: false })
+  })
+
+  test('null for whether it is paused, or may run beside itself, counts as absent', async () => {
+    expect(await maskOf({ allowConcurrentExecutions: null, paused: null })).toEqual([])
+    expect(await maskOf({ allowConcurrentExecutions: false, paused: null })).toEqual(['allow_concurrent_executions'])
   })
 
   test('a cron and whether it is paused go in one call', async () => {

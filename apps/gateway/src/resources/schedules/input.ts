@@ -40,9 +40,14 @@ export function scheduleValues(
   }
 }
 
-/** The changes of a JSON Merge Patch: values, and in the mask the names of those that were given; `null` clears. */
+/**
+ * The changes of a JSON Merge Patch: values, and in the mask the names of those that were given; `null` clears, but counts
+ * as absent where something is or is not.
+ */
 export function schedulePatch(patch: ScheduleInput, body: string) {
-  const paths = [...given(patch, PATHS), ...(patch.input === undefined ? [] : givenInput(patch.input))]
+  const { allowConcurrentExecutions, paused } = patch
+  const flags = { allowConcurrentExecutions: allowConcurrentExecutions ?? undefined, paused: paused ?? undefined }
+  const paths = [...given({ ...patch, ...flags }, PATHS), ...(patch.input === undefined ? [] : givenInput(patch.input))]
   return { mask: { paths }, ...scheduleValues(patch, body) }
 }
 
