@@ -61,7 +61,7 @@ export function listener({
       exchange.isTeamHost = isServed === true
     }
     const home = exchange.path === '/' && asksForPage(exchange) ? reached(consoleUrl(), exchange) : undefined
-    if (home !== undefined) return send(exchange.outgoing, { status: 302, headers: toHome(home), body: '' })
+    if (home !== undefined) return send(exchange.outgoing, { status: 302, headers: toHome(home, exchange), body: '' })
     const preflight = crossOrigin?.preflight(exchange)
     if (preflight !== undefined) return send(exchange.outgoing, preflight)
     const headers = crossOrigin?.headersFor(exchange)
@@ -77,8 +77,8 @@ function asksForPage({ incoming }: Exchange): boolean {
   return (method === 'GET' || method === 'HEAD') && /\btext\/html\b/i.test(headers.accept ?? '')
 }
 
-function toHome(url: string): Record<string, string> {
-  return { Location: `${url}/`, 'Cache-Control': 'no-store', Vary: 'Accept' }
+function toHome(url: string, { requestId }: Exchange): Record<string, string> {
+  return { Location: `${url}/`, 'Cache-Control': 'no-store', Vary: 'Accept', 'X-Request-Id': requestId }
 }
 
 const IDENTIFIER = /^[A-Za-z0-9._~-]{1,255}$/

@@ -257,8 +257,10 @@ describe('the port of the gateway', () => {
   })
 
   test('sends browsers that come to its root to the console, and nobody else', async () => {
-    const page = await gateway.request('GET', '/', { headers: { accept: 'text/html,*/*;q=0.8' } })
+    const headers = { accept: 'text/html,*/*;q=0.8', 'x-request-id': 'of-the-page' }
+    const page = await gateway.request('GET', '/', { headers })
     expect([page.status, page.headers.get('location')]).toEqual([302, `${gateway.console}/`])
+    expect(page.headers.get('x-request-id')).toBe('of-the-page')
     expect((await gateway.request('GET', '/')).status).toBe(404)
     // This console is on the machine of the gateway, where another one's browser must not look.
     const elsewhere = { host: 'automation.example.com', accept: 'text/html' }
