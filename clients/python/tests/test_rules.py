@@ -9,7 +9,7 @@ from process_automation import Client
 from process_automation._answers import error_of
 from process_automation._settings import segment
 from process_automation._sync.sandbox.files import Files
-from process_automation._wire import camel, query_of, to_wire
+from process_automation._wire import camel, query_of, to_wire, words_of
 from process_automation.commands import CommandLines, CommandOutput
 from process_automation.errors import SandboxError, TooManyRequests
 from process_automation.inputs import CreateProcessInput, ScheduledProcessInput
@@ -35,6 +35,10 @@ def test_names_go_to_the_wire_in_known_dictionaries_alone() -> None:
         "processId": "a",
         "trial": "false",
         "status": ["A", "B"],
+    }
+    assert words_of({"my_name": [1, True, None], "from_": 2.5, "none": None}) == {
+        "my_name": ["1", "true"],
+        "from_": "2.5",
     }
 
 

@@ -36,14 +36,23 @@ def camel(name: str) -> str:
 
 def query_of(values: Mapping[str, Any]) -> dict[str, str | list[str]]:
     """A query as it is sent, without what is None; lists repeat their name."""
-    return {camel(name): _word_of(value) for name, value in values.items() if value is not None}
+    return words_of({camel(name): value for name, value in values.items()})
 
 
-def _word_of(value: Any) -> str | list[str]:
+def words_of(values: Mapping[str, Any]) -> dict[str, str | list[str]]:
+    """The same with names as they are."""
+    return {name: _words_of(value) for name, value in values.items() if value is not None}
+
+
+def _words_of(value: Any) -> str | list[str]:
+    if isinstance(value, list | tuple | set | frozenset):
+        return [_word_of(one) for one in value if one is not None]
+    return _word_of(value)
+
+
+def _word_of(value: Any) -> str:
     if isinstance(value, bool):
         return "true" if value else "false"
-    if isinstance(value, list | tuple | set | frozenset):
-        return [str(one) for one in value]
     return value.isoformat() if hasattr(value, "isoformat") else str(value)
 
 

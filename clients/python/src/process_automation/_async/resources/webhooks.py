@@ -12,6 +12,7 @@ import msgspec
 from ..._answers import execution_id_of
 from ..._operations import operation
 from ..._settings import segment
+from ..._wire import words_of
 from ...errors import UnexpectedAnswer
 from ...inputs import SendWebhookInput
 from ...models import SentWebhook, WebhookDelivery
@@ -96,7 +97,7 @@ class Webhooks(Resource):
         method = "GET" if body is None and content is None else "POST"
         options = {"Idempotency-Key": idempotency_key or new_idempotency_key(), self._prefixed("Version-Tag"): tag}
         call = self._transport.call(method, self.url(process), json=body, headers={**options, **(headers or {})})
-        call.query = {name: str(value) for name, value in (query or {}).items()}
+        call.query = words_of(query or {})
         call.with_token = False
         call.timeout = SYNC_SILENCE
         if content is not None:
