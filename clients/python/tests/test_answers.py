@@ -9,7 +9,7 @@ import anyio
 import httpx2
 import pytest
 
-from process_automation import AsyncClient, Client, ConnectionError, WaitTimeout
+from process_automation import AsyncClient, Client, ConnectionError, RunError, WaitTimeout
 
 ACCESS_TOKEN = "eyJh.eyJl.c2ln"
 TOKEN = {"access_token": ACCESS_TOKEN, "expires_in": 3600, "token_type": "Bearer", "scope": "read"}
@@ -25,6 +25,44 @@ def test_a_log_is_the_same_text_however_it_is_cut() -> None:
             Client("http://pas", "demo", ACCESS_TOKEN, http_client=http) as pas,
         ):
             assert "".join(pas.executions.log_text("an-id")) == content.decode(errors="replace")
+
+
+def test_a_run_that_fails_shows_the_end_of_its_log_however_long_that_is() -> None:
+    at = "2026-01-31T12:00:00.000Z"
+    execution = {
+        **{"id": "an-id", "processId": "p", "processName": "p", "processSlug": "p", "status": "ERROR", "trial": False},
+        **{
+            "timeline": {"events": []},
+            "settings": {"timeout": 1000},
+            "createdBy": "me",
+            "createdAt": at,
+            "updatedAt": at,
+        },
+    }
+    lines = 0
+
+    def service(request: httpx2.Request) -> httpx2.Response:
+        if request.url.path.endswith("/events"):
+            return httpx2.Response(
+                200, headers={"content-type": "text/event-stream"}, content=b"event: end\ndata: {}\n\n"
+            )
+        if not request.url.path.endswith("/logs"):
+            return httpx2.Response(200, json=execution)
+        limit, page = (int(request.url.params.get(name, 0)) for name in ("limit", "page"))
+        shown = range(page * limit, min(lines, (page + 1) * limit))
+        data = [{"timestamp": at, "level": "INFO", "message": str(line)} for line in shown]
+        has_next = (page + 1) * limit < lines
+        answer = {"data": data, "hasNextPage": has_next, "page": page, "limit": limit, "total": min(lines, 10_001)}
+        return httpx2.Response(200, json=answer)
+
+    with (
+        httpx2.Client(transport=httpx2.MockTransport(service)) as http,
+        Client("http://pas", "demo", ACCESS_TOKEN, http_client=http) as pas,
+    ):
+        for lines in (0, 7, 20, 21, 60, 10_000, 10_002, 13_005):
+            with pytest.raises(RunError) as failure:
+                pas.executions.run("an-id").result()
+            assert failure.value.log_tail == [str(line) for line in range(max(lines - 20, 0), lines)]
 
 
 def test_the_wait_for_a_result_ends_in_time_also_where_the_service_is_silent() -> None:

@@ -21,6 +21,9 @@ export interface WaitOptions {
 }
 
 const tailLines = 20
+/** Up to which a list says how many there are, and the most of a page. */
+const mostCounted = 10_000
+const largestPage = 1000
 /** Between two calls that ask whether a run has ended. */
 const pauses = { firstMs: 200, growth: 1.5, longestMs: 5000 }
 
@@ -122,11 +125,16 @@ export class Run {
   }
 
   async #lastLines({ signal = this.#options.signal }: WaitOptions = {}): Promise<string[]> {
-    const list = this.#api.pages<ExecutionLog>(at`/executions/${this.id}/logs`, { limit: tailLines }, { signal })
-    const first = await list.page()
-    const count = Math.ceil(first.total / tailLines)
-    const last = count < 2 ? [first] : [await list.page({ page: count - 2 }), await list.page({ page: count - 1 })]
-    return last.flatMap(({ data }) => data.map(({ message }) => message)).slice(-tailLines)
+    const lines = (query: { page?: number; limit: number }) =>
+      this.#api.pages<ExecutionLog>(at`/executions/${this.id}/logs`, query, { signal })
+    const { data, total, hasNextPage } = await lines({ limit: tailLines }).page()
+    if (!hasNextPage) return data.map(({ message }) => message)
+    // A longer log is counted no further: its pages lead to its end.
+    const limit = total <= mostCounted ? tailLines : largestPage
+    let tail: string[] = []
+    for await (const page of lines({ limit, page: Math.max(Math.ceil(total / limit) - 2, 0) }).pages())
+      tail = [...tail, ...page.data.map(({ message }) => message)].slice(-tailLines)
+    return tail
   }
 
   /** Ends it; false where it had ended. */

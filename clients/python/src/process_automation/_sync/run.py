@@ -25,6 +25,8 @@ T = TypeVar("T")
 
 ENDED = frozenset({"FINISHED", "ERROR", "KILLED", "REJECTED"})
 LOG_TAIL_LINES = 20
+#: Items up to which a list says how many there are, and the most that a page may have.
+MOST_COUNTED, LARGE_PAGE = 10_000, 1000
 #: Seconds beyond the end of a wait for the record that says whether the run has ended.
 LAST_LOOK = 2.0
 
@@ -138,12 +140,19 @@ class Run:
         path = f"{self._path}/logs"
         kind = ExecutionLogsPaginatedResult
         first = self._transport.record(kind, "GET", path, query={"limit": LOG_TAIL_LINES})
-        pages = math.ceil(first.total / LOG_TAIL_LINES)
-        if pages < 2:
+        if not first.has_next_page:
             return [entry.message for entry in first.data]
-        last = self._transport.record(kind, "GET", path, query={"limit": LOG_TAIL_LINES, "page": pages - 2})
-        final = self._transport.record(kind, "GET", path, query={"limit": LOG_TAIL_LINES, "page": pages - 1})
-        return [entry.message for entry in last.data + final.data][-LOG_TAIL_LINES:]
+        # A longer list is counted no further: the pages lead to its end.
+        limit = LOG_TAIL_LINES if first.total <= MOST_COUNTED else LARGE_PAGE
+        page = max(math.ceil(first.total / limit) - 2, 0)
+        tail: list[str] = []
+        has_next = True
+        while has_next:
+            at = self._transport.record(kind, "GET", path, query={"limit": limit, "page": page})
+            tail = [*tail, *(entry.message for entry in at.data)][-LOG_TAIL_LINES:]
+            page += 1
+            has_next = at.has_next_page
+        return tail
 
 
 def _explanation_of(record: Execution) -> str:
