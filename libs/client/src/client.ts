@@ -43,7 +43,7 @@ export interface ClientOptions {
   token?: TokenSource
   /** In place of the runtime's own, for example with a proxy's settings. */
   fetch?: typeof fetch
-  /** How long one attempt of a call may take. 60 s. */
+  /** How long one attempt of a call may take. 60 s; 120 s where its answer waits for a run. */
   requestTimeoutMs?: number
   /** How often a call that may be repeated is. 2. */
   maxRetries?: number
@@ -86,7 +86,7 @@ export class Client {
       ...{ url: this.url, team },
       token: options.token ?? environment('PAS_TOKEN'),
       fetch: options.fetch ?? ((...call) => fetch(...call)),
-      requestTimeoutMs: options.requestTimeoutMs ?? 60_000,
+      requestTimeoutMs: options.requestTimeoutMs,
       maxRetries: options.maxRetries ?? 2,
       headerPrefix: options.headerPrefix ?? 'Svc-',
       headers: { ...userAgent(options.userAgent), ...options.headers },

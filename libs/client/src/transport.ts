@@ -45,7 +45,8 @@ export interface TransportOptions {
   team: string
   token: TokenSource | undefined
   fetch: typeof fetch
-  requestTimeoutMs: number
+  /** Absent: what is usual for the call. */
+  requestTimeoutMs: number | undefined
   maxRetries: number
   /** What names of the service's own headers begin with, such as `Svc-`. */
   headerPrefix: string
@@ -60,6 +61,8 @@ export interface AttemptOptions {
   isRepeatable?: boolean
   /** Gives any answer to `read`, whatever its status. */
   takesAnyStatus?: boolean
+  /** The answer comes when a run has ended, or the service waits for it no longer. */
+  waitsForRun?: boolean
 }
 
 /** Makes calls: address, credentials, time limits, repetitions; answers that are not good are thrown as ApiError. */
@@ -140,10 +143,11 @@ export class Transport {
     request: OutgoingRequest,
     options: RequestOptions,
     read: (response: Response) => Promise<T>,
-    { isRead = true, takesAnyStatus = false }: AttemptOptions,
+    { isRead = true, takesAnyStatus = false, waitsForRun = false }: AttemptOptions,
   ): Promise<T> {
     const { signal, below } = options
-    const limitMs = options.requestTimeoutMs ?? this.#options.requestTimeoutMs + sendingMs(request.body)
+    const usualMs = this.#options.requestTimeoutMs ?? (waitsForRun ? usualLimits.ofRunsMs : usualLimits.ms)
+    const limitMs = options.requestTimeoutMs ?? usualMs + sendingMs(request.body)
     const authorization = below === 'nothing' ? 'none' : options.authorization
     const timeout = new AbortController()
     const timer = limitMs <= longestTimerMs ? setTimeout(() => timeout.abort(), limitMs) : undefined
@@ -242,6 +246,8 @@ function withHeader({ headers }: OutgoingRequest, name: string, value: string): 
 const bearing = (request: OutgoingRequest, token: string | undefined): Headers =>
   token === undefined ? request.headers : withHeader(request, 'Authorization', `Bearer ${token}`)
 
+/** Operators may have the service wait for a run for more than its usual 55 s. */
+const usualLimits = { ms: 60_000, ofRunsMs: 120_000 }
 /** What timers can take. */
 const longestTimerMs = 2 ** 31 - 1
 /** A connection that is slower than this is taken for dead. */

@@ -48,6 +48,7 @@ export class Forms {
   ): Call<T> {
     const body = values instanceof FormData ? { rawBody: values } : { body: values }
     const query = { token: formToken, wait }
-    return this.#api.call('POST', at`/forms/${slug}`, { ...options, ...body, idempotencyKey, below: 'team', query })
+    const request = { ...options, ...body, idempotencyKey, below: 'team', query } as const
+    return this.#api.call('POST', at`/forms/${slug}`, request, { waitsForRun: wait })
   }
 }

@@ -3,7 +3,7 @@ import type * as types from '../generated/types.ts'
 import { type Pages } from '../pages.ts'
 import { newKey } from '../retries.ts'
 import { Run, type WaitOptions } from '../run.ts'
-import type { CallOptions, EditOptions } from '../transport.ts'
+import type { AttemptOptions, CallOptions, EditOptions } from '../transport.ts'
 import { Aliases } from './aliases.ts'
 import { Versions } from './versions.ts'
 
@@ -102,7 +102,7 @@ export class Processes {
 
   /** Starts a run and waits for its value, as long as the service does (`RequestTimeoutError` then); `call` waits on. */
   executeSync<T = unknown>(process: string, input: types.ExecuteProcessInput, options?: StartOptions): Call<T> {
-    return this.#start(at`/processes/${process}/execute-sync`, input, options)
+    return this.#start(at`/processes/${process}/execute-sync`, input, options, { waitsForRun: true })
   }
 
   executeDraft(input: types.ExecuteProcessInput, options?: StartOptions): Call<types.ExecutionId> {
@@ -110,13 +110,18 @@ export class Processes {
   }
 
   executeDraftSync<T = unknown>(input: types.ExecuteProcessInput, options?: StartOptions): Call<T> {
-    return this.#start('/processes/draft/execute-sync', input, options)
+    return this.#start('/processes/draft/execute-sync', input, options, { waitsForRun: true })
   }
 
-  #start<T>(address: string, input: types.ExecuteProcessInput, options: StartOptions = {}): Call<T> {
+  #start<T>(
+    address: string,
+    input: types.ExecuteProcessInput,
+    options: StartOptions = {},
+    attempts?: AttemptOptions,
+  ): Call<T> {
     const { initiatedBy, idempotencyKey = newKey(), ...call } = options
     const headers = { ...call.headers, ...(initiatedBy && { [this.#api.headerName('Initiated-By')]: initiatedBy }) }
-    return this.#api.call('POST', address, { ...call, headers, idempotencyKey, body: input })
+    return this.#api.call('POST', address, { ...call, headers, idempotencyKey, body: input }, attempts)
   }
 
   /** The run of a start. A start that is to be killed when it is aborted is waited for: its id is needed for that. */

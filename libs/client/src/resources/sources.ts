@@ -21,6 +21,7 @@ export class Sources {
    */
   run(code: string, runOptions: types.RunCodeOptions = {}, options?: CallOptions): Call<types.CodeRun> {
     const body = { code, options: runOptions }
-    return this.#api.call('POST', '/run', { ...options, body, below: 'host', authorization: 'apiToken' })
+    const request = { ...options, body, below: 'host', authorization: 'apiToken' } as const
+    return this.#api.call('POST', '/run', request, { waitsForRun: true })
   }
 }

@@ -3,7 +3,7 @@ import { executionIdOf } from '../errors.ts'
 import type * as types from '../generated/types.ts'
 import { Run } from '../run.ts'
 import { newKey } from '../retries.ts'
-import type { CallOptions, Query } from '../transport.ts'
+import type { AttemptOptions, CallOptions, Query } from '../transport.ts'
 
 export interface WebhookCall extends CallOptions {
   /** POST where there is a body, else GET. */
@@ -44,19 +44,24 @@ export class Webhooks {
    * console.log(response.status, await response.json())
    */
   call(process: string, call: WebhookCall = {}): Promise<Response> {
-    return this.#called(process, call, {})
+    return this.#called(process, call, {}, { takesAnyStatus: true, waitsForRun: true })
   }
 
   /** Calls it and gives the run at once. */
   async start(process: string, call: WebhookCall = {}): Promise<Run> {
-    const response = await this.#called(process, call, { async: true }, false)
+    const response = await this.#called(process, call, { async: true })
     const { id } = (await response.json()) as types.WebhookExecution
     return new Run(this.#api, executionIdOf(response.headers) ?? id, { signal: call.signal })
   }
 
   /** The service signs a request and sends it to the webhook, and tells what it has sent and got. Is never repeated. */
   send(process: string, input: types.SendWebhookInput = {}, options?: CallOptions): Call<types.SentWebhook> {
-    return this.#api.call('POST', at`/processes/${process}/webhook/send`, { ...options, body: input })
+    return this.#api.call(
+      'POST',
+      at`/processes/${process}/webhook/send`,
+      { ...options, body: input },
+      { waitsForRun: true },
+    )
   }
 
   /** The last 100 calls, refused ones with the reason. */
@@ -64,7 +69,7 @@ export class Webhooks {
     return this.#api.call('GET', at`/processes/${process}/webhook/deliveries`, options)
   }
 
-  #called(process: string, call: WebhookCall, query: Query, takesAnyStatus = true): Promise<Response> {
+  #called(process: string, call: WebhookCall, query: Query, attempts: AttemptOptions = {}): Promise<Response> {
     const { body, method = body === undefined ? 'GET' : 'POST', idempotencyKey = newKey(), signal, ...given } = call
     const options = {
       ...{ signal, requestTimeoutMs: given.requestTimeoutMs, idempotencyKey, accept: '*/*' },
@@ -75,7 +80,7 @@ export class Webhooks {
       authorization: 'none' as const,
     }
     // A GET starts a run as well: the key makes it safe.
-    return this.#api.open(method, at`/webhooks/${process}`, options, { takesAnyStatus })
+    return this.#api.open(method, at`/webhooks/${process}`, options, attempts)
   }
 
   #headers({ tag, comment, agentPool, initiatedBy, credentials }: WebhookCall): Record<string, string> {

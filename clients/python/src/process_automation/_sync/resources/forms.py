@@ -13,7 +13,7 @@ from ...models import ExecutionId, Form
 from ..resource import Resource, body_of, new_idempotency_key
 from ..run import Run
 from ..transport import Call
-from .starts import SYNC_SILENCE
+from .starts import sync_silence
 
 
 class Forms(Resource):
@@ -48,7 +48,7 @@ class Forms(Resource):
         """Starts a run with these values and gives what it has returned, as `execute_sync` does."""
         call = self._submission(slug, values, form_token, idempotency_key)
         call.query["wait"] = "true"
-        call.timeout = SYNC_SILENCE
+        call.timeout = sync_silence(self._transport)
         return json_of(self._transport.send(call))
 
     def _submission(self, slug: str, values: Mapping[str, Any], form_token: str | None, key: str | None) -> Call:

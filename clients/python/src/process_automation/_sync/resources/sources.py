@@ -11,7 +11,7 @@ from ...inputs import CheckSourceInput, RunCodeInput, RunCodeOptions
 from ...models import CodeRun, SourceCheck
 from ...words import ProgrammingLanguage
 from ..resource import Resource, body_of
-from .starts import SYNC_SILENCE
+from .starts import sync_silence
 
 
 class Sources(Resource):
@@ -33,6 +33,7 @@ class Sources(Resource):
         settings = self._transport.settings
         headers = {"x-api-token": settings.api_token}
         body = body_of(RunCodeInput, {"code": code, "options": options})
-        call = self._transport.call("POST", f"{settings.url}/run", json=body, headers=headers, timeout=SYNC_SILENCE)
+        call = self._transport.call("POST", f"{settings.url}/run", json=body, headers=headers)
+        call.timeout = sync_silence(self._transport)
         call.with_token = False
         return record_of(self._transport.send(call), CodeRun)

@@ -20,7 +20,7 @@ from ...models import SentWebhook, WebhookDelivery
 from ..resource import Resource, body_of, new_idempotency_key
 from ..run import Run
 from ..transport import Call
-from .starts import SYNC_SILENCE
+from .starts import sync_silence
 
 
 class Webhooks(Resource):
@@ -100,7 +100,7 @@ class Webhooks(Resource):
         call = self._transport.call(method, self.url(process), json=body, headers={**options, **(headers or {})})
         call.query = words_of(query or {})
         call.with_token = False
-        call.timeout = SYNC_SILENCE
+        call.timeout = sync_silence(self._transport)
         if content is not None:
             call.body = content
         if auth is not None:
