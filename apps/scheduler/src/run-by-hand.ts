@@ -5,11 +5,11 @@ import { asService, memberIn, type CallContext, type Client } from '@automation/
 import { isLasting, rejectionOf } from './firing/firer.ts'
 import { inputMessage, inputOf, type ScheduleRow } from './schedule.ts'
 import { insertByHand } from './store/firings-by-hand.ts'
-import { firingsStarted, skipFiring } from './store/firings.ts'
+import { firingsStarted, postponeFiring, skipFiring } from './store/firings.ts'
 import { lockSchedule } from './store/schedules.ts'
 import type { Store } from './store/store.ts'
 
-/** Longer than the call may take: whoever takes the firing after that ends what was begun. */
+/** Longer than the call may take: whoever takes the firing after that ends what was begun, where the call left no word. */
 const leaseMs = 15_000
 
 /** Starts runs of schedules when somebody asks, as their firings would: each is a firing with a time of its own. */
@@ -49,7 +49,10 @@ export class RunByHand {
       return executionId
     } catch (error) {
       const { kind, message } = asFailure(error)
-      if (isLasting(kind)) await skipFiring(this.#store, { id, nominalAt, holder }, message)
+      const firing = { id, nominalAt, holder }
+      if (isLasting(kind)) await skipFiring(this.#store, firing, message)
+      // Whoever hears of the failure asks again: what has not begun by now is not to.
+      else await postponeFiring(this.#store, firing, { afterMs: 0, explanation: message, waits: false, givesUp: true })
       throw error
     }
   }

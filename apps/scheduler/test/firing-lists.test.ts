@@ -1,8 +1,9 @@
 import { ClockNote, FiringState, type Firing } from '@automation/contract/schedule/v1/schedule'
-import { userContext } from '@automation/testing'
+import { Failure } from '@automation/errors'
+import { until, userContext } from '@automation/testing'
 import { timestampDate, timestampFromDate } from '@bufbuild/protobuf/wkt'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { SchedulerUnderTest, started } from './scheduler-under-test.ts'
+import { SchedulerUnderTest, skipped, started } from './scheduler-under-test.ts'
 
 let system: SchedulerUnderTest
 let processId: string
@@ -94,6 +95,20 @@ describe('a run by hand', () => {
     const { firings, page } = await system.schedules.listFirings({ id }, context)
     expect(firings.map(({ executionId: of }) => of)).toEqual([again.executionId, executionId])
     expect(page).toMatchObject({ total: 2 })
+  })
+
+  test('that was answered with an error starts nothing any more', async () => {
+    const { id, context } = await make()
+    system.executions.failure = new Failure('unavailable', 'unavailable', 'Execution is away')
+    await expect(system.schedules.runSchedule({ id }, context)).rejects.toMatchObject({ code: 'unavailable' })
+    system.executions.failure = undefined
+    await until(async () => (await system.firings(id))[0]?.state === skipped)
+    expect((await system.schedules.listFirings({ id }, context)).firings).toMatchObject([
+      { state: FiringState.SKIPPED, reason: 'Execution is away' },
+    ])
+    expect(system.executions.of(id)).toEqual([])
+    await system.schedules.runSchedule({ id }, context)
+    expect(system.executions.of(id)).toHaveLength(1)
   })
 
   test('is possible while a schedule is paused, many at once where they may be, and not for another team', async () => {

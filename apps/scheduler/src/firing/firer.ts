@@ -54,7 +54,10 @@ export class Firer {
   /** A firing that nobody else has. Throws where the database is away; then somebody takes it after its lease. */
   async decide(firing: OpenFiring): Promise<void> {
     try {
-      if (firing.givenUp) return await this.#giveUp(firing, pausedMeanwhile, 'paused')
+      if (firing.givenUp) {
+        const why = firing.explanation ?? pausedMeanwhile
+        return await this.#giveUp(firing, why, why === pausedMeanwhile ? 'paused' : 'refused')
+      }
       if (isMissed(firing)) return await this.#giveUp(firing, 'It was missed for too long', 'missed')
       if (!firing.allowConcurrent && (await this.#isHeldUp(firing))) return
       await this.#start(firing)

@@ -11,8 +11,10 @@ export interface OpenFiring extends ScheduleRow {
   waits: boolean
   /** Somebody has asked for its run, and may have got it without its being noted. */
   asked: boolean
-  /** Its schedule was paused meanwhile. */
+  /** Nothing is to be started for it any more. */
   givenUp: boolean
+  /** Why it waits, or is given up. */
+  explanation: string | null
   /** How long ago its nominal time was. */
   lateMs: number
   zoneId: string
@@ -56,14 +58,14 @@ export function takeFirings(store: Store, { most, share, shares }: Capacity, lea
                  asked = asked OR holder IS NOT NULL
                FROM open o
               WHERE f.schedule_id = o.schedule_id AND f.nominal_at = o.nominal_at
-             RETURNING f.schedule_id, f.nominal_at, f.holder, f.state, f.asked, f.given_up
+             RETURNING f.schedule_id, f.nominal_at, f.holder, f.state, f.asked, f.given_up, f.explanation
            ), ahead AS (
              SELECT t.schedule_id, t.nominal_at, max(f.state) AS state FROM taken t JOIN firings f
                  ON f.schedule_id = t.schedule_id AND f.nominal_at < t.nominal_at AND f.state < 3
               GROUP BY t.schedule_id, t.nominal_at
            )
            SELECT ${scheduleColumns}, z.zone_id AS "zoneId", t.nominal_at AS "nominalAt", t.holder,
-             t.state = 2 AS waits, t.asked, t.given_up AS "givenUp",
+             t.state = 2 AS waits, t.asked, t.given_up AS "givenUp", t.explanation,
              extract(epoch FROM now() - t.nominal_at)::float8 * 1000 AS "lateMs",
              a.state IS NOT NULL AS behind, a.state IS NOT DISTINCT FROM 2 AS "behindWaiting"
              FROM taken t JOIN schedules s ON s.id = t.schedule_id JOIN team_zones z USING (team)
@@ -170,20 +172,23 @@ export interface Postponement {
   waits: boolean
   /** It was asked for its run, without a clear answer. */
   asked?: boolean
+  /** Whoever looks at it next starts nothing for it. */
+  givesUp?: boolean
 }
 
 /** It is looked at again later, by whoever comes first; nothing is changed where somebody else holds it by now or it is decided. */
 export async function postponeFiring(
   store: Store,
   { id, nominalAt, holder }: HeldFiring,
-  { afterMs, explanation, waits, asked = false }: Postponement,
+  { afterMs, explanation, waits, asked = false, givesUp = false }: Postponement,
 ): Promise<void> {
   await store.query({
     name: 'postpone_firing',
     text: `UPDATE firings SET state = CASE WHEN $5 THEN 2 ELSE state END, due_at = now() + $3 * interval '1 ms',
-             holder = NULL, asked = asked OR $6, explanation = $4
+             holder = NULL, asked = asked OR $6,
+             explanation = CASE WHEN given_up THEN explanation ELSE $4 END, given_up = given_up OR $8
            WHERE schedule_id = $1 AND nominal_at = $2 AND state < 3 AND holder = $7`,
-    values: [id, nominalAt, afterMs, explanation, waits, asked, holder],
+    values: [id, nominalAt, afterMs, explanation, waits, asked, holder, givesUp],
   })
 }
 

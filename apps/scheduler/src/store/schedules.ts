@@ -161,8 +161,9 @@ async function giveUpFirings(client: pg.ClientBase, id: string): Promise<void> {
   })
   await client.query({
     name: 'have_given_up_firings',
-    text: 'UPDATE firings SET given_up = true WHERE schedule_id = $1 AND state < 3',
-    values: [id],
+    text: `UPDATE firings SET explanation = CASE WHEN given_up THEN explanation ELSE $2 END, given_up = true
+           WHERE schedule_id = $1 AND state < 3`,
+    values: [id, pausedMeanwhile],
   })
 }
 
