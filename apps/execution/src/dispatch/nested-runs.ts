@@ -13,8 +13,6 @@ import type { Queries } from '../store/connections.ts'
 interface Resuming {
   id: string
   team: string
-  /** It waits for a run again, and wants no slot before that has ended. */
-  isCancelled: boolean
   resolve(): void
 }
 
@@ -42,7 +40,7 @@ export class NestedRuns {
   readonly #lines = new Map<string, Line>()
   /** Calls that a run waits for, by its id. */
   readonly #waiting = new Map<string, number>()
-  /** Runs that want their slots again, by their ids. */
+  /** Runs that want their slots again, by their ids; who waits for another run meanwhile is taken out. */
   readonly #resuming = new Map<string, Resuming>()
   /** The last statement about the slot of a run, by its id: one follows the other. */
   readonly #statements = new Map<string, Promise<unknown>>()
@@ -109,7 +107,7 @@ export class NestedRuns {
     if (calls > 1) return
     const resuming = this.#resuming.get(executionId)
     if (resuming !== undefined) {
-      resuming.isCancelled = true
+      this.#resuming.delete(executionId)
       this.#lines.get(team)?.waiting.delete(resuming)
       resuming.resolve()
     }
@@ -127,7 +125,7 @@ export class NestedRuns {
     this.#waiting.delete(id)
     if (signal.aborted) return
     const { promise, resolve } = Promise.withResolvers<void>()
-    const resuming = { id, team, isCancelled: false, resolve }
+    const resuming = { id, team, resolve }
     this.#resuming.set(id, resuming)
     const line = this.#lines.get(team) ?? { waiting: new Set(), looking: false, again: false }
     this.#lines.set(team, line)
@@ -138,8 +136,9 @@ export class NestedRuns {
       if (!signal.aborted) await promise
     }
     line.waiting.delete(resuming)
-    if (this.#resuming.get(id) === resuming) this.#resuming.delete(id)
-    if (!resuming.isCancelled) this.#context.runners.waits(id, false)
+    if (this.#resuming.get(id) !== resuming) return
+    this.#resuming.delete(id)
+    this.#context.runners.waits(id, false)
   }
 
   /** Whether the run need not wait: it has its slot, it has ended, or it waits for another run. */
@@ -147,7 +146,9 @@ export class NestedRuns {
     const { pool, limits, signals } = this.#context
     const { id, team } = resuming
     const resumption = await this.#afterOthers(id, () =>
-      resuming.isCancelled ? Promise.resolve('ended' as const) : resumeSlot(pool, id, limits.running(team)),
+      this.#resuming.get(id) === resuming
+        ? resumeSlot(pool, id, limits.running(team))
+        : Promise.resolve('ended' as const),
     )
     if (resumption === 'waits') signals.slotAwaited.emit({ team, to: 'go on' })
     if (resumption === undefined || resumption === 'waits') return false
