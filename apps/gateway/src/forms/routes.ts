@@ -1,6 +1,6 @@
 import { ExecutionService } from '@automation/contract/execution/v1/execution'
 import { StorageService } from '@automation/contract/storage/v1/storage'
-import { asFailure, Failure } from '@automation/errors'
+import { asFailure, Failure, isPassing } from '@automation/errors'
 import { z } from '@hono/zod-openapi'
 import { mayRead } from '../auth/scopes.ts'
 import { RawJson } from '../http/json.ts'
@@ -127,7 +127,7 @@ export function formRoutes(
 /** Nothing was started, and nothing will be. */
 function isRefusal(error: unknown): boolean {
   const { kind, executionId } = asFailure(error)
-  return executionId === undefined && !['unavailable', 'deadline_exceeded', 'internal'].includes(kind)
+  return executionId === undefined && kind !== 'internal' && !isPassing(error)
 }
 
 function tooManySubmissions(retryAfterS: number): Failure {
