@@ -162,7 +162,7 @@ async function checked(world: World, editor: Workspace, keeps: boolean, work: ()
   for (const mark of kept) world.served.add(mark)
   const taken = marksIn(before).filter((mark) => !kept.has(mark))
   if (taken.length === 0) return
-  const history = await editor.git('log', '-p', '--format=', 'HEAD', '--', 'processes')
+  const history = await editor.git('log', '-p', '--full-history', '--format=', 'HEAD', '--', 'processes')
   expect(taken.filter((mark) => !history.includes(mark))).toEqual([])
 }
 
