@@ -34,7 +34,7 @@ export const projects: readonly Project[] = [
   { folder: 'libs/errors', may: [] },
   { folder: 'libs/tracing', may: [] },
   { folder: 'libs/rpc', may: ['contract', 'errors', 'tracing'] },
-  { folder: 'libs/service', may: ['errors', 'rpc', 'tracing'] },
+  { folder: 'libs/service', may: ['contract', 'errors', 'rpc', 'tracing'] },
   { folder: 'libs/database', may: ['contract', 'errors', 'rpc', 'service'] },
   { folder: 'libs/audit', may: ['contract', 'errors', 'rpc', 'service'] },
   { folder: 'libs/events', may: ['contract', 'errors', 'service'] },

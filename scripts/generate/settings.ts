@@ -246,7 +246,11 @@ export const groups: SettingGroup[] = [
     settings: {
       SERVICE_ADDRESSES: {
         default: '`127.0.0.1` and the ports of `SERVICE_PORTS`',
-        text: 'where services are: `name=host:port`, separated by commas, of `catalog`, `execution`, `storage`, `sandbox`, `scheduler`; a name leads to all replicas of its service and is looked up again every 5 s, or a service has several entries. The services of one machine that are started together take those of `execution` alone',
+        text: 'where services are: `name=host:port`, separated by commas, of `catalog`, `execution`, `storage`, `sandbox`, `scheduler`; a name leads to all replicas of its service and is looked up again every 5 s, or a service has several entries. `execution@blue` is that of the [cell](../guides/operating/cells.md) `blue`. The services of one machine that are started together take those of `execution` alone',
+      },
+      CELL: {
+        default: 'the first one',
+        text: 'the name of the [cell](../guides/operating/cells.md) that this execution service is of',
       },
       SERVICE_PORTS:
         'ports of services on this machine, `name=port`, separated by commas: those of gRPC by the names above, and those of health and metrics',

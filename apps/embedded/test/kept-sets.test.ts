@@ -45,6 +45,7 @@ beforeAll(async () => {
   const often = { ...config, upkeep: { ...config.upkeep, setsEveryMs: 50 } }
   const neighbours: Neighbours = {
     client: (service) => (service.typeName === PackageSetService.typeName ? wire : network).client(service),
+    inCells: (service) => network.inCells(service),
     replicas: () => network.replicas(),
     at: (service) => network.at(service),
   }

@@ -7,6 +7,8 @@ import type { WaitingStatus } from './status.ts'
 /** What execution reads from the environment; every name ends in its unit where it has one. */
 export interface ExecutionConfig {
   databaseUrl: string
+  /** What the catalog calls the cell that this is the execution of; '' is the first, or the only one. */
+  cell: string
   /** Signs calls between services; the keys of run tokens are derived from it. */
   internalKey: string
   /** Names of the pools that runs may ask for; the first is the one for runs that ask for none, unless `default` is there. */
@@ -55,6 +57,7 @@ export function readExecutionConfig(env: Environment): ExecutionConfig {
   const runTimeoutMaxMs = env.integer('RUN_TIMEOUT_MAX_MS', { default: 3_600_000, min: 100, max: 2_147_483_647 })
   return {
     databaseUrl: required(env, 'DATABASE_URL', env.secret('DATABASE_URL')),
+    cell: cellName(env),
     internalKey: required(env, 'INTERNAL_KEY', env.secret('INTERNAL_KEY')),
     pools: poolNames(env),
     waitingStatus: env.choice('WAITING_STATUS', ['QUEUED', 'CREATED'], 'QUEUED'),
@@ -79,6 +82,12 @@ export function readExecutionConfig(env: Environment): ExecutionConfig {
     shutdownGraceMs: env.integer('SHUTDOWN_GRACE_MS', { default: 10_000 }),
     exclusive: false,
   }
+}
+
+function cellName(env: Environment): string {
+  const name = env.text('CELL', '')
+  if (name !== '' && !isTeamSlug(name)) env.fault('CELL', 'must be 1 to 63 of a-z, 0-9 and inner hyphens')
+  return name
 }
 
 function poolNames(env: Environment): string[] {

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { AuditRelay } from '@automation/audit'
+import { TeamService } from '@automation/contract/catalog/v1/team'
 import { TeamLimitService } from '@automation/contract/catalog/v1/team_limit'
 import type { FedEventBus } from '@automation/events'
 import { asService, ownContext } from '@automation/rpc'
@@ -50,6 +51,7 @@ import type { Pools } from './store/pools.ts'
 import { TeamCapacity } from './read/team-capacity.ts'
 import { TeamEvents } from './read/team-events.ts'
 import { Upkeep } from './upkeep.ts'
+import { TeamMoves } from './move/team-moves.ts'
 import { WaitingRuns } from './read/waiting.ts'
 import { Watches } from './read/watches.ts'
 import { WebhookGate } from './accept/webhook-gate.ts'
@@ -87,7 +89,10 @@ export function compose(
   const traces = new RunTraces(tracer)
   const partitions = new Partitions(reads, config.partitionDays)
   const waiters = new Waiters()
-  const peers = new Peers({ pool: hot, neighbours, replicaId, address, metrics, logger })
+  const catalogTeams = neighbours.client(TeamService)
+  const teamMoves = new TeamMoves({ pool: reads, cell: config.cell, teams: catalogTeams })
+  const movesKnownUntil = () => teamMoves.knownUntil
+  const peers = new Peers({ pool: hot, movesKnownUntil, neighbours, replicaId, address, metrics, logger })
 
   // What a run is, and where it may run.
   const kept = specShares(config.specCacheBytes, config.runSpecMaxBytes)
@@ -112,7 +117,7 @@ export function compose(
   const reaper = new Reaper(hot, forced, leaseMs, logger)
 
   // How it is accepted.
-  const starting = { runners, capacity, backlog, limits, replicaId, partitions, signals, metrics }
+  const starting = { teamMoves, runners, capacity, backlog, limits, replicaId, partitions, signals, metrics }
   const starts = new Starts({ ...starting, batches, pool: hot })
   const refusals = new WebhookRefusals(reads, metrics, logger)
   const gate = new WebhookGate(specs, refusals)
@@ -169,6 +174,7 @@ export function compose(
     runners,
     waiters,
     outcomes,
+    teamMoves,
     watches,
     teamEvents,
     counter,
@@ -198,6 +204,7 @@ export function compose(
       streams,
       upkeep,
     },
+    teamMoves,
     watches,
     teamEvents,
     statistics,

@@ -25,6 +25,7 @@ export async function takeFirstSteps(options: FirstStepsOptions): Promise<void> 
 async function steps({ engine, exclusive, readers }: FirstStepsOptions): Promise<void> {
   await engine.peers.look()
   await engine.knownPools.look()
+  await engine.upkeep.lookAtMoves()
   await engine.upkeep.keepPartitions()
   // From the first run on, nothing is missed.
   await engine.outbox.register(readers)

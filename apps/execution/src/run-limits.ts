@@ -22,19 +22,32 @@ export class RunLimits {
     this.#rows = rows
   }
 
-  of(team: string): TeamLimits {
+  /** `ofRuns`: for what its runs start. */
+  of(team: string, ofRuns: boolean): TeamLimits {
     const { teamMaxQueued } = this.#config
     const maxQueued = this.#rows.of(team, 'queued', teamMaxQueued)
-    return { maxRunning: this.beginning(team), maxQueued, onePool: this.#pools.of(team).length === 1 }
+    return { maxRunning: this.beginning(team, ofRuns), maxQueued, onePool: this.#pools.of(team).length === 1 }
   }
 
   running(team: string): number {
     return this.#rows.of(team, 'running', this.#config.teamMaxRunning)
   }
 
-  /** Runs of the team beyond which none begins: none begins while it is suspended, nor while nobody knows whether it is. */
-  beginning(team: string): number {
-    return this.#rows.isKnown && this.suspensionOf(team) === undefined ? this.running(team) : 0
+  /**
+   * Runs of the team beyond which none begins: none begins while it is suspended, nor while nobody knows whether it is.
+   * `ofRuns`: of those that its runs have started.
+   */
+  beginning(team: string, ofRuns: boolean): number {
+    const mayBegin = this.#rows.isKnown && this.suspensionOf(team) === undefined
+    return mayBegin && (ofRuns || !this.beginsOnlyOfRuns(team)) ? this.running(team) : 0
+  }
+
+  /**
+   * While a team moves only those begin that its runs have started: what runs may wait for them, and the move waits for
+   * what runs.
+   */
+  beginsOnlyOfRuns(team: string): boolean {
+    return this.#rows.isMoving(team)
   }
 
   suspensionOf(team: string): TeamSuspension | undefined {
@@ -49,22 +62,22 @@ export class RunLimits {
 
   /** What teams run that have no limit of their own, and those that have one. */
   get runningOfAll(): { usual: number; others: { team: string; value: number }[] } {
-    const suspended = new Set(this.#rows.suspended)
-    const own = this.#rows.all('running').filter(({ team }) => !suspended.has(team))
+    const held = new Set(this.#rows.held)
+    const own = this.#rows.all('running').filter(({ team }) => !held.has(team))
     return {
       usual: this.#config.teamMaxRunning,
-      others: [...own, ...[...suspended].map((team) => ({ team, value: 0 }))],
+      others: [...own, ...[...held].map((team) => ({ team, value: 0 }))],
     }
   }
 
   /** Those for which no runner is wanted, whatever waits. */
-  get suspended(): string[] {
-    return this.#rows.suspended
+  get held(): string[] {
+    return this.#rows.held
   }
 
   /** Runs of teams with the same key have the same limits. */
-  keyOf(team: string): string {
-    const { maxRunning, maxQueued, onePool } = this.of(team)
+  keyOf(team: string, ofRuns: boolean): string {
+    const { maxRunning, maxQueued, onePool } = this.of(team, ofRuns)
     return `${maxRunning} ${maxQueued} ${onePool}`
   }
 

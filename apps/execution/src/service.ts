@@ -2,6 +2,7 @@ import { ExecutionService, ReplicaService } from '@automation/contract/execution
 import { StatisticsService } from '@automation/contract/execution/v1/statistics'
 import { FiringService } from '@automation/contract/execution/v1/firing'
 import { TeamEventService } from '@automation/contract/execution/v1/team_event'
+import { TeamMoveService } from '@automation/contract/execution/v1/team_move'
 import { TeamRemovalService } from '@automation/contract/execution/v1/team_removal'
 import { InstallService } from '@automation/contract/execution/v1/install'
 import type { ExecutionEvent } from '@automation/contract/events/v1/execution_event'
@@ -11,7 +12,7 @@ import { RunnerOperatorService } from '@automation/contract/execution/v1/runner_
 import { PoolTokenService, TeamPoolService } from '@automation/contract/execution/v1/team_pool'
 import { RunnerService } from '@automation/contract/runner/v1/runner'
 import { KafkaBus, OutboxBus, type EventBus, type FedEventBus, type Outbox } from '@automation/events'
-import { served, type Handlers, type ServedService } from '@automation/rpc'
+import { served, type CallContext, type Handlers, type ServedService } from '@automation/rpc'
 import type { Check, Part, PartContext } from '@automation/service'
 import type { ExecutionConfig } from './config.ts'
 import { compose, type Engine } from './engine.ts'
@@ -27,12 +28,14 @@ import { replicaService } from './rpc/replica-service.ts'
 import { runService } from './rpc/run-service.ts'
 import { statisticsService } from './rpc/statistics-service.ts'
 import { teamEventService } from './rpc/team-event-service.ts'
+import { teamMoveService } from './rpc/team-move-service.ts'
 import { teamRemovalService } from './rpc/team-removal-service.ts'
 import { runCountsReader } from './store/run-counts.ts'
 import { runnerService } from './rpc/runner-service.ts'
 import { errorHandlersReader, startRecordsReader } from './store/outbox.ts'
 import { openPools } from './store/pools.ts'
 import { unavailable } from '@automation/errors'
+import type { TeamMoves } from './move/team-moves.ts'
 import type { DescService } from '@bufbuild/protobuf'
 
 export { readExecutionConfig, type ExecutionConfig } from './config.ts'
@@ -66,6 +69,7 @@ export function createExecution(config: ExecutionConfig, context: PartContext): 
       return [...events.readers, ...starts.readers, runCountsReader]
     },
     wake: () => events.wake(),
+    mark: () => events.mark(),
     backlogs: async () => {
       const counting = { consumer: runCountsReader, ...(await outbox.backlog(runCountsReader)) }
       return [...(await Promise.all([events.backlogs(), starts.backlogs()])).flat(), counting]
@@ -80,6 +84,7 @@ export function createExecution(config: ExecutionConfig, context: PartContext): 
   function open(engine: Engine) {
     const { streams, sessions, waiters, runners, outcomes, watches, upkeep, admission, nested, tokens } = engine
     const { capacity, pools, knownPools, poolTokens, queueHints } = engine
+    const moving = { pool: pools.reads, eventsPool: pools.events, events: fed, logger: context.logger }
     const demanding = { reads: pools.reads, capacity, knownPools, limits: engine.limits }
     return {
       engine,
@@ -95,26 +100,30 @@ export function createExecution(config: ExecutionConfig, context: PartContext): 
       statistics: statisticsService(engine.statistics, engine.processSummaries),
       teamEvents: teamEventService(engine.teamEvents),
       teamRemoval: teamRemovalService(engine.teamRemoval, runners),
+      teamMoves: teamMoveService({ ...moving, partitions: engine.partitions, lookAtMoves: () => upkeep.lookAtMoves() }),
       runs: runService(admission, nested, tokens),
     }
   }
+
+  const teamMoves = () => running?.engine.teamMoves
 
   return {
     name: 'execution',
     events,
     serves: [
-      late(ExecutionService, () => running?.executions),
+      late(ExecutionService, () => running?.executions, teamMoves),
       late(RunnerService, () => running?.runners),
       late(RunnerDemandService, () => running?.demand),
       late(RunnerOperatorService, () => running?.runnerOperator),
       late(TeamPoolService, () => running?.teamPools),
       late(PoolTokenService, () => running?.poolTokens),
       late(ReplicaService, () => running?.replicas),
-      late(InstallService, () => running?.installs),
-      late(FiringService, () => running?.firings),
-      late(StatisticsService, () => running?.statistics),
-      late(TeamEventService, () => running?.teamEvents),
+      late(InstallService, () => running?.installs, teamMoves),
+      late(FiringService, () => running?.firings, teamMoves),
+      late(StatisticsService, () => running?.statistics, teamMoves),
+      late(TeamEventService, () => running?.teamEvents, teamMoves),
       late(TeamRemovalService, () => running?.teamRemoval),
+      late(TeamMoveService, () => running?.teamMoves),
       late(RunService, () => running?.runs),
     ],
     async start() {
@@ -176,14 +185,34 @@ async function checksOf(engine: Engine | undefined): Promise<Check[]> {
   ]
 }
 
-/** A service that is there before what it calls is: until then every call is `unavailable`. */
-function late<S extends DescService>(service: S, handlers: () => Handlers<S> | undefined): ServedService<S> {
-  const calls: Record<string, unknown> = {}
-  for (const { localName } of service.methods) {
-    calls[localName] = (request: unknown, context: unknown) => {
-      const now = handlers() as Record<string, (request: unknown, context: unknown) => unknown> | undefined
+type Call = (request: unknown, context: CallContext) => unknown
+
+/**
+ * A service that is there before what it calls is: until then every call is `unavailable`. With `moves`, what is asked of a
+ * team that has left the cell fails with team_moved, and its streams end so when it leaves.
+ */
+function late<S extends DescService>(
+  service: S,
+  handlers: () => Handlers<S> | undefined,
+  moves: () => TeamMoves | undefined = () => undefined,
+): ServedService<S> {
+  const calls: Record<string, Call> = {}
+  for (const { localName, methodKind } of service.methods) {
+    calls[localName] = (request, context) => {
+      const now = handlers() as Record<string, Call> | undefined
       if (now === undefined) throw unavailable('The service is not ready, try again')
-      return now[localName]!(request, context)
+      const call = now[localName]!
+      const ofTeam = moves()
+      if (ofTeam === undefined) return call(request, context)
+      const { principal, requestId, traceparent, deadlineMs } = context
+      const { team } = principal
+      if (methodKind !== 'server_streaming') {
+        ofTeam.requireHere(team)
+        return call(request, context)
+      }
+      const within = (signal: AbortSignal) =>
+        call(request, { principal, requestId, traceparent, deadlineMs, signal }) as AsyncIterable<unknown>
+      return ofTeam.whileHere(team, context.signal, within)
     }
   }
   return served(service, calls as Handlers<S>)

@@ -29,6 +29,7 @@ import { makeDayIndexes } from './store/day-indexes.ts'
 import { removeExpiredKeys } from './store/start-keys.ts'
 import { forgetRefusals } from './store/webhook-refusals.ts'
 import type { TeamEvents } from './read/team-events.ts'
+import type { TeamMoves } from './move/team-moves.ts'
 import type { Watches } from './read/watches.ts'
 import type { Connections } from './store/connections.ts'
 
@@ -49,6 +50,7 @@ export interface UpkeepContext {
   watches: Watches
   teamEvents: TeamEvents
   outcomes: Outcomes
+  teamMoves: TeamMoves
   counter: RunCounter
   reaper: Reaper
   sessions: Sessions
@@ -68,6 +70,7 @@ const watchMs = 500
 // Streams of teams are told so often; nothing is read while there is none.
 const teamEventsMs = 250
 const heldMs = 500
+const movesMs = 1000
 const countMs = 2000
 
 /** All that happens by the clock. Only a net where a wake-up was missed, never the way that a run takes. */
@@ -97,6 +100,7 @@ export class Upkeep {
       work('tracked runs', lookMs, (signal) => trackRuns(hot, logger, { signal })),
       work('run counts', countMs, (signal) => counter.count(signal)),
       work('waiters', lookMs, () => this.#lookAtWaiters()),
+      work('teams that left', movesMs, () => this.lookAtMoves()),
       work('watches', watchMs, () => watches.look()),
       work('team events', teamEventsMs, () => context.teamEvents.look()),
       work('gauges', 5000, () => this.#measure()),
@@ -142,6 +146,13 @@ export class Upkeep {
     } finally {
       metrics.partitionDays.set(this.partitionDays)
     }
+  }
+
+  /** Who waits here for runs of a team that has left does so where it went. */
+  async lookAtMoves(): Promise<void> {
+    const { teamMoves, outcomes } = this.#context
+    const left = await teamMoves.look()
+    if (left.length > 0) await outcomes.giveUp(left)
   }
 
   async recount(): Promise<void> {
@@ -208,7 +219,7 @@ export class Upkeep {
 
   async #measureQueues(): Promise<void> {
     const { hot, metrics, knownPools, limits, events } = this.#context
-    const queues = await readQueueLengths(hot, knownPools.all, limits.suspended)
+    const queues = await readQueueLengths(hot, knownPools.all, limits.held)
     for (const gauge of [metrics.queue, metrics.queueOldest]) gauge.reset()
     for (const { pool, count, oldest } of queues) {
       metrics.queue.set({ pool }, count)

@@ -23,6 +23,10 @@ async function startSystem(settings: Partial<ExecutionConfig> = {}): Promise<Sys
   const started = await System.start(settings)
   for (const slug of ['fails', 'mends']) started.catalog.put(slug)
   for (const team of ['demo', 'other']) started.catalog.errorHandlers.set(team, { processSlug: 'mends' })
+  // With the first run of a team its cell is asked for.
+  await started.runner({ slots: 1, runs: failing })
+  for (const team of ['demo', 'other']) await started.run(team, { identifier: 'mends' })
+  await started.dismissRunners()
   return started
 }
 

@@ -83,6 +83,7 @@ export class System {
   get neighbours(): Neighbours {
     return {
       client: (service) => this.replicas[0]!.network.client(service),
+      inCells: (service) => this.replicas[0]!.network.inCells(service),
       replicas: () => this.replicas.map(({ address }) => address),
       at: (service, address) => {
         const replica = this.replicas.find((each) => each.address === address)

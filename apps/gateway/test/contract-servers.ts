@@ -177,6 +177,8 @@ export class ContractServers {
       clearAllowedAddresses: refuse,
       suspendTeam: refuse,
       resumeTeam: refuse,
+      beginTeamMove: refuse,
+      endTeamMove: refuse,
     })
     this.#add(TeamLimitService, { setTeamLimit: refuse, listTeamLimits: () => ({ gateways: 1 }) })
     this.#add(AuditService, {

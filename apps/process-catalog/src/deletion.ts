@@ -2,7 +2,7 @@ import type { ExecutionService } from '@automation/contract/execution/v1/executi
 import { asFailure, unavailable, type Failure } from '@automation/errors'
 import { asService, memberIn, ownContext, type CallContext, type Client } from '@automation/rpc'
 import { failPoint } from '@automation/service'
-import { timestampDate } from '@bufbuild/protobuf/wkt'
+import { timestampMs } from '@bufbuild/protobuf/wkt'
 import type { Catalog } from './catalog.ts'
 import { findAliasName, removeAlias } from './store/aliases.ts'
 import { forgetDrafts } from './store/drafts.ts'
@@ -140,9 +140,15 @@ async function scheduleUsers({ scheduleUses }: Catalog, used: UsedName, caller: 
 const oldestTimeoutMs = 5000
 
 /** Removes what is left of deleted versions, and drafts, once no execution of them is kept: execution says how far back its own go. */
-export async function forgetVersions(store: Store, executions: Client<typeof ExecutionService>): Promise<void> {
-  const { time } = await executions.getOldest({}, ownContext(asService('process-catalog'), oldestTimeoutMs))
-  if (time === undefined) return
-  await forgetContents(store, timestampDate(time))
-  await forgetDrafts(store, timestampDate(time))
+export async function forgetVersions(
+  store: Store,
+  executions: ReadonlyMap<string, Client<typeof ExecutionService>>,
+): Promise<void> {
+  const call = ownContext(asService('process-catalog'), oldestTimeoutMs)
+  const answers = await Promise.all([...executions.values()].map((ofCell) => ofCell.getOldest({}, call)))
+  const times = answers.map(({ time }) => time && timestampMs(time))
+  if (!times.every((time) => time !== undefined)) return
+  const oldest = new Date(Math.min(...times))
+  await forgetContents(store, oldest)
+  await forgetDrafts(store, oldest)
 }

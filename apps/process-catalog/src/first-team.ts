@@ -38,7 +38,7 @@ function isTokenOf(team: string, apiToken: string): boolean {
 
 /** Makes what is missing of it; a token that was revoked stays revoked. */
 export async function ensureFirstTeam(store: Store, { team, apiToken }: FirstTeam, logger: Logger): Promise<void> {
-  await unlessThere(createTeam(store, systemOf(team)))
+  await unlessThere(createTeam(store, systemOf(team), ''))
   const isThere = await unlessThere(
     createApiToken(store, systemOf(team), { name: 'bootstrap', scopes: bootstrapScopes }, readApiToken(apiToken)),
   )

@@ -111,7 +111,9 @@ export function createCatalog(config: CatalogConfig, { neighbours, logger, metri
     new Periodic('dropping audit records', auditEveryMs, logger, () => auditTrail.retire()),
     new Periodic('reading imports', keysEveryMs, logger, () => readImports(store, checks)),
     describing,
-    new Periodic('forgetting deleted versions', keysEveryMs, logger, () => forgetVersions(store, executions)),
+    new Periodic('forgetting deleted versions', keysEveryMs, logger, () =>
+      forgetVersions(store, neighbours.inCells(ExecutionService)),
+    ),
     new Periodic('forgetting sessions', keysEveryMs, logger, () => removeEndedSessions(store)),
     new Periodic('rotating keys', keysEveryMs, logger, () => keys.upkeep(config.signingKeyRotationDays)),
   ]

@@ -26,6 +26,7 @@ async function startRetiring(settings: Record<string, string>, replicas: Scripte
   })
   const neighbours: Neighbours = {
     client: (service) => networks[0]!.client(service),
+    inCells: (service) => networks[0]!.inCells(service),
     replicas: () => networks.map((_, index) => `${index}`),
     at: (service, address) => networks[Number(address)]!.client(service),
   }

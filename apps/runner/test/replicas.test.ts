@@ -17,6 +17,7 @@ function neighboursOf(replicas: ScriptedReplica[]): Neighbours {
   let turn = 0
   return {
     client: (service) => networks[(turn += 1) % networks.length]!.client(service),
+    inCells: (service) => networks[0]!.inCells(service),
     replicas: () => networks.map((_, index) => `${index}`),
     at: (service, address) => networks[Number(address)]!.client(service),
   }

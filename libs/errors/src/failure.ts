@@ -119,6 +119,15 @@ export function stopping(): Failure {
 /** The code of `stopping` failures. */
 export const stoppingCode = 'stopping'
 
+/** The executions of the team are not here, or not here any more; nothing was done. Another cell has them, or will within seconds. */
+export function teamMoved(): Failure {
+  const text = 'The executions of the team are being moved, try again'
+  return new Failure('unavailable', teamMovedCode, text, { retryAfterS: 2 })
+}
+
+/** The code of `teamMoved` failures. */
+export const teamMovedCode = 'team_moved'
+
 /** Whether it may go well when it is tried again: what was asked is away, or did not answer in time. */
 export function isPassing(thrown: unknown): boolean {
   const { kind } = asFailure(thrown)

@@ -45,6 +45,11 @@ export interface FedEventBus extends EventBus {
   wake(): void
   /** Names under which the outbox is read here. */
   readonly readers: string[]
+  /**
+   * Of what a broker has got until now: gives what tells whether all subscribers have handled it. Readers of the outbox do
+   * not count.
+   */
+  mark(): Promise<() => Promise<boolean>>
   /** What is known at the moment; those of a broker that does not answer are left out. */
   backlogs(): Promise<Backlog[]>
   /** Always ok: events wait in the outbox while a broker is away, and nothing else waits for them. */

@@ -42,6 +42,10 @@ export class OutboxBus implements FedEventBus {
     return [...new Set([...this.#consumers].map(({ name }) => name))]
   }
 
+  mark(): Promise<() => Promise<boolean>> {
+    return Promise.resolve(() => Promise.resolve(true))
+  }
+
   backlogs(): Promise<Backlog[]> {
     const { outbox } = this.#options
     return Promise.all(this.readers.map(async (consumer) => ({ consumer, ...(await outbox.backlog(consumer)) })))

@@ -35,6 +35,10 @@ export class OutsideNetwork implements Neighbours {
     return channel.client(service)
   }
 
+  inCells<S extends DescService>(service: S): ReadonlyMap<string, Client<S>> {
+    return new Map([['', this.client(service)]])
+  }
+
   replicas(): readonly string[] {
     return [this.#address]
   }

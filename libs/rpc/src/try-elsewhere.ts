@@ -1,15 +1,25 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import { Failure, stoppingCode } from '@automation/errors'
+import { Failure, stoppingCode, teamMovedCode } from '@automation/errors'
 import { MethodOptions_IdempotencyLevel } from '@bufbuild/protobuf/wkt'
 import type { DescMethod } from '@bufbuild/protobuf'
 import type { Client as Channel, ClientUnaryCall } from '@grpc/grpc-js'
 import { notBelievedCode } from './status.ts'
 import { isUnreachable } from './unreached.ts'
 
+/** For whom a call is. */
+export interface Route {
+  /** Whose cell it goes to; empty: the first. */
+  team: string
+  /** It goes to the replica that the team has there. */
+  isToOwnReplica: boolean
+}
+
 /** Which replica of a service is called. */
 export interface Replicas {
-  /** For the next call; later, where none is connected yet. `team`: whose replica it should be. */
-  channel(team?: string): Channel | Promise<Channel>
+  /** For the next call; later, where none is connected yet. */
+  channel(route?: Route): Channel | Promise<Channel>
+  /** A cell says that the team is not there: returns when it is worth asking anew. Absent where there is one cell. */
+  moved?(): Promise<void>
   /** A call is on its way there; gives what to do once it is over, with whether it was answered. */
   began?(channel: Channel): (isAnswered: boolean) => void
   /** The replica of this connection is not asked for a while where there is another; false where there is none. */
@@ -42,10 +52,13 @@ export function noteRefused(failure: Failure): Failure {
 
 const mostTries = 3
 const pauseMs = 100
+/** A team that moves is waited for so long, and no longer than this before the deadline. */
+const moveMs = 8000
+const moveMarginMs = 500
 
 /**
  * Makes a call, at another replica where one says that it is stopping and has done nothing, does not believe who calls, or
- * could not be reached. A call that may be made twice is also made again where its replica went away meanwhile. The
+ * could not be reached; and in another cell where the team has moved. A call that may be made twice is also made again where its replica went away meanwhile. The
  * retries of gRPC itself only go to the addresses of one name, and know neither a replica that stops nor one that is to be
  * left alone.
  */
@@ -53,11 +66,13 @@ export async function tryElsewhere<T>(
   method: DescMethod,
   replicas: Replicas,
   call: (channel: Channel) => Promise<T>,
-  team?: string,
+  { route, deadlineMs = Infinity }: { route?: Route; deadlineMs?: number } = {},
 ): Promise<T> {
   const mayBeTwice = method.idempotency !== MethodOptions_IdempotencyLevel.IDEMPOTENCY_UNKNOWN
+  const anyReplica = route && { ...route, isToOwnReplica: false }
+  const movedUntilMs = Math.min(Date.now() + moveMs, deadlineMs - moveMarginMs)
   for (let tries = 1; ; tries += 1) {
-    const next = replicas.channel(tries === 1 ? team : undefined)
+    const next = replicas.channel(tries === 1 ? route : anyReplica)
     const channel = next instanceof Promise ? await next : next
     const over = replicas.began?.(channel)
     try {
@@ -66,7 +81,13 @@ export async function tryElsewhere<T>(
       return answer
     } catch (error) {
       over?.(error instanceof Failure && error.kind !== 'unavailable' && error.kind !== 'deadline_exceeded')
-      if (!(error instanceof Failure) || tries === mostTries) throw error
+      if (!(error instanceof Failure)) throw error
+      if (error.code === teamMovedCode && replicas.moved !== undefined && Date.now() < movedUntilMs) {
+        await replicas.moved()
+        tries = 0
+        continue
+      }
+      if (tries === mostTries) throw error
       // A replica whose clock is wrong believes nobody.
       const isLeft = error.code === stoppingCode || error.code === notBelievedCode || refused.has(error)
       if (isLeft && replicas.avoid?.(channel) === true) continue

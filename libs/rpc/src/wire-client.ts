@@ -14,15 +14,15 @@ import { received } from './received.ts'
 import { send } from './sent.ts'
 import type { Client } from './service-types.ts'
 import { failureFromError } from './status.ts'
-import { noteWhetherSent, tryElsewhere, type Replicas } from './try-elsewhere.ts'
+import { noteWhetherSent, tryElsewhere, type Replicas, type Route } from './try-elsewhere.ts'
 
 /** How calls leave this process: to which replica, and who calls. */
 export interface Outgoing extends Replicas {
   metadata(context: CallContext): Metadata | Promise<Metadata>
   /** For a stream, which is not made again: a connected one, where it comes to that in time. */
-  connected?(context: CallContext, team?: string): Promise<Channel>
-  /** Whose replica a call should go to, where a team has one. */
-  teamOf?(method: DescMethod, context: CallContext): string | undefined
+  connected?(context: CallContext, route?: Route): Promise<Channel>
+  /** For whom a call is, where that makes a difference. */
+  routeOf?(method: DescMethod, context: CallContext): Route | undefined
   /** How much of a stream may wait for its reader; 256 KiB. */
   waitingBytes?: number
 }
@@ -72,7 +72,8 @@ function unaryCall(method: DescMethod, outgoing: Outgoing): unknown {
         return await alone(channel)
       }
     }
-    return decode(await tryElsewhere(method, outgoing, ask, outgoing.teamOf?.(method, context)))
+    const route = outgoing.routeOf?.(method, context)
+    return decode(await tryElsewhere(method, outgoing, ask, { route, deadlineMs: options.deadline }))
   }
 }
 
@@ -83,8 +84,8 @@ function clientStreamCall(method: DescMethod, outgoing: Outgoing): unknown {
     const { signal } = context
     const metadata = await outgoing.metadata(context)
     const options: CallOptions = context.deadlineMs === undefined ? {} : { deadline: context.deadlineMs }
-    const team = outgoing.teamOf?.(method, context)
-    const channel = await (outgoing.connected?.(context, team) ?? outgoing.channel(team))
+    const route = outgoing.routeOf?.(method, context)
+    const channel = await (outgoing.connected?.(context, route) ?? outgoing.channel(route))
     if (signal.aborted) throw endOf(signal)
     const answer = await new Promise<Buffer>((resolve, reject) => {
       const cancel = () => call.cancel()
@@ -129,8 +130,8 @@ function streamCall(method: DescMethod, outgoing: Outgoing): unknown {
     const { signal } = context
     const metadata = await outgoing.metadata(context)
     const options: CallOptions = context.deadlineMs === undefined ? {} : { deadline: context.deadlineMs }
-    const team = outgoing.teamOf?.(method, context)
-    const channel = await (outgoing.connected?.(context, team) ?? outgoing.channel(team))
+    const route = outgoing.routeOf?.(method, context)
+    const channel = await (outgoing.connected?.(context, route) ?? outgoing.channel(route))
     if (signal.aborted) throw endOf(signal)
     const call = open()
     const cancel = () => call.cancel()

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { DescMethod, DescService } from '@bufbuild/protobuf'
 import { MethodOptions_IdempotencyLevel } from '@bufbuild/protobuf/wkt'
-import { Failure, stopping } from '@automation/errors'
+import { Failure, stopping, unavailable } from '@automation/errors'
 import type { Tracer } from '@automation/tracing'
 import {
   connectivityState,
@@ -22,14 +22,17 @@ import type { Client } from './service-types.ts'
 import type { TlsFolder } from './tls-folder.ts'
 import { unreachable } from './unreached.ts'
 import { traced } from './traced.ts'
+import type { Route } from './try-elsewhere.ts'
 import { wireClient, type Outgoing } from './wire-client.ts'
 
 export interface WireOptions {
   /**
    * Where a service is (host:port, each name leading to one replica or to all), by its full name or by the area in it:
-   * `automation.<area>.v1.…`.
+   * `automation.<area>.v1.…`; that of another cell than the first with `@` and the cell's name behind it.
    */
   addresses: Record<string, string[]>
+  /** Where teams are, where there are several cells. */
+  cells?: TeamCells
   /** Areas of which each team has a replica: calls that change something of it go there while that can be had. */
   byTeam?: readonly string[]
   key: SigningKey
@@ -44,9 +47,19 @@ export interface WireOptions {
   tracer?: Tracer
 }
 
+/** In which cell a team is. */
+export interface TeamCells {
+  /** '' for the first. Failure `unavailable` while nobody knows. */
+  of(team: string): string | Promise<string>
+  /** Asks anew, and returns when there is an answer. */
+  look(): Promise<void>
+}
+
 /** About as long as a replica stops. Once more it says so itself. */
 const avoidMs = 5000
 const lookMs = 20
+/** Between two looks whether a team has come to another cell. */
+const movedMs = 250
 /** A connection to an address that no name leads to is closed when it was not used for so long. */
 const forgottenMs = 60_000
 /** For so many times as long as one connection may take a stream waits for it. */
@@ -92,16 +105,62 @@ export class WireNetwork implements Neighbours {
   }
 
   client<S extends DescService>(service: S, connection = ''): Client<S> {
-    const asked = this.#serviceOf(service)
-    const channel = (team?: string) => this.#next(asked, connection, team)
-    const isByTeam = this.#options.byTeam?.includes(areaOf(service)) === true
+    const cells = this.#cellsOf(service)
+    if (cells.size === 1) return this.#clientOf(service, connection, cells.get('')!)
+    const { cells: teams } = this.#options
+    const asked = (route?: Route) => {
+      const cell = route === undefined || route.team === '' || teams === undefined ? '' : teams.of(route.team)
+      return typeof cell === 'string' ? ofCell(cells, cell) : cell.then((name) => ofCell(cells, name))
+    }
+    const channel = (route?: Route) => {
+      const replicas = asked(route)
+      return replicas instanceof Promise
+        ? replicas.then((found) => this.#next(found, connection, route))
+        : this.#next(replicas, connection, route)
+    }
     return this.#traced(service, {
       channel,
-      connected: (context, team) => this.#connected(() => channel(team), context),
-      avoid: (channel) => this.#avoid(channel, asked),
-      ...(isByTeam && { teamOf, began: (channel) => this.#began(channel) }),
+      connected: (context, route) => this.#connected(() => channel(route), context),
+      avoid: (channel) => {
+        const replicas = [...cells.values()].find((service) => this.#has(service, connection, channel))
+        return replicas !== undefined && this.#avoid(channel, replicas)
+      },
+      routeOf: (method, { principal: { team } }) => ({
+        team,
+        isToOwnReplica: this.#isByTeam(service) && team !== '' && changes(method),
+      }),
+      began: (channel) => this.#began(channel),
+      moved: async () => {
+        await delay(movedMs)
+        // What is known stays.
+        await teams?.look().catch(() => undefined)
+      },
       metadata: this.#metadata,
     })
+  }
+
+  inCells<S extends DescService>(service: S): ReadonlyMap<string, Client<S>> {
+    const cells = [...this.#cellsOf(service)]
+    return new Map(cells.map(([name, replicas]) => [name, this.#clientOf(service, '', replicas)]))
+  }
+
+  #clientOf<S extends DescService>(service: S, connection: string, asked: Service): Client<S> {
+    const channel = (route?: Route) => this.#next(asked, connection, route)
+    return this.#traced(service, {
+      channel,
+      connected: (context, route) => this.#connected(() => channel(route), context),
+      avoid: (channel) => this.#avoid(channel, asked),
+      ...(this.#isByTeam(service) && { routeOf, began: (channel) => this.#began(channel) }),
+      metadata: this.#metadata,
+    })
+  }
+
+  #has({ known }: Service, name: string, channel: Channel): boolean {
+    return known.addresses.some((address) => this.#connections.get(`${name}@${address}`)?.channel === channel)
+  }
+
+  #isByTeam(service: DescService): boolean {
+    return this.#options.byTeam?.includes(areaOf(service)) === true
   }
 
   replicas(service: DescService): readonly string[] {
@@ -141,12 +200,26 @@ export class WireNetwork implements Neighbours {
     return names?.length === 0 ? undefined : names
   }
 
+  /** By their names; the first, '', is always there. */
+  #cellsOf(service: DescService): ReadonlyMap<string, Service> {
+    const prefix = `${areaOf(service)}@`
+    const others = Object.entries(this.#options.addresses).filter(([name]) => name.startsWith(prefix))
+    return new Map([
+      ['', this.#serviceOf(service)],
+      ...others.map(([name, names]): [string, Service] => [name.slice(prefix.length), this.#serviceAt(names)]),
+    ])
+  }
+
   #serviceOf(description: DescService): Service {
     const names = this.#namesOf(description)
     if (names === undefined)
       throw new Failure('unimplemented', 'service_absent', 'This service is not part of the system', {
         cause: description.typeName,
       })
+    return this.#serviceAt(names)
+  }
+
+  #serviceAt(names: string[]): Service {
     let service = this.#services.get(names)
     if (service === undefined) {
       service = { known: new KnownReplicas(names, (gone) => this.#forget(gone)), turn: 0 }
@@ -155,14 +228,16 @@ export class WireNetwork implements Neighbours {
     return service
   }
 
-  #next(service: Service, name: string, team?: string): Channel | Promise<Channel> {
+  #next(service: Service, name: string, route?: Route): Channel | Promise<Channel> {
     const { addresses } = service.known
-    if (addresses.length === 0) return this.#firstKnown(service, name, team)
+    if (addresses.length === 0) return this.#firstKnown(service, name, route)
     const connections = addresses.map((address) => this.#connection(address, name, service.known.hosts))
     if (connections.some(({ state }) => state === connectivityState.TRANSIENT_FAILURE)) service.known.doubt()
     if (connections.length === 1) return connections[0]!.channel
     const ordered =
-      team === undefined ? inTurn(connections, service.turn++) : this.#ordered(connections, addresses, team)
+      route?.isToOwnReplica === true
+        ? this.#ordered(connections, addresses, route.team)
+        : inTurn(connections, service.turn++)
     const wanted = ordered.filter(({ channel }) => !this.#isAvoided(channel))
     const asked = wanted.length > 0 ? wanted : ordered
     return decided(asked) ?? this.#firstConnected(asked)
@@ -188,10 +263,10 @@ export class WireNetwork implements Neighbours {
   }
 
   /** Waits for the first answer of the name servers, as long as for a connection. */
-  async #firstKnown(service: Service, name: string, team?: string): Promise<Channel> {
+  async #firstKnown(service: Service, name: string, route?: Route): Promise<Channel> {
     for (const untilMs = performance.now() + this.#connectWithinMs; ;) {
       await service.known.ask()
-      if (service.known.addresses.length > 0) return this.#next(service, name, team)
+      if (service.known.addresses.length > 0) return this.#next(service, name, route)
       if (this.#closed) throw stopping()
       if (performance.now() > untilMs) throw unreachable(service.known.fault)
       await delay(lookMs * 5)
@@ -275,9 +350,21 @@ export class WireNetwork implements Neighbours {
   }
 }
 
+/** Where there is one cell. */
+function routeOf(method: DescMethod, { principal: { team } }: CallContext): Route | undefined {
+  return changes(method) && team !== '' ? { team, isToOwnReplica: true } : undefined
+}
+
 /** What only reads costs every replica the same. */
-function teamOf({ idempotency }: DescMethod, { principal }: CallContext): string | undefined {
-  return idempotency === MethodOptions_IdempotencyLevel.NO_SIDE_EFFECTS ? undefined : principal.team || undefined
+function changes({ idempotency }: DescMethod): boolean {
+  return idempotency !== MethodOptions_IdempotencyLevel.NO_SIDE_EFFECTS
+}
+
+function ofCell(cells: ReadonlyMap<string, Service>, name: string): Service {
+  const service = cells.get(name)
+  if (service === undefined)
+    throw unavailable(`The cell ${name} is not known here: SERVICE_ADDRESSES must name execution@${name}`)
+  return service
 }
 
 function areaOf({ typeName }: DescService): string {

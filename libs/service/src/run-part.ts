@@ -1,4 +1,5 @@
 import { Failure } from '@automation/errors'
+import type { Neighbours } from '@automation/rpc'
 import type { OutsideNetwork } from '@automation/rpc/outside-network'
 import type { ServedPort, TlsFolder } from '@automation/rpc/wire'
 import type { Logger } from 'pino'
@@ -10,6 +11,7 @@ import { serveOperations } from './operations.ts'
 import type { Part, PartContext } from './part.ts'
 import { runProgram, type ProgramContext, type Running } from './program.ts'
 import { StopOrder } from './stop-order.ts'
+import { CatalogCells } from './team-cells.ts'
 import { readWireConfig, type ProgramName, type WireConfig } from './wire-config.ts'
 
 export interface PartProgram<Config> {
@@ -84,11 +86,14 @@ async function startPart<Config>(
   const order = new StopOrder(logger)
   const tls = wire.tlsFolder === undefined ? undefined : openTls(TlsFolder, wire.tlsFolder, logger)
   order.add('certificates', () => tls?.close())
-  const network =
+  const cells = wire.hasCells ? new CatalogCells(program.name, logger, () => network) : undefined
+  const network: Neighbours & { close(): void } =
     wire.outside === undefined
-      ? new WireNetwork({ ...wire, byTeam: ['execution'], tls, tracer })
+      ? new WireNetwork({ ...wire, byTeam: ['execution'], cells, tls, tracer })
       : await openOutside(wire.outside, wire.maxMessageBytes)
   order.add('connections', () => network.close())
+  await cells?.start()
+  order.add('cells', () => cells?.stop())
   const part = program.create(config, {
     neighbours: network,
     ...(wire.grpc !== undefined && { address: ownAddress(wire.grpc) }),

@@ -1,3 +1,4 @@
+import { isTeamSlug } from '@automation/contract/forms'
 import type { Environment } from './environment.ts'
 
 const usualPorts = {
@@ -22,8 +23,11 @@ export type CalledService = (typeof called)[number]
 /** Where each service serves gRPC, and where it tells how it is. */
 export type ServicePorts = typeof usualPorts
 
+/** That of another cell than the first, called after it. */
+type CellService = `execution@${string}`
+
 /** Every replica of each service, as host:port. */
-export type ServiceAddresses = Record<CalledService, string[]>
+export type ServiceAddresses = Record<CalledService, string[]> & Partial<Record<CellService, string[]>>
 
 /** Reads SERVICE_PORTS; faults are noted in `env`. */
 export function readServicePorts(env: Environment): ServicePorts {
@@ -33,12 +37,21 @@ export function readServicePorts(env: Environment): ServicePorts {
 
 /** What SERVICE_ADDRESSES names, and nothing else; faults are noted in `env`. */
 export function readGivenAddresses(env: Environment): Partial<ServiceAddresses> {
-  const given = Object.groupBy(env.pairs('SERVICE_ADDRESSES', called), ([name]) => name)
-  const addresses = Object.entries(given).map(([name, pairs]) => [name, pairs.map(([, address]) => address)] as const)
+  const cells = env
+    .list('SERVICE_ADDRESSES', [])
+    .map((pair) => pair.split('=', 1)[0] ?? '')
+    .filter(isCellService)
+  const given = Map.groupBy(env.pairs('SERVICE_ADDRESSES', [...called, ...cells]), ([name]) => name)
+  const addresses = [...given].map(([name, pairs]) => [name, pairs.map(([, address]) => address)] as const)
   for (const [name, all] of addresses)
     if (!all.every((address) => /^\S+:\d{1,5}$/.test(address)))
       env.fault(`SERVICE_ADDRESSES: ${name}`, `must be host:port, not ${JSON.stringify(all.join())}`)
   return Object.fromEntries(addresses)
+}
+
+/** Whether it names the execution of a cell, such as `execution@blue`. */
+function isCellService(name: string): name is CellService {
+  return name.startsWith('execution@') && isTeamSlug(name.slice('execution@'.length))
 }
 
 /** Where each service is: what SERVICE_ADDRESSES names, and the others on this machine. */
@@ -48,19 +61,21 @@ export function readServiceAddresses(env: Environment): ServiceAddresses {
   return { ...(Object.fromEntries(here) as ServiceAddresses), ...readGivenAddresses(env) }
 }
 
-/** The same by the package of each proto service, as calls name them. */
+const areasOf: Record<CalledService, string[]> = {
+  catalog: ['catalog', 'audit'],
+  execution: ['execution', 'run', 'runner'],
+  storage: ['storage'],
+  sandbox: ['sandbox'],
+  scheduler: ['schedule'],
+}
+
+/** The same by the package of each proto service, as calls name them, with that of another cell as `execution@blue`. */
 export function addressesByPackage(addresses: Partial<ServiceAddresses>): Record<string, string[]> {
-  const { catalog, execution, sandbox, storage, scheduler } = addresses
-  const byPackage = {
-    catalog,
-    audit: catalog,
-    sandbox,
-    storage,
-    schedule: scheduler,
-    execution,
-    run: execution,
-    runner: execution,
+  const byPackage: Record<string, string[]> = {}
+  for (const [name, all] of Object.entries(addresses)) {
+    const [service, cell] = name.split('@') as [CalledService, string?]
+    if (all !== undefined)
+      for (const area of areasOf[service]) byPackage[cell === undefined ? area : `${area}@${cell}`] = all
   }
-  const known = Object.entries(byPackage).filter((entry): entry is [string, string[]] => entry[1] !== undefined)
-  return Object.fromEntries(known)
+  return byPackage
 }

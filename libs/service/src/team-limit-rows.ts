@@ -15,6 +15,15 @@ export interface TeamLimitAnswer {
   removed?: readonly Uint8Array[]
   /** False from a catalog of the release before, which knows of neither. */
   tellsSuspensions?: boolean
+  /** Teams whose executions are not in the first cell, or do not stay there. */
+  cells?: readonly TeamCell[]
+}
+
+interface TeamCell {
+  team: string
+  /** Empty: the first one. */
+  cell: string
+  moving: boolean
 }
 
 /** A team for which nothing new may run. */
@@ -36,31 +45,33 @@ export class TeamLimitRows {
   #addresses = new Map<string, AddressList>()
   #suspensions = new Map<string, TeamSuspension>()
   #removed = new Set<string>()
+  #cells = new Map<string, TeamCell>()
   readonly #first = Promise.withResolvers<void>()
   #known = false
 
+  readonly #read: (knownRevision: bigint) => Promise<TeamLimitAnswer>
+
   /** `read` asks the catalog. While that is away, what is known stays. */
   constructor(logger: Logger, read: (knownRevision: bigint) => Promise<TeamLimitAnswer>) {
-    this.#reading = new Periodic('reading limits of teams', everyMs, logger, async () => {
-      const {
-        revision,
-        limits,
-        addresses = [],
-        suspensions = [],
-        removed = [],
-        tellsSuspensions,
-      } = await read(this.#revision)
-      this.#known = true
-      this.#first.resolve()
-      if (revision === this.#revision) return
-      this.#values = new Map(limits.map(({ team, name, value }) => [`${name} ${team}`, Number(value)]))
-      this.#addresses = new Map(addresses.map(({ team, ranges }) => [team, new AddressList(ranges)]))
-      // What is known of suspensions stays then, and all is asked for again.
-      if (tellsSuspensions !== true) return
-      this.#suspensions = new Map(suspensions.map((suspension) => [suspension.team, suspension]))
-      this.#removed = new Set(removed.map((digest) => Buffer.from(digest).toString('hex')))
-      this.#revision = revision
-    })
+    this.#read = read
+    this.#reading = new Periodic('reading limits of teams', everyMs, logger, () => this.look())
+  }
+
+  /** Asks now. Failures: those of `read`. */
+  async look(): Promise<void> {
+    const answer = await this.#read(this.#revision)
+    const { revision, limits, addresses = [], suspensions = [], removed = [], tellsSuspensions, cells = [] } = answer
+    this.#known = true
+    this.#first.resolve()
+    if (revision === this.#revision) return
+    this.#values = new Map(limits.map(({ team, name, value }) => [`${name} ${team}`, Number(value)]))
+    this.#addresses = new Map(addresses.map(({ team, ranges }) => [team, new AddressList(ranges)]))
+    // What is known of suspensions stays then, and all is asked for again.
+    if (tellsSuspensions !== true) return
+    this.#suspensions = new Map(suspensions.map((suspension) => [suspension.team, suspension]))
+    this.#cells = new Map(cells.map((each) => [each.team, each]))
+    this.#removed = new Set(removed.map((digest) => Buffer.from(digest).toString('hex')))
+    this.#revision = revision
   }
 
   /** Waits for the first answer at most `patienceMs`. */
@@ -102,9 +113,20 @@ export class TeamLimitRows {
     return this.#removed.size > 0 && this.#removed.has(hash('sha256', team))
   }
 
-  /** The teams for which nothing new may run. */
-  get suspended(): string[] {
-    return [...this.#suspensions.keys()]
+  /** In which cell the executions of this team are; '' is the first. */
+  cellOf(team: string): string {
+    return this.#cells.get(team)?.cell ?? ''
+  }
+
+  /** Whether they are moving to another one. */
+  isMoving(team: string): boolean {
+    return this.#cells.get(team)?.moving === true
+  }
+
+  /** The teams of which nothing begins now: those that are suspended, and those that move. */
+  get held(): string[] {
+    const moving = [...this.#cells.values()].filter((each) => each.moving).map(({ team }) => team)
+    return [...new Set([...this.#suspensions.keys(), ...moving])]
   }
 
   /** Failures: team_suspended where nothing new may run for this team; unavailable while nobody knows whether it may. */

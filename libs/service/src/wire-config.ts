@@ -5,7 +5,9 @@ import type { Environment } from './environment.ts'
 import { addressesByPackage, readServiceAddresses, readServicePorts, type CalledService } from './service-addresses.ts'
 
 /** How a part reaches the others and is reached by them, as WireNetwork, `serve` and `serveOperations` want it. */
-export interface WireConfig extends Omit<WireOptions, 'tls'> {
+export interface WireConfig extends Omit<WireOptions, 'tls' | 'cells'> {
+  /** There are several cells, and the service calls those of teams; what is in a cell calls its own. */
+  hasCells: boolean
   /** Of a runner that reaches the others by way of a gateway, from another network. */
   outside: { url: URL; poolToken: string } | undefined
   grpc: Omit<ServeOptions, 'logger' | 'tls'> | undefined
@@ -32,7 +34,9 @@ export function readWireConfig(env: Environment, { service, key = 'internal' }: 
   const health = { host, port: env.integer('HEALTH_PORT', { default: ports[`${service}Health`], max: 65_535 }) }
   const maxMessageBytes = readMaxMessageBytes(env)
   const tlsFolder = env.text('INTERNAL_TLS_DIR')
-  const shared = { addresses, maxMessageBytes, health, tlsFolder }
+  const isInCell = service === 'runner' || service === 'execution'
+  const hasCells = !isInCell && Object.keys(addresses).some((name) => name.includes('@'))
+  const shared = { addresses, hasCells, maxMessageBytes, health, tlsFolder }
   if (key === 'runner') {
     const outside = readOutside(env)
     const runnerKey = outside === undefined ? readKeysOfRunner(env) : ''

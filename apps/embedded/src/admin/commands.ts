@@ -14,6 +14,7 @@ import { addPools } from './pools.ts'
 import { usageReport, type ReportOptions } from './usage-report.ts'
 import { drainRunner, listRunners, whyNoneForNewTeam } from './runners.ts'
 import { purgeTeam } from './team-removal.ts'
+import { cellCalled, firstCell, giveUpMove, moveToCell } from './cell-move.ts'
 import { exportTeam, importTeam } from './team-move.ts'
 import { resumeTeam, suspendTeam } from './team-suspension.ts'
 import { encryptionStatus, leftIn, rotateEncryptionKey } from './rotate-encryption-key.ts'
@@ -51,28 +52,28 @@ system that runs on DATA_DIR (default .data); when none runs there, its database
 
 function addTeams(program: Command, perform: Perform): void {
   const teams = group(program, 'teams', 'teams, and whose modules and variables they may inherit')
-  leaf(teams, 'create <slug>', 'make a team').action(function (this: Command, slug: string) {
-    return perform(this, async (target) => {
-      const team = await target.client(TeamService).createTeam({ slug }, operatorContext())
-      const waits = await whyNoneForNewTeam(target)
-      const next = `Make an API token for it: npm run --silent admin -- tokens create ${team.slug}`
-      return {
-        json: { ...teamRecord(team), ...(waits !== undefined && { warning: waits }) },
-        text: [`Team ${team.slug} is made.`, ...(waits === undefined ? [] : [waits]), next].join('\n'),
-      }
+  leaf(teams, 'create <slug>', 'make a team')
+    .option('--cell <cell>', 'where its executions are to be, of a system with several cells', firstCell)
+    .action(function (this: Command, slug: string, { cell }: { cell: string }) {
+      return perform(this, async (target) => {
+        const wanted = { slug, cell: cellCalled(target, cell, '/cell') }
+        const team = await target.client(TeamService).createTeam(wanted, operatorContext())
+        const waits = await whyNoneForNewTeam(target)
+        const next = `Make an API token for it: npm run --silent admin -- tokens create ${team.slug}`
+        return {
+          json: { ...teamRecord(team), ...(waits !== undefined && { warning: waits }) },
+          text: [`Team ${team.slug} is made.`, ...(waits === undefined ? [] : [waits]), next].join('\n'),
+        }
+      })
     })
-  })
   leaf(teams, 'list', 'all teams').action(function (this: Command) {
     return perform(this, async (target) => {
       const records = (await target.client(TeamService).listTeams({}, operatorContext())).teams.map(teamRecord)
-      const rows = records.map(({ slug, name, parentTeamSlugs, createdAt, suspension }) => [
-        slug,
-        name,
-        parentTeamSlugs.join(' ') || '-',
-        createdAt,
-        stateOf(suspension),
+      const rows = records.map(({ slug, name, parentTeamSlugs, createdAt, cell, movingTo, suspension }) => [
+        ...[slug, name, parentTeamSlugs.join(' ') || '-', createdAt, cell],
+        movingTo === undefined ? stateOf(suspension) : `moves to the cell ${movingTo}`,
       ])
-      return { json: records, table: { head: ['TEAM', 'NAME', 'PARENTS', 'CREATED', 'STATE'], rows } }
+      return { json: records, table: { head: ['TEAM', 'NAME', 'PARENTS', 'CREATED', 'CELL', 'STATE'], rows } }
     })
   })
   addTeamLimit(teams, perform)
@@ -94,6 +95,7 @@ function addTeams(program: Command, perform: Perform): void {
       return perform(this, (target) => purgeTeam(target, team, { confirm, tell }))
     })
   addTeamMove(teams, perform)
+  addCellMove(teams, perform)
   leaf(teams, 'allow-all-addresses <team>', 'let the tokens of a team be used from anywhere again').action(function (
     this: Command,
     team: string,
@@ -126,6 +128,20 @@ function addTeams(program: Command, perform: Perform): void {
       return { json: { child, parent, granted: false }, text: `Team ${child} may no longer inherit from ${parent}.` }
     })
   })
+}
+
+function addCellMove(teams: Command, perform: Perform): void {
+  leaf(teams, 'move <team>', 'move the executions of a team to another cell, while it works; cut off, do it again')
+    .requiredOption('--to <cell>', `the cell; ${firstCell} is the first one`)
+    .option('--wait <seconds>', 'how long to wait for what runs', '60')
+    .option('--give-up', 'leave the team where it is, after a move that was cut off')
+    .action(function (this: Command, team: string, options: { to: string; wait: string; giveUp?: boolean }) {
+      return perform(this, (target) => {
+        const to = cellCalled(target, options.to, '/to')
+        if (options.giveUp) return giveUpMove(target, team, to)
+        return moveToCell(target, team, { to, waitS: Number(wholeNumber(options.wait)), tell })
+      })
+    })
 }
 
 const urlText = 'where the REST interface is, where no system runs here'
@@ -314,14 +330,20 @@ function teamRecord(team: {
   parentTeamSlugs: string[]
   createdAt?: Timestamp
   suspension?: Suspension
+  cell: string
+  movingTo?: string
 }) {
-  const { slug, name, zoneId, parentTeamSlugs, createdAt, suspension } = team
+  const { slug, name, zoneId, parentTeamSlugs, createdAt, suspension, cell, movingTo } = team
   const suspended = suspension && {
     reason: suspension.reason,
     at: time(suspension.at),
     purging: suspension.purging,
   }
-  return { slug, name, zoneId, parentTeamSlugs, createdAt: time(createdAt), suspension: suspended }
+  return {
+    ...{ slug, name, zoneId, parentTeamSlugs, createdAt: time(createdAt), suspension: suspended },
+    cell: cell || firstCell,
+    movingTo: movingTo === undefined ? undefined : movingTo || firstCell,
+  }
 }
 
 function stateOf(suspension: { reason: string; purging: boolean } | undefined): string {

@@ -30,7 +30,11 @@ export async function openDatabaseTarget(values: EnvironmentValues, settings: Sy
       order.add(part.name, () => part.stop(1000))
       await part.start()
     }
-    return { client: (service) => network.client(service), close: () => order.stop(5000) }
+    return {
+      client: (service) => network.client(service),
+      inCells: (service) => network.inCells(service),
+      close: () => order.stop(5000),
+    }
   } catch (error) {
     await order.stop(0)
     throw error

@@ -2,6 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { Language } from '@automation/contract/common/v1/language'
 import { RunnerOperatorService, type Runner } from '@automation/contract/execution/v1/runner_operator'
 import { Failure } from '@automation/errors'
+import type { Client } from '@automation/rpc'
 import { operatorContext } from './operator-context.ts'
 import type { Answer } from './answer.ts'
 import { time } from './command-parts.ts'
@@ -42,7 +43,7 @@ export async function drainRunner(
   id: string,
   { wait, tell }: { wait: boolean; tell(text: string): void },
 ): Promise<Answer> {
-  await target.client(RunnerOperatorService).drainRunner({ id }, operatorContext())
+  await askedInOne(target, (ofCell) => ofCell.drainRunner({ id }, operatorContext()))
   if (!wait) {
     const text = `Runner ${id} takes no more runs, and ends once those that it has are over.`
     return { json: { id, draining: true, ended: false }, text }
@@ -74,7 +75,21 @@ export async function whyNoneForNewTeam(target: Target): Promise<string | undefi
 }
 
 async function readRunners(target: Target): Promise<Runner[]> {
-  return (await target.client(RunnerOperatorService).listRunners({}, operatorContext())).runners
+  const cells = [...target.inCells(RunnerOperatorService).values()]
+  const answers = await Promise.all(cells.map((ofCell) => ofCell.listRunners({}, operatorContext())))
+  return answers.flatMap(({ runners }) => runners)
+}
+
+/** Asks the cells one after the other, until one knows it. */
+async function askedInOne(target: Target, ask: (ofCell: Client<typeof RunnerOperatorService>) => Promise<unknown>) {
+  const cells = [...target.inCells(RunnerOperatorService).values()]
+  for (const [index, ofCell] of cells.entries()) {
+    try {
+      return await ask(ofCell)
+    } catch (error) {
+      if (!(error instanceof Failure) || error.kind !== 'not_found' || index === cells.length - 1) throw error
+    }
+  }
 }
 
 function runnerRecord(runner: Runner) {

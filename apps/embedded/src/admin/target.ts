@@ -12,7 +12,7 @@ import type { OperatorAddresses } from './wire-target.ts'
 import { socketPath, socketName } from './admin-server.ts'
 
 /** A system that the command line talks to. */
-export interface Target extends Pick<Neighbours, 'client'> {
+export interface Target extends Pick<Neighbours, 'client' | 'inCells'> {
   /** What the running system says of itself; absent where the environment names its services, and where none runs. */
   running?: Pick<Holder, 'address' | 'consoleUrl'>
   close(): Promise<void>
@@ -26,7 +26,7 @@ const startTimeMs = 60_000
  */
 export async function openTarget(values: EnvironmentValues): Promise<Target> {
   const env = new Environment(values)
-  const given = Object.entries(readGivenAddresses(env)).map(([name, [address]]) => [name, address] as const)
+  const given = Object.entries(readGivenAddresses(env)).map(([name, all = []]) => [name, all[0]] as const)
   const { catalog, ...others } = Object.fromEntries(given) as Partial<OperatorAddresses>
   const settings = readSystemSettings(env)
   env.check()
@@ -35,7 +35,8 @@ export async function openTarget(values: EnvironmentValues): Promise<Target> {
   const holder = await startedHolder(settings.dataDir)
   if (holder?.kind === 'embedded') return { ...overTheSocket(settings.dataDir), running: holder }
   if (holder?.kind === 'services') {
-    const target = await overTheWire(holder.addresses ?? { catalog: '' }, values, settings.dataDir)
+    const addresses = { ...others, ...(holder.addresses ?? { catalog: '' }) }
+    const target = await overTheWire(addresses, values, settings.dataDir)
     return { ...target, running: holder }
   }
   const { openDatabaseTarget } = await import('./database-target.ts')
@@ -65,7 +66,11 @@ async function startedHolder(dataDir: string): Promise<Holder | undefined> {
 }
 
 function overTheSocket(dataDir: string): Target {
-  return { client: (service) => socketClient(dataDir, service), close: () => Promise.resolve() }
+  return {
+    client: (service) => socketClient(dataDir, service),
+    inCells: (service) => new Map([['', socketClient(dataDir, service)]]),
+    close: () => Promise.resolve(),
+  }
 }
 
 async function overTheWire(addresses: OperatorAddresses, values: EnvironmentValues, dataDir: string): Promise<Target> {

@@ -6,6 +6,7 @@ import { TeamRemovalService as SandboxRemoval } from '@automation/contract/sandb
 import { TeamRemovalService as ScheduleRemoval } from '@automation/contract/schedule/v1/team_removal'
 import { TeamRemovalService as StorageRemoval } from '@automation/contract/storage/v1/team_removal'
 import { invalid } from '@automation/errors'
+import type { Client } from '@automation/rpc'
 import { operatorContext } from './operator-context.ts'
 import type { Answer } from './answer.ts'
 import type { Target } from './target.ts'
@@ -37,7 +38,7 @@ export async function purgeTeam(
   const removals = {
     sandboxes: () => target.client(SandboxRemoval).removeTeam({ team }, operatorContext()),
     schedules: () => target.client(ScheduleRemoval).removeTeam({ team }, operatorContext()),
-    executions: () => target.client(ExecutionRemoval).removeTeam({ team }, operatorContext()),
+    executions: () => inAllCells(target, (ofCell) => ofCell.removeTeam({ team }, operatorContext())),
     storage: () => target.client(StorageRemoval).removeTeam({ team }, operatorContext()),
   }
   const removed: Record<string, number> = {}
@@ -45,7 +46,8 @@ export async function purgeTeam(
   if (isThere) {
     const { keys } = await catalog.listSetKeys({ team }, operatorContext())
     for (let at = 0; at < keys.length; at += keysAtOnce)
-      await target.client(ExecutionRemoval).removeSets({ keys: keys.slice(at, at + keysAtOnce) }, operatorContext())
+      for (const ofCell of target.inCells(ExecutionRemoval).values())
+        await ofCell.removeSets({ keys: keys.slice(at, at + keysAtOnce) }, operatorContext())
     tell(`Told the runners to remove sets of packages: ${keys.length}.`)
     removed['catalog'] = await untilGone('catalog', () => catalog.removeTeam({ team }, operatorContext()), tell)
   }
@@ -57,6 +59,18 @@ export async function purgeTeam(
   return {
     json: { team, killed: { runs, sandboxes }, removed },
     text: `Team ${team} is removed. Its audit records are kept.`,
+  }
+}
+
+/** Also where a team was, or was about to be. */
+async function inAllCells(
+  target: Target,
+  step: (ofCell: Client<typeof ExecutionRemoval>) => Promise<{ removed: number; done: boolean }>,
+): Promise<{ removed: number; done: boolean }> {
+  const answers = await Promise.all([...target.inCells(ExecutionRemoval).values()].map(step))
+  return {
+    removed: answers.reduce((sum, { removed }) => sum + removed, 0),
+    done: answers.every(({ done }) => done),
   }
 }
 

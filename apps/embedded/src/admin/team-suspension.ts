@@ -49,7 +49,7 @@ export async function stopTeam(
   { waiting }: Stop,
 ): Promise<{ runs: number; sandboxes: number }> {
   const executions = target.client(ExecutionRemoval)
-  const runs = await untilDone(() => executions.stopTeam({ team, waiting }, operatorContext()))
+  const runs = await untilDone(() => executions.stopTeam({ team, waiting }, operatorContext(team)))
   const sandbox = target.client(SandboxRemoval)
   const sandboxes = await untilDone(() => sandbox.stopTeam({ team, waiting }, operatorContext()))
   return { runs, sandboxes }

@@ -1,12 +1,29 @@
 import { join } from 'node:path'
-import { TlsFolder, WireNetwork } from '@automation/rpc/wire'
+import { TeamService } from '@automation/contract/catalog/v1/team'
+import { TlsFolder, WireNetwork, type TeamCells } from '@automation/rpc/wire'
 import { addressesByPackage, ConfigurationError, Environment, type CalledService } from '@automation/service'
 import { readSecret } from '../secret-file.ts'
 import type { EnvironmentValues } from '../keys.ts'
+import { operatorContext } from './operator-context.ts'
 import type { Target } from './target.ts'
 
-/** Where the services are that an operator calls, each as host:port. */
-export type OperatorAddresses = Partial<Record<CalledService, string>> & { catalog: string }
+/** Where the services are that an operator calls, each as host:port; those of other cells as `execution@blue`. */
+export type OperatorAddresses = Partial<Record<CalledService | `execution@${string}`, string>> & { catalog: string }
+
+/** In which cells teams are; for a command they are read once, and when one has moved. */
+function cellsOf(network: () => WireNetwork): TeamCells {
+  let known: Promise<Map<string, string>> | undefined
+  const read = async () => {
+    const { teams } = await network().client(TeamService).listTeams({}, operatorContext())
+    return new Map(teams.map(({ slug, cell }) => [slug, cell]))
+  }
+  return {
+    of: async (team) => (await (known ??= read())).get(team) ?? '',
+    look: async () => {
+      await (known = read())
+    },
+  }
+}
 
 // Commands end before a certificate is replaced.
 const silent = { info: () => undefined, warn: () => undefined }
@@ -23,13 +40,15 @@ export function openWireTarget(given: OperatorAddresses, values: EnvironmentValu
   const network = new WireNetwork({
     tls,
     addresses: addressesByPackage(
-      Object.fromEntries(Object.entries(given).map(([name, address]) => [name, [address]])),
+      Object.fromEntries(Object.entries(given).map(([name, address = '']) => [name, [address]])),
     ),
     key: { internalKey },
-    maxMessageBytes: 4 * 1024 * 1024,
+    maxMessageBytes: 64 * 1024 * 1024,
+    ...(Object.keys(given).some((name) => name.includes('@')) && { cells: cellsOf(() => network) }),
   })
   return {
     client: (service) => network.client(service),
+    inCells: (service) => network.inCells(service),
     close: () => {
       network.close()
       tls?.close()

@@ -46,8 +46,8 @@ export interface ServicePlans {
 /** Each service with no more than it needs. */
 export function planServices(settings: ServicesSettings, values: EnvironmentValues, secrets: Secrets): ServicePlans {
   const { ports } = settings
-  // They are all here, but for further replicas of execution.
-  const elsewhere = (values['SERVICE_ADDRESSES'] ?? '').split(',').filter((each) => each.startsWith('execution='))
+  // They are all here, but for further replicas of execution, and other cells.
+  const elsewhere = (values['SERVICE_ADDRESSES'] ?? '').split(',').filter((each) => /^execution[=@]/.test(each))
   const given = {
     ...without(values, ['SERVICE_ADDRESSES']),
     ...(elsewhere.length > 0 && { SERVICE_ADDRESSES: elsewhere.join() }),

@@ -66,7 +66,12 @@ export class CallNetwork {
     const client = <S extends DescService>(service: S) => this.#client(service, host, () => this.#anyOf(service))
     const at = <S extends DescService>(service: S, address: string) =>
       this.#client(service, host, () => this.#all(service).find((endpoint) => endpoint.host.name === address))
-    return { client, replicas: (service) => this.#all(service).map((endpoint) => endpoint.host.name), at }
+    return {
+      client,
+      inCells: (service) => new Map([['', client(service)]]),
+      replicas: (service) => this.#all(service).map((endpoint) => endpoint.host.name),
+      at,
+    }
   }
 
   #all({ typeName }: DescService): Endpoint[] {

@@ -12,6 +12,7 @@ import type { Signals } from '../signals.ts'
 import { BatchWriter } from '../store/batch-writer.ts'
 import type { Metrics } from '../metrics.ts'
 import { KnownTeams } from '../store/known-teams.ts'
+import type { TeamMoves } from '../move/team-moves.ts'
 import { isAway, type Queries } from '../store/connections.ts'
 import type { StartKey } from '../store/start-keys.ts'
 import { readStartOutcomes } from '../store/executions.ts'
@@ -24,6 +25,7 @@ import {
   insertRejected,
   requeueArrivals,
   type StartOutcome,
+  type TeamLimits,
 } from '../store/start-rows.ts'
 
 interface Item extends Arrival {
@@ -44,6 +46,7 @@ export interface StartsContext {
   batches: Queries
   /** For keyed starts, which may have to wait for those of other replicas. */
   pool: Queries
+  teamMoves: TeamMoves
   runners: Runners
   capacity: RunnerCapacity
   backlog: Backlog
@@ -68,7 +71,7 @@ const lateMs = 1500
 export class Starts {
   readonly #context: StartsContext
   readonly #writer: BatchWriter<Item, StartOutcome | undefined>
-  readonly #knownTeams = new KnownTeams()
+  readonly #knownTeams: KnownTeams
   /** Of starts under a key. */
   readonly #keyed: BatchWriter<KeyedItem, StartOutcome | undefined>
   /** Refusals under a key that are on their way. */
@@ -76,11 +79,12 @@ export class Starts {
 
   constructor(context: StartsContext) {
     this.#context = context
+    this.#knownTeams = new KnownTeams(context.teamMoves)
     const common = {
       weight: arrivalWeight,
       owner: ({ run }: Item) => run.team,
       // Limits are those of a statement.
-      group: ({ run }: Item) => context.limits.keyOf(run.team),
+      group: ({ run }: Item) => context.limits.keyOf(run.team, isOfRun(run)),
       width: 2,
       isolates: (error: unknown) => !isConnectionFailure(error),
       spreads: isConnectionFailure,
@@ -101,12 +105,18 @@ export class Starts {
     })
   }
 
-  /** Durable when it returns. Failures: process_not_found where it was deleted meanwhile, unavailable within 5 s. */
+  /**
+   * Durable when it returns. Failures: process_not_found where it was deleted meanwhile, team_moved, unavailable within
+   * 5 s.
+   */
   async start(run: NewRun): Promise<StartOutcome> {
     const item = this.#arrive(run)
     try {
       const outcome = await this.#writer.add(item)
-      if (outcome === undefined) throw notFound('process')
+      if (outcome === undefined) {
+        await this.#context.teamMoves.requireStays(run.team)
+        throw notFound('process')
+      }
       this.#settle(item, outcome)
       return outcome
     } catch (error) {
@@ -121,7 +131,10 @@ export class Starts {
     try {
       const outcome = await this.#keyed.add(item)
       if (outcome !== undefined) this.#settle(item, outcome)
-      else this.#giveBack(item)
+      else {
+        await this.#context.teamMoves.requireStays(run.team)
+        this.#giveBack(item)
+      }
       return outcome
     } catch (error) {
       this.#giveBack(item)
@@ -144,7 +157,9 @@ export class Starts {
       return outcome === undefined ? [] : [outcome]
     }
     try {
-      return (await this.#untilReachable(item, () => this.#insertOnce([item], insert)))[0]
+      const [outcome] = await this.#untilReachable(item, () => this.#insertOnce([item], insert))
+      if (outcome === undefined) await this.#context.teamMoves.requireStays(run.team)
+      return outcome
     } catch (error) {
       this.#giveBack(item)
       throw error
@@ -157,11 +172,12 @@ export class Starts {
   }
 
   #arrive(run: NewRun): Item {
-    const { runners, capacity, backlog } = this.#context
+    const { runners, capacity, backlog, limits } = this.#context
     const giveUpAtMs = performance.now() + patienceMs
     const { pool, team, spec } = run
     if (awaitsPackages(spec)) return { run, giveUpAtMs, waitsFor: whyHeld(spec) }
-    const isBehind = backlog.has(pool, team, spec.language)
+    const isFirst = isOfRun(run) && limits.beginsOnlyOfRuns(team)
+    const isBehind = !isFirst && backlog.has(pool, team, spec.language)
     const slot = isBehind ? undefined : runners.slots.take(pool, team, spec.language)
     if (slot !== undefined) return { run, giveUpAtMs, sessionId: slot.sessionId, slot }
     const otherwise = isBehind ? 'older runs of the team come first' : `no slot is free in the pool ${pool}`
@@ -184,7 +200,7 @@ export class Starts {
       }
       // From here on, a failure leaves open whether the rows are there.
       unknown = true
-      return insertArrivals(batches, items, limits.of(items[0]!.run.team), replicaId)
+      return insertArrivals(batches, items, limitsFor(limits, items), replicaId)
     })
     failPoint('start-after-commit')
     this.#context.signals.changed.emit(unnamed)
@@ -196,7 +212,7 @@ export class Starts {
     const { pool, limits, replicaId } = this.#context
     const latest = latestOf(items)
     if (performance.now() > latest.giveUpAtMs + lateMs) throw unavailable('The database is not available, try again')
-    const insert = () => insertKeyedArrivals(pool, items, limits.of(items[0]!.run.team), replicaId)
+    const insert = () => insertKeyedArrivals(pool, items, limitsFor(limits, items), replicaId)
     // Where one of many waits for a lock, each is tried alone.
     const repeats = items.length === 1 ? isConnectionFailure : isAway
     return this.#untilReachable(latest, () => this.#insertOnce(items, insert), repeats)
@@ -246,6 +262,16 @@ export class Starts {
   ): Promise<T> {
     return untilReachable({ partitions: this.#context.partitions, giveUpAtMs, repeats }, attempt)
   }
+}
+
+/** A run of ours has asked for it. */
+function isOfRun({ parentId }: NewRun): boolean {
+  return parentId !== undefined
+}
+
+/** Of runs with the same limits. */
+function limitsFor(limits: RunLimits, [item]: Item[]): TeamLimits {
+  return limits.of(item!.run.team, isOfRun(item!.run))
 }
 
 function latestOf(items: Item[]): { giveUpAtMs: number } {

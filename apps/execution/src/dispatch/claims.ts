@@ -172,7 +172,8 @@ export class Claims {
       sessions,
       inFlight,
       quotas: quotasOf(slots.length, inFlight),
-      maxRunning: teams.map((team) => limits.beginning(team)),
+      maxRunning: teams.map((team) => limits.beginning(team, true)),
+      onlyOfRuns: teams.map((team) => limits.beginsOnlyOfRuns(team)),
       fence: newFence(),
     }
     const began = performance.now()

@@ -15,6 +15,8 @@ export interface PeersContext {
   replicaId: string
   /** Where others reach this replica; undefined where it is the only one. */
   address: string | undefined
+  /** Up to when this replica knows which teams have left the cell. */
+  movesKnownUntil(): Date | undefined
   metrics: Pick<Metrics, 'hints'>
   logger: Logger
 }
@@ -52,8 +54,9 @@ export class Peers {
 
   /** Says that this replica is there, and learns of the others; to be repeated every few seconds. */
   async look(): Promise<void> {
-    const { pool, replicaId: id, address } = this.#context
-    if (address !== undefined) this.#others = await beat(pool, { id, address, stopping: this.#isStopping })
+    const { pool, replicaId: id, address, movesKnownUntil } = this.#context
+    if (address === undefined) return
+    this.#others = await beat(pool, { id, address, stopping: this.#isStopping }, movesKnownUntil())
   }
 
   /** Others no more count on it, but tell it of the ends that its callers wait for. */

@@ -2,7 +2,7 @@ import { Status } from '@automation/contract/execution/v1/execution'
 import { Failure, stopping } from '@automation/errors'
 import type { Accepted } from '../accept/admission.ts'
 import type { Runners } from '../dispatch/runners.ts'
-import { readOutcomes, readProgress } from '../store/executions.ts'
+import { readOfTeams, readOutcomes, readProgress } from '../store/executions.ts'
 import { isTerminal } from '../status.ts'
 import { visibleId } from '../store/records.ts'
 import type { Queries } from '../store/connections.ts'
@@ -37,7 +37,7 @@ export class Outcomes {
       const outcome = found?.notKept ? found : await waiter.wait(ms, signal)
       if (outcome?.notKept) throw notKept(id)
       if (outcome !== undefined) return { ...known, ...outcome }
-      if (this.#waiters.abandoned) return { ...known, status: accepted.status, replicaStops: true }
+      if (this.#waiters.abandoned || waiter.isGivenUp) return { ...known, status: accepted.status, replicaStops: true }
       const progress = (await readProgress(this.#pool, id)) ?? { status: Status.RUNNING }
       if (!isTerminal(progress.status)) return { ...known, ...progress }
       // It has ended since: with the value, which progress has none of.
@@ -58,6 +58,11 @@ export class Outcomes {
     const key = await visibleId(this.#pool, team, id)
     const waiter = this.#waiters.open(key)
     return await this.of({ id: key, status: Status.CREATED, replayed: true, waiter }, ms, signal)
+  }
+
+  /** Nobody waits here any more for runs of these teams, which go on elsewhere. */
+  async giveUp(teams: string[]): Promise<void> {
+    this.#waiters.giveUp(await readOfTeams(this.#pool, this.#waiters.overdue(0), teams))
   }
 
   /** Answers whoever waits here for those of these runs that have ended, and ends what still runs of them; gives the ends. */
@@ -100,6 +105,8 @@ export interface RunOutcome {
 export interface Waiter {
   /** The outcome, or undefined when the time is over or the caller has gone. */
   wait(ms: number, signal: AbortSignal): Promise<RunOutcome | undefined>
+  /** The run goes on elsewhere: there is no outcome of it here. */
+  readonly isGivenUp: boolean
   /** Nobody waits any more. */
   close(): void
 }
@@ -108,6 +115,7 @@ interface Waiting {
   sinceMs: number
   /** A look at the record has found a value that was not kept; it may still be on its way here. */
   passedOver?: boolean
+  isGivenUp?: boolean
   settle(outcome: RunOutcome | undefined): void
 }
 
@@ -130,7 +138,13 @@ export class Waiters {
       this.#count -= 1
       if (all.size === 0 && this.#waiting.get(executionId) === all) this.#waiting.delete(executionId)
     }
-    return { wait: (ms, signal) => within(promise, ms, signal).finally(close), close }
+    return {
+      wait: (ms, signal) => within(promise, ms, signal).finally(close),
+      get isGivenUp() {
+        return waiting.isGivenUp === true
+      },
+      close,
+    }
   }
 
   /** Answers whoever waits here for this run; that its value was not kept is told only where it is found twice. */
@@ -139,6 +153,15 @@ export class Waiters {
       if (outcome.notKept && !waiting.passedOver) waiting.passedOver = true
       else waiting.settle(outcome)
     }
+  }
+
+  /** These runs go on elsewhere: whoever waits for them here does so there. */
+  giveUp(executionIds: string[]): void {
+    for (const id of executionIds)
+      for (const waiting of this.#waiting.get(id) ?? []) {
+        waiting.isGivenUp = true
+        waiting.settle(undefined)
+      }
   }
 
   /** This replica stops: whoever still waits gets to know where the run is. */

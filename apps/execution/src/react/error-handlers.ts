@@ -1,7 +1,7 @@
 import { TeamService, type ErrorHandler } from '@automation/contract/catalog/v1/team'
 import type { ExecutionEvent } from '@automation/contract/events/v1/execution_event'
 import { LogLevel, Origin, Status } from '@automation/contract/execution/v1/execution'
-import { asFailure, Failure, isPassing } from '@automation/errors'
+import { asFailure, Failure, isPassing, teamMovedCode } from '@automation/errors'
 import { installsProcessId } from '@automation/contract/installs'
 import { asService, ownContext, type Client, type Neighbours } from '@automation/rpc'
 import type { Logger } from '@automation/service'
@@ -78,6 +78,8 @@ export class ErrorHandlers {
       if (handler !== undefined) await this.#handle(team, id, handler)
     } catch (error) {
       const failure = asFailure(error)
+      // All of these events were told before a team leaves: what comes now came again.
+      if (failure.code === teamMovedCode) return undefined
       const isLasting = failure.kind === 'not_found' || failure.code === 'team_suspended'
       if (!isLasting && (isPassing(error) || this.#isNew(id))) return error
       return this.#giveUp(team, id, handler, failure).catch((fault: unknown) => {

@@ -19,7 +19,7 @@ export class TeamCapacity {
 
   async limits(team: string): Promise<MessageInitShape<typeof LimitSchema>[]> {
     const { running, queued } = await readTeamSlots(this.#reads.forTeam(team), team)
-    const { maxQueued } = this.#limits.of(team)
+    const { maxQueued } = this.#limits.of(team, false)
     const maxRunning = this.#limits.running(team)
     const runners = this.#slots.ownRunners(team)
     const bounded =

@@ -82,7 +82,7 @@ WITH RECURSIVE teams AS (
          WHERE done_at IS NULL AND team = t.team AND next_try_at <= now()
          ORDER BY next_try_at LIMIT ${readPerTeam}) read
        WHERE t.team || ' ' || origin <> ALL ($2::text[]) ORDER BY next_try_at LIMIT ${lookedAtPerTeam}) c
-   WHERE t.team <> ALL ($3::text[])
+   WHERE t.team <> ALL ($3::text[]) AND EXISTS (SELECT FROM team_slots s WHERE s.team = t.team AND s.moved_to IS NULL)
 ), receivers AS (
   SELECT team, origin, next_try_at AS since, row_number() OVER (PARTITION BY team ORDER BY next_try_at) AS rank
     FROM due WHERE nth = 1
@@ -108,7 +108,7 @@ export interface ClaimLimits {
   leaseMs: number
 }
 
-/** Takes callbacks that are due, from the receivers of all teams in turn. */
+/** Takes callbacks that are due, from the receivers of all teams of this cell in turn. */
 export async function claimCallbacks(pool: Queries, limits: ClaimLimits): Promise<DueCallback[]> {
   const { limit, busyReceivers, busyTeams, receiversPerTeam, perReceiver, leaseMs } = limits
   const values = [limit, busyReceivers, busyTeams, receiversPerTeam, perReceiver, leaseMs]

@@ -47,6 +47,8 @@ export interface ClaimRequest {
   quotas: number[]
   /** Of each of the teams. */
   maxRunning: number[]
+  /** Of each of the teams: whether only what its runs have started may begin. */
+  onlyOfRuns: boolean[]
   /** Unique to this claim, so that its outcome can be read back. */
   fence: bigint
 }
@@ -64,17 +66,17 @@ way(Status.CREATED, running)
  */
 const claim = (limit: string) => `
 WITH slots AS MATERIALIZED (
-  SELECT t.team, t.running, t.wanted FROM team_slots t WHERE t.team = ANY ($1::text[]) ORDER BY t.team FOR UPDATE
+  SELECT t.team, t.running, t.wanted FROM team_slots t WHERE t.team = ANY ($1::text[]) AND t.moved_to IS NULL ORDER BY t.team FOR UPDATE
 ), turns AS MATERIALIZED (
-  SELECT u.team, u.turn, u.in_flight, greatest(u.most - s.running - s.wanted, 0) AS free,
+  SELECT u.team, u.turn, u.in_flight, u.only_of_runs, greatest(u.most - s.running - s.wanted, 0) AS free,
          least(u.quota, greatest(u.most - s.running - s.wanted, 0)) AS asked
-    FROM unnest($1::text[], $2::integer[], $3::integer[], $7::integer[]) WITH ORDINALITY
-           AS u(team, most, quota, in_flight, turn) JOIN slots s USING (team)
+    FROM unnest($1::text[], $2::integer[], $3::integer[], $7::integer[], $8::boolean[]) WITH ORDINALITY
+           AS u(team, most, quota, in_flight, only_of_runs, turn) JOIN slots s USING (team)
 ), picked AS MATERIALIZED (
   SELECT t.team, t.turn, q.*, t.in_flight + row_number() OVER (PARTITION BY t.team ORDER BY q.id) AS in_flight
     FROM turns t CROSS JOIN LATERAL (
       SELECT e.id, e.status, e.sequence, e.process_id, e.updated_at FROM executions e
-       WHERE ${waitsForSlot} AND e.pool = $4 AND e.team = t.team${limit}
+       WHERE ${waitsForSlot} AND e.pool = $4 AND e.team = t.team AND (NOT t.only_of_runs OR e.parent_id IS NOT NULL)${limit}
        ORDER BY e.id LIMIT t.asked FOR UPDATE SKIP LOCKED) q
 ), chosen AS MATERIALIZED (
   SELECT id, team, process_id, status, updated_at, sequence + CASE status WHEN ${queued} THEN 2 ELSE 1 END AS sequence,
@@ -98,7 +100,7 @@ RETURNING ${row}, CASE c.status WHEN ${queued} THEN extract(epoch FROM now() - c
            WHEN (SELECT count(*) FROM chosen n WHERE n.team = t.team) = t.free THEN 'no slot' ELSE 'some' END)) FROM turns t) END AS turns`
 
 const claimAny = claim('')
-const claimOnly = claim(' AND (e.language = ANY ($8::smallint[]) OR e.language IS NULL)')
+const claimOnly = claim(' AND (e.language = ANY ($9::smallint[]) OR e.language IS NULL)')
 
 const readBack = `
 SELECT ${row} FROM ${runningRuns} e WHERE e.session_id = ANY ($1::uuid[]) AND e.fence = $2`
@@ -107,17 +109,18 @@ SELECT ${row} FROM ${runningRuns} e WHERE e.session_id = ANY ($1::uuid[]) AND e.
 const readTurns = `
 SELECT u.team, CASE WHEN t.running + t.wanted >= u.most THEN 'no slot'
                     WHEN EXISTS (SELECT FROM executions e WHERE ${waitsForSlot} AND e.pool = $3 AND e.team = u.team
+                                    AND (NOT u.only_of_runs OR e.parent_id IS NOT NULL)
                                     AND ($4::smallint[] IS NULL OR e.language = ANY ($4) OR e.language IS NULL)) THEN 'some'
                     ELSE 'none' END AS left
-  FROM unnest($1::text[], $2::integer[]) AS u(team, most) JOIN team_slots t USING (team)`
+  FROM unnest($1::text[], $2::integer[], $5::boolean[]) AS u(team, most, only_of_runs) JOIN team_slots t USING (team) WHERE t.moved_to IS NULL`
 
 /**
  * Makes runs that wait RUNNING, in one statement: of the team with the fewest in flight, oldest first, within the teams' limits. Those that
  * were QUEUED have two events more then, those that were CREATED one.
  */
 export async function claimRows(pool: Queries, request: ClaimRequest): Promise<{ claimed: Claimed[]; turns: Turn[] }> {
-  const { teams, only, sessions, inFlight, quotas, maxRunning, fence } = request
-  const values = [teams, maxRunning, quotas, request.pool, sessions, fence, inFlight]
+  const { teams, only, sessions, inFlight, quotas, maxRunning, onlyOfRuns, fence } = request
+  const values = [teams, maxRunning, quotas, request.pool, sessions, fence, inFlight, onlyOfRuns]
   const query =
     only === undefined
       ? { name: 'claim', text: claimAny, values }
@@ -127,8 +130,11 @@ export async function claimRows(pool: Queries, request: ClaimRequest): Promise<{
   return { claimed: rows, turns: turns ?? (await turnsOf(pool, request)) }
 }
 
-async function turnsOf(pool: Queries, { teams, maxRunning, pool: name, only }: ClaimRequest): Promise<Turn[]> {
-  const values = [teams, maxRunning, name, only ?? null]
+async function turnsOf(
+  pool: Queries,
+  { teams, maxRunning, onlyOfRuns, pool: name, only }: ClaimRequest,
+): Promise<Turn[]> {
+  const values = [teams, maxRunning, name, only ?? null, onlyOfRuns]
   return (await pool.query<Turn>({ name: 'claim-turns', text: readTurns, values })).rows
 }
 
@@ -149,7 +155,7 @@ export interface QueueLength {
 /** What waits in these pools for a runner, over all teams but those without turns and all replicas. */
 export async function readQueueLengths(pool: Queries, pools: string[], without: string[]): Promise<QueueLength[]> {
   const queued = `FROM executions e WHERE ${waitsForSlot} AND e.pool = p.pool AND e.team = t.team`
-  const waits = 't.queued > 0 AND t.team <> ALL ($2)'
+  const waits = 't.queued > 0 AND t.moved_to IS NULL AND t.team <> ALL ($2)'
   const { rows } = await pool.query<QueueLength>({
     name: 'queue-lengths',
     text: `SELECT p.pool,
@@ -179,7 +185,7 @@ export async function readBacklog(pool: Queries, pools: { name: string; withLang
                     SELECT CASE WHEN count(*) = count(e.language) THEN array_agg(DISTINCT e.language) END FROM executions e
                      WHERE ${waitsForSlot} AND e.pool = p.pool AND e.team = t.team) END AS languages
              FROM team_slots t CROSS JOIN unnest($1::text[], $2::boolean[]) AS p(pool, with_languages)
-            WHERE t.queued > 0
+            WHERE t.queued > 0 AND t.moved_to IS NULL
               AND EXISTS (SELECT FROM executions e WHERE ${waitsForSlot} AND e.pool = p.pool AND e.team = t.team)`,
     values: [pools.map(({ name }) => name), pools.map(({ withLanguages }) => withLanguages)],
   })

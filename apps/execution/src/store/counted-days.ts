@@ -28,14 +28,17 @@ export async function fillDays(connections: Connections, signal: AbortSignal): P
     if (!(await fillDay(connections, day))) return
 }
 
-/** In a statement, sums of the rows of one grain from $1 on and before $2, as rows of another one. */
-const sumsOf = (of: number, grain: number, at: string, processId: string) => `
+const ofSpan = 'at >= $1 AND at < $2'
+
+/** In a statement, sums of rows of one grain, of a span from $1 on and before $2 where nothing else is said, as rows of another one. */
+const sumsOf = (of: number, grain: number, at: string, processId: string, which = ofSpan) => `
   SELECT team, ${grain}::smallint AS grain, ${at} AS at, ${processId} AS process_id, origin, status, sum(runs) AS runs, sum(run_ms),
          sum(log_bytes), sum(cpu_ms), sum(memory_mb_ms), sum_counts(durations)
-    FROM run_counts WHERE grain = ${of} AND at >= $1 AND at < $2 GROUP BY team, 3, 4, origin, status`
+    FROM run_counts WHERE grain = ${of} AND ${which} GROUP BY team, 3, 4, origin, status`
 
 /** In a statement, sums of all processes. */
-export const sumsOfAll = (of: number, grain: number): string => sumsOf(of, grain, 'at', `'${allProcesses}'::uuid`)
+export const sumsOfAll = (of: number, grain: number, which?: string): string =>
+  sumsOf(of, grain, 'at', `'${allProcesses}'::uuid`, which)
 
 /**
  * A statement that writes sums. In an order that the sums give: all are there before the first row is written, so that
@@ -58,6 +61,21 @@ const fill = addSums(
 const mark = `
 INSERT INTO counted_days (until, hours_until) VALUES ($1, $1)
     ON CONFLICT (one) DO UPDATE SET until = excluded.until, hours_until = excluded.hours_until`
+
+const ofTeamUntil = (until: string) => `team = $1 AND at < (${until})`
+const ofDays = ofTeamUntil('SELECT least(until, hours_until) FROM counted_days')
+const sumsOfTeam = [
+  `${sumsOf(grains.hour, grains.day, "date_trunc('day', at, 'UTC')", 'process_id', ofDays)} UNION ALL ${sumsOfAll(grains.hour, grains.hourOfAll, ofDays)}`,
+  sumsOfAll(grains.minute, grains.minuteOfAll, ofTeamUntil('SELECT until FROM summed_minutes')),
+].map(addSums)
+
+/** Fills what is said to be filled, of a team whose counts have come from elsewhere. */
+export function fillDaysOfTeam(connections: Connections, team: string): Promise<void> {
+  return connections.transaction(async (client) => {
+    await client.query(`SET LOCAL statement_timeout = ${fillTimeoutMs}`)
+    for (const text of sumsOfTeam) await client.query({ text, values: [team], query_timeout: fillTimeoutMs })
+  })
+}
 
 /** False where another replica fills one. */
 function fillDay(connections: Connections, day: number): Promise<boolean> {

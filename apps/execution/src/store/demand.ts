@@ -50,7 +50,7 @@ export async function readWaitingTeams(
     text: `SELECT t.team, q.id AS oldest FROM team_slots t
             CROSS JOIN LATERAL (SELECT e.id FROM executions e WHERE ${waitsForSlot} AND e.pool = $1 AND e.team = t.team
                                  ORDER BY e.id LIMIT 1) q
-            WHERE t.queued > 0
+            WHERE t.queued > 0 AND t.moved_to IS NULL
               AND t.running + t.wanted < coalesce((SELECT o.most FROM unnest($3::text[], $4::integer[]) AS o(team, most) WHERE o.team = t.team), $2)
             ORDER BY q.id LIMIT ${mostTeams}`,
     values: [runnerPool, usual, others.map(({ team }) => team), others.map(({ value }) => value)],

@@ -9,6 +9,16 @@ import { installsProcessId } from '@automation/contract/installs'
 import { dayOf } from '../execution-id.ts'
 import type { Partitions } from './partitions.ts'
 
+/** Those of these executions that are of these teams. */
+export async function readOfTeams(pool: Queries, ids: string[], teams: string[]): Promise<string[]> {
+  if (ids.length === 0) return []
+  const { rows } = await pool.query<{ id: string }>(
+    'SELECT id FROM executions WHERE id = ANY ($1::uuid[]) AND team = ANY ($2::text[])',
+    [ids, teams],
+  )
+  return rows.map(({ id }) => id)
+}
+
 /** What arrivals with an unknown outcome have become; rows that are not there get no answer. */
 export async function readStartOutcomes(pool: Queries, ids: string[]): Promise<StartOutcome[]> {
   const { rows } = await pool.query<StartOutcome>({

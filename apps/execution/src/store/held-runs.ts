@@ -29,7 +29,7 @@ export async function readHeldProcesses(pool: Queries): Promise<HeldProcess[]> {
     text: `SELECT t.team, h.process_id AS "processId", h.version_id AS "versionId"
              FROM team_slots t CROSS JOIN LATERAL (
                SELECT DISTINCT e.process_id, e.version_id FROM executions e WHERE e.team = t.team AND ${waits} AND e.held) h
-            WHERE t.queued > 0 ORDER BY t.team, h.process_id LIMIT ${heldBatch}`,
+            WHERE t.queued > 0 AND t.moved_to IS NULL ORDER BY t.team, h.process_id LIMIT ${heldBatch}`,
   })
   return rows
 }

@@ -1,4 +1,4 @@
-import { days, IdPartitions, isMissingPartition as isMissing } from '@automation/database'
+import { createdAtMs, days, IdPartitions, isMissingPartition as isMissing } from '@automation/database'
 import { driverError, refuse, type Connections } from './connections.ts'
 import { dayOf } from '../execution-id.ts'
 
@@ -11,8 +11,14 @@ export class Partitions extends IdPartitions {
     super({ pool: () => pool, tables, span: days, ahead, name: 'execution', fillfactors: { executions: 55 } })
   }
 
-  override ensure(nowMs: number): Promise<number> {
-    return super.ensure(nowMs).catch(refuse)
+  override ensure(nowMs: number, beside?: number[]): Promise<number> {
+    return super.ensure(nowMs, beside).catch(refuse)
+  }
+
+  /** Makes those of the days of these executions that are missing. */
+  async ensureFor(ids: string[]): Promise<void> {
+    if (ids.every((id) => this.has(dayOf(id)))) return
+    await this.ensure(Date.now(), [...new Set(ids.map((id) => days.at(createdAtMs(id))))])
   }
 
   /** Of these ids those whose day has its partitions, some of which another replica may have made since. */

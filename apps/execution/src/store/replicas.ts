@@ -12,16 +12,22 @@ export interface ReplicaRow {
 /** How long a replica counts that says nothing. */
 const leaseS = 10
 
-/** Says that this replica is there; gives the others that are, the first by id first. */
-export async function beat(pool: Queries, { id, address, stopping }: ReplicaRow): Promise<ReplicaRow[]> {
+/** Says that this replica is there, and up to when it knows which teams have left; gives the others that are, the first by id first. */
+export async function beat(
+  pool: Queries,
+  { id, address, stopping }: ReplicaRow,
+  movesKnownUntil: Date | undefined,
+): Promise<ReplicaRow[]> {
   const { rows } = await pool.query<ReplicaRow>({
     name: 'replica-beat',
     text: `WITH own AS (
-             INSERT INTO replicas (id, address, stopping, expires_at) VALUES ($1, $2, $3, now() + interval '${leaseS} s')
-             ON CONFLICT (id) DO UPDATE SET stopping = excluded.stopping, expires_at = excluded.expires_at
+             INSERT INTO replicas (id, address, stopping, expires_at, moves_known_at)
+             VALUES ($1, $2, $3, now() + interval '${leaseS} s', $4)
+             ON CONFLICT (id) DO UPDATE
+                SET stopping = excluded.stopping, expires_at = excluded.expires_at, moves_known_at = excluded.moves_known_at
            )
            SELECT id, address, stopping FROM replicas WHERE id <> $1 AND expires_at > now() ORDER BY id`,
-    values: [id, address, stopping],
+    values: [id, address, stopping, movesKnownUntil ?? null],
     query_timeout: 2000,
   })
   return rows

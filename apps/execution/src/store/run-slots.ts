@@ -76,7 +76,8 @@ export async function recountSlots(connections: Connections): Promise<number> {
   return wrong
 }
 
-function recountTeam(connections: Connections, team: string): Promise<number> {
+/** The same of one team; gives whether it was wrong, as 0 or 1. */
+export function recountTeam(connections: Connections, team: string): Promise<number> {
   return connections.transaction(async (client) => {
     // A statement of its own, so that the count below sees all that was committed before the lock.
     await client.query('SELECT FROM team_slots WHERE team = $1 FOR UPDATE', [team])

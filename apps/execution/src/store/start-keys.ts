@@ -20,6 +20,9 @@ export interface StartKey {
 /** The scope of the keys of error handlers, whose key is the run that has failed: by it such runs are known, too. */
 export const errorHandlerScope = 'error handler'
 
+/** For an arrival `i`: that its team has left the cell. */
+const leftTeam = 'SELECT FROM team_slots s WHERE s.team = i.team AND s.moved_to IS NOT NULL'
+
 /** For an arrival `i`: that its process was deleted. */
 export const deletedProcess = 'SELECT FROM deleted_processes d WHERE d.team = i.team AND d.process_id = i.process_id'
 
@@ -35,7 +38,7 @@ export const takenKey = (from: number) => `key AS (
   SELECT i.team, $${from}::text, $${from + 1}::text, i.id, $${from + 2}::bytea,
          now() + make_interval(days => $${from + 3}::integer)
     FROM ${noLongerThan(400)} CROSS JOIN ${oneArrival.rows}
-   WHERE NOT EXISTS (${deletedProcess})
+   WHERE NOT EXISTS (${deletedProcess}) AND NOT EXISTS (${leftTeam})
      AND (i.parent_id IS NULL OR EXISTS (SELECT FROM executions p WHERE p.id = i.parent_id AND p.status = ${Status.RUNNING}))
   ON CONFLICT DO NOTHING RETURNING execution_id
 )`
@@ -47,7 +50,7 @@ export const takenKeys = (from: number) => `key AS (
     FROM ${noLongerThan(800)} CROSS JOIN ${manyArrivals.rows}
     JOIN unnest($${from}::text[], $${from + 1}::text[], $${from + 2}::bytea[], $${from + 3}::integer[])
          WITH ORDINALITY AS k(scope, key, body_hash, days, n) USING (n)
-   WHERE NOT EXISTS (${deletedProcess})
+   WHERE NOT EXISTS (${deletedProcess}) AND NOT EXISTS (${leftTeam})
      AND (i.parent_id IS NULL OR EXISTS (SELECT FROM executions p WHERE p.id = i.parent_id AND p.status = ${Status.RUNNING}))
    ORDER BY i.team, k.scope, k.key
   ON CONFLICT DO NOTHING RETURNING execution_id

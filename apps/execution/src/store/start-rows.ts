@@ -46,7 +46,7 @@ const insertEvents = 'INSERT INTO timeline_events (execution_id, sequence, statu
 const granted = ({ rows, keys, count, team, isProcess }: ArrivalSource) => `
 WITH granted AS (
   UPDATE team_slots SET running = running + ${count}
-   WHERE team = ${team} AND running + wanted + ${count} <= ${next(1)}::integer
+   WHERE team = ${team} AND moved_to IS NULL AND running + wanted + ${count} <= ${next(1)}::integer
      AND NOT EXISTS (SELECT FROM deleted_processes d WHERE d.team = ${team} AND ${isProcess('d.process_id')})
   RETURNING 1
 ), rows AS (
@@ -71,7 +71,7 @@ const aheadOfTeam = 'SELECT DISTINCT team, pool, queued AS count FROM ranked WHE
 const decided = (input: string, ahead: string) => `
 WITH ${input}, slots AS MATERIALIZED (
   SELECT team, running, wanted, queued FROM team_slots
-   WHERE team = ANY ((SELECT array_agg(DISTINCT team) FROM input)::text[]) ORDER BY team FOR UPDATE
+   WHERE team = ANY ((SELECT array_agg(DISTINCT team) FROM input)::text[]) AND moved_to IS NULL ORDER BY team FOR UPDATE
 ), ranked AS (
   SELECT i.*, s.queued, s.running + s.wanted >= ${next(1)}::integer AS at_limit, i.session_id IS NOT NULL
          AND count(i.session_id) OVER (PARTITION BY i.team ORDER BY i.n) <= ${next(1)}::integer - s.running - s.wanted AS runs
@@ -122,10 +122,13 @@ const decideOnce = (taken: string, { rows }: ArrivalSource, ahead: string) =>
 
 /** After a commit with unknown outcome: what is not there yet is there as QUEUED, or as CREATED where it waits for packages. */
 const requeue = `
-WITH rows AS (
+WITH slots AS MATERIALIZED (
+  SELECT team FROM team_slots WHERE team = ANY ((SELECT array_agg(DISTINCT team) FROM ${manyArrivals.rows})::text[]) AND moved_to IS NULL
+   ORDER BY team FOR UPDATE
+), rows AS (
   ${insertRows}
   SELECT ${rowColumns}, CASE WHEN held THEN ${CREATED} ELSE ${QUEUED} END, CASE WHEN held THEN 1 ELSE 2 END, 0, NULL, ${next(1)}::uuid, 0, NULL, NULL, now(), true FROM ${manyArrivals.rows}
-   WHERE NOT EXISTS (${deletedProcess})
+   WHERE team IN (SELECT team FROM slots) AND NOT EXISTS (${deletedProcess})
   ON CONFLICT (id) DO NOTHING RETURNING id, team, process_id, pool, held
 ), taken AS (
   UPDATE team_slots t SET queued = t.queued + c.waits
@@ -159,7 +162,8 @@ const attempt = { query_timeout: 1500 }
 
 /**
  * Accepts runs in one statement: those with a slot start, as far as their team's limit goes, the others wait, and
- * what the team's queue has no room for is REJECTED. Arrivals of deleted processes get no answer.
+ * what the team's queue has no room for is REJECTED. Arrivals of deleted processes get no answer, nor do those of teams that
+ * have left the cell.
  */
 export async function insertArrivals(
   pool: Queries,
@@ -227,9 +231,11 @@ const replica = `$${arrivalParameters + 1}::uuid`
 const why = `$${arrivalParameters + 2}::text`
 
 const rejected = `
-WITH ${takenKey(arrivalParameters + 3)}, rows AS (
+WITH ${takenKey(arrivalParameters + 3)}, slots AS MATERIALIZED (
+  SELECT FROM team_slots s JOIN ${oneArrival.rows} USING (team) WHERE s.moved_to IS NULL FOR UPDATE OF s
+), rows AS (
   INSERT INTO executions (${rowColumns}, status, sequence, fence, replica_id, slot, explanation, updated_at)
-  SELECT ${rowColumns}, ${Status.REJECTED}, 2, 0, ${replica}, 0, ${why}, now() FROM ${oneArrival.rows} JOIN key k ON k.execution_id = i.id
+  SELECT ${rowColumns}, ${Status.REJECTED}, 2, 0, ${replica}, 0, ${why}, now() FROM slots, ${oneArrival.rows} JOIN key k ON k.execution_id = i.id
   RETURNING id, team, process_id
 ), events AS (
   INSERT INTO timeline_events (execution_id, sequence, status, at, explanation, team, process_id)

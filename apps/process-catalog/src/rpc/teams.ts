@@ -1,14 +1,16 @@
 import { TeamSchema, type TeamService } from '@automation/contract/catalog/v1/team'
 import { invalid, notFound } from '@automation/errors'
-import { memberIn, principalIn, type Handlers } from '@automation/rpc'
+import { memberIn, operatorFor, principalIn, type Handlers } from '@automation/rpc'
 import { create } from '@bufbuild/protobuf'
 import { isTeamSlug } from '@automation/contract/forms'
 import type { Catalog } from '../catalog.ts'
 import { teamChange } from '../team-change.ts'
 import {
+  beginTeamMove,
   clearAllowedAddresses,
   countTeams,
   createTeam,
+  endTeamMove,
   getTeam,
   grantParent,
   listTeams,
@@ -42,9 +44,9 @@ export function teamHandlers({ store, effects }: Catalog): Handlers<typeof TeamS
       return { limits: await quotasInUse(store, memberIn(context).team) }
     },
 
-    async createTeam({ slug }, context) {
+    async createTeam({ slug, cell }, context) {
       const operator = principalIn(context, 'operator')
-      return createTeam(store, { ...operator, team: newTeamSlug(slug) })
+      return createTeam(store, { ...operator, team: newTeamSlug(slug) }, checkedCell(cell))
     },
 
     async listTeams(_, context) {
@@ -90,7 +92,21 @@ export function teamHandlers({ store, effects }: Catalog): Handlers<typeof TeamS
       if (!isTeamSlug(team)) throw notFound('team')
       return resumeTeam(store, { ...operator, team })
     },
+
+    async beginTeamMove({ team, cell }, context) {
+      return beginTeamMove(store, operatorFor(team, context), checkedCell(cell))
+    },
+
+    async endTeamMove({ team, moved }, context) {
+      return endTeamMove(store, operatorFor(team, context), moved)
+    },
   }
+}
+
+/** A cell is called as a team is. */
+function checkedCell(cell: string): string {
+  if (cell !== '' && !isTeamSlug(cell)) throw invalid('/cell', 'must be 1 to 63 of a-z, 0-9 and inner hyphens')
+  return cell
 }
 
 function checkPair(child: string, parent: string): void {

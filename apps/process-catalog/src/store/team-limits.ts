@@ -26,6 +26,11 @@ export function noteSuspension(rows: Rows, team: string): Promise<void> {
   return noteLimit(rows, team, 'suspended', null)
 }
 
+/** Where the executions of a team are has changed. */
+export function noteCell(rows: Rows, team: string): Promise<void> {
+  return noteLimit(rows, team, 'cell', null)
+}
+
 async function noteLimit(rows: Rows, team: string, name: string, value: bigint | null): Promise<void> {
   // One after the other, so that numbers are committed in their order; by the clock, as revisions of teams are.
   await rows.$executeRaw`LOCK TABLE team_limits IN SHARE ROW EXCLUSIVE MODE`
@@ -37,8 +42,8 @@ async function noteLimit(rows: Rows, team: string, name: string, value: bigint |
 }
 
 /**
- * All limits of single teams, where their tokens may be used from, and which are suspended, where they are others than those
- * of this revision.
+ * All limits of single teams, where their tokens may be used from, which are suspended and in which cells they are, where
+ * they are others than those of this revision.
  */
 export function listTeamLimits(
   store: Store,
@@ -56,10 +61,13 @@ export function listTeamLimits(
     const suspensions = await rows.$queryRaw<{ team: string; reason: string; purging: boolean }[]>`
       SELECT slug AS team, coalesce(suspended_reason, '') AS reason, purging FROM teams
        WHERE suspended_at IS NOT NULL ORDER BY slug`
+    const cells = await rows.$queryRaw<{ team: string; cell: string; moving: boolean }[]>`
+      SELECT slug AS team, cell, moving_to IS NOT NULL AS moving FROM teams
+       WHERE cell <> '' OR moving_to IS NOT NULL ORDER BY slug`
     const removed = await rows.$queryRaw<{ digest: Uint8Array }[]>`
       SELECT digest FROM removed_teams WHERE tokens_until > now()`
     const digests = removed.map(({ digest }) => new Uint8Array(digest))
-    return { revision, limits, addresses, suspensions, removed: digests, tellsSuspensions: true }
+    return { revision, limits, addresses, suspensions, removed: digests, tellsSuspensions: true, cells }
   })
 }
 

@@ -15,7 +15,7 @@ import type { Author } from './processes.ts'
 import { requireFreeSlug } from './removed-teams.ts'
 import { changeParents, changeTeam } from './revisions.ts'
 import type { Rows, Store } from './store.ts'
-import { noteAddresses, noteSuspension } from './team-limits.ts'
+import { noteAddresses, noteCell, noteSuspension } from './team-limits.ts'
 
 type TeamMessage = MessageInitShape<typeof TeamSchema>
 
@@ -41,14 +41,16 @@ export function countTeams(store: Store): Promise<number> {
   return store.read((rows) => rows.team.count())
 }
 
-/** The author's team, in UTC. Failures: team_exists, team_removed_lately. */
-export function createTeam(store: Store, author: Author): Promise<TeamMessage> {
+/** The author's team, in UTC, with its executions in this cell. Failures: team_exists, team_removed_lately. */
+export function createTeam(store: Store, author: Author, cell: string): Promise<TeamMessage> {
   const slug = author.team
   return store.write(async (rows) => {
     await requireFreeSlug(rows, slug)
-    const added = await rows.team.createMany({ data: [{ slug, name: slug, zoneId: 'UTC' }], skipDuplicates: true })
+    const data = [{ slug, name: slug, zoneId: 'UTC', cell }]
+    const added = await rows.team.createMany({ data, skipDuplicates: true })
     if (added.count === 0) throw new Failure('already_exists', 'team_exists', `The team ${slug} exists already`)
     await rows.revision.create({ data: { team: slug } })
+    if (cell !== '') await noteCell(rows, slug)
     await audit(rows, author, { type: AuditType.TEAM, event: 'created', entityId: slug })
     return (await withParents(rows, { slug }))[0]!
   })
@@ -137,12 +139,7 @@ function changeSuspension(
   const slug = author.team
   return changeTeam(store, slug, async (rows) => {
     const team = await rows.team.findUniqueOrThrow({ where: { slug } })
-    if (team.purging)
-      throw new Failure(
-        'failed_precondition',
-        'team_purging',
-        `The team ${slug} is being removed: finish it with purge`,
-      )
+    if (team.purging) throw beingRemoved(slug)
     if (event === 'suspended' || team.suspendedAt !== null) {
       await rows.team.update({ where: { slug }, data: columns })
       await noteSuspension(rows, slug)
@@ -150,6 +147,43 @@ function changeSuspension(
     }
     return (await withParents(rows, { slug }))[0]!
   })
+}
+
+/** Nothing of the author's team begins until its move to this cell has ended. Failures: team_not_found, team_in_cell, team_moving. */
+export function beginTeamMove(store: Store, author: Author, cell: string): Promise<TeamMessage> {
+  const slug = author.team
+  return changeTeam(store, slug, async (rows) => {
+    const team = await rows.team.findUniqueOrThrow({ where: { slug } })
+    const { movingTo } = team
+    if (team.purging) throw beingRemoved(slug)
+    if (movingTo === null && team.cell === cell)
+      throw new Failure('failed_precondition', 'team_in_cell', `The executions of ${slug} are in that cell`)
+    if (movingTo !== null && movingTo !== cell)
+      throw new Failure('failed_precondition', 'team_moving', `The executions of ${slug} move to another cell`)
+    if (movingTo === null) {
+      await rows.team.update({ where: { slug }, data: { movingTo: cell } })
+      await noteCell(rows, slug)
+    }
+    return (await withParents(rows, { slug }))[0]!
+  })
+}
+
+/** The author's team is in the cell that it moves to, or stays where it is. One that does not move stays. Failure team_not_found. */
+export function endTeamMove(store: Store, author: Author, moved: boolean): Promise<TeamMessage> {
+  const slug = author.team
+  return changeTeam(store, slug, async (rows) => {
+    const { movingTo } = await rows.team.findUniqueOrThrow({ where: { slug } })
+    if (movingTo !== null) {
+      await rows.team.update({ where: { slug }, data: { movingTo: null, ...(moved && { cell: movingTo }) } })
+      await noteCell(rows, slug)
+      if (moved) await audit(rows, author, { type: AuditType.TEAM, event: 'updated', entityId: slug })
+    }
+    return (await withParents(rows, { slug }))[0]!
+  })
+}
+
+function beingRemoved(slug: string): Failure {
+  return new Failure('failed_precondition', 'team_purging', `The team ${slug} is being removed: finish it with purge`)
 }
 
 /** Nobody locks themselves out. Failure invalid `/allowedAddresses`. */
@@ -182,11 +216,13 @@ async function withParents(rows: Rows, where: { slug?: string }): Promise<TeamMe
 
 function teamMessage(row: Team, parentTeamSlugs: string[]): TeamMessage {
   const { createdAt, updatedBy, updatedAt, errorHandlerSlug, errorHandlerTag, ...others } = row
-  const { suspendedAt, suspendedReason, purging, ...team } = others
+  const { suspendedAt, suspendedReason, purging, cell, movingTo, ...team } = others
   const errorHandlerConfig =
     errorHandlerSlug === null ? undefined : { processSlug: errorHandlerSlug, tag: errorHandlerTag ?? '' }
   return {
     ...team,
+    cell,
+    movingTo: movingTo ?? undefined,
     parentTeamSlugs,
     createdAt: timestampFromDate(createdAt),
     errorHandlerConfig,

@@ -1,5 +1,5 @@
 import { atMost, type Check, type Logger } from '@automation/service'
-import type { Kafka } from 'kafkajs'
+import type { Admin, Kafka } from 'kafkajs'
 import type { Backlog, EventHandler, FedEventBus, Subscription } from '../event-bus.ts'
 import type { Outbox } from '../outbox.ts'
 import { OutboxBus } from '../outbox-bus.ts'
@@ -68,6 +68,24 @@ export class KafkaBus implements FedEventBus {
     this.#outboxBus.wake()
   }
 
+  async mark(): Promise<() => Promise<boolean>> {
+    const kafka = await this.#kafka()
+    const { topic } = this.#options.config
+    const groups = [...new Set(this.#consumers.values())].map((name) => this.#groupOf(name))
+    const ends = await withAdmin(kafka, (admin) => admin.fetchTopicOffsets(topic))
+    return () =>
+      withAdmin(kafka, async (admin) => {
+        for (const groupId of groups) {
+          const handled = await handledOffsets(admin, topic, groupId)
+          if (
+            !ends.every(({ partition, high, low }) => high === low || (handled.get(partition) ?? -1n) >= BigInt(high))
+          )
+            return false
+        }
+        return true
+      })
+  }
+
   async backlogs(): Promise<Backlog[]> {
     const waiting = await this.#outboxBus.backlogs()
     let groups: Backlog[] = []
@@ -109,20 +127,28 @@ export class KafkaBus implements FedEventBus {
 }
 
 /** Messages of a topic that a consumer group has not committed. Throws where the broker does not answer. */
-async function groupLag(kafka: Kafka, topic: string, groupId: string): Promise<number> {
-  const admin = kafka.admin()
-  await admin.connect()
-  try {
-    const [ends, committed] = await Promise.all([
-      admin.fetchTopicOffsets(topic),
-      admin.fetchOffsets({ groupId, topics: [topic] }),
-    ])
-    const offsets = new Map(committed[0]?.partitions.map(({ partition, offset }) => [partition, BigInt(offset)]))
+function groupLag(kafka: Kafka, topic: string, groupId: string): Promise<number> {
+  return withAdmin(kafka, async (admin) => {
+    const [ends, handled] = await Promise.all([admin.fetchTopicOffsets(topic), handledOffsets(admin, topic, groupId)])
     return ends.reduce((sum, { partition, high, low }) => {
-      const done = offsets.get(partition) ?? -1n
+      const done = handled.get(partition) ?? -1n
       const from = done < BigInt(low) ? BigInt(low) : done
       return sum + Number(BigInt(high) - from)
     }, 0)
+  })
+}
+
+/** By partition; below 0 where a group has committed nothing. */
+async function handledOffsets(admin: Admin, topic: string, groupId: string): Promise<Map<number, bigint>> {
+  const [committed] = await admin.fetchOffsets({ groupId, topics: [topic] })
+  return new Map(committed?.partitions.map(({ partition, offset }) => [partition, BigInt(offset)]))
+}
+
+async function withAdmin<T>(kafka: Kafka, work: (admin: Admin) => Promise<T>): Promise<T> {
+  const admin = kafka.admin()
+  await admin.connect()
+  try {
+    return await work(admin)
   } finally {
     await admin.disconnect()
   }

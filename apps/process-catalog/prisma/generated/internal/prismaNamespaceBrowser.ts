@@ -100,7 +100,9 @@ export const TeamScalarFieldEnum = {
   updatedAt: 'updatedAt',
   suspendedAt: 'suspendedAt',
   suspendedReason: 'suspendedReason',
-  purging: 'purging'
+  purging: 'purging',
+  cell: 'cell',
+  movingTo: 'movingTo'
 } as const
 
 export type TeamScalarFieldEnum = (typeof TeamScalarFieldEnum)[keyof typeof TeamScalarFieldEnum]

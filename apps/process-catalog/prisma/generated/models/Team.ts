@@ -37,6 +37,8 @@ export type TeamMinAggregateOutputType = {
   suspendedAt: Date | null
   suspendedReason: string | null
   purging: boolean | null
+  cell: string | null
+  movingTo: string | null
 }
 
 export type TeamMaxAggregateOutputType = {
@@ -52,6 +54,8 @@ export type TeamMaxAggregateOutputType = {
   suspendedAt: Date | null
   suspendedReason: string | null
   purging: boolean | null
+  cell: string | null
+  movingTo: string | null
 }
 
 export type TeamCountAggregateOutputType = {
@@ -68,6 +72,8 @@ export type TeamCountAggregateOutputType = {
   suspendedAt: number
   suspendedReason: number
   purging: number
+  cell: number
+  movingTo: number
   _all: number
 }
 
@@ -85,6 +91,8 @@ export type TeamMinAggregateInputType = {
   suspendedAt?: true
   suspendedReason?: true
   purging?: true
+  cell?: true
+  movingTo?: true
 }
 
 export type TeamMaxAggregateInputType = {
@@ -100,6 +108,8 @@ export type TeamMaxAggregateInputType = {
   suspendedAt?: true
   suspendedReason?: true
   purging?: true
+  cell?: true
+  movingTo?: true
 }
 
 export type TeamCountAggregateInputType = {
@@ -116,6 +126,8 @@ export type TeamCountAggregateInputType = {
   suspendedAt?: true
   suspendedReason?: true
   purging?: true
+  cell?: true
+  movingTo?: true
   _all?: true
 }
 
@@ -205,6 +217,8 @@ export type TeamGroupByOutputType = {
   suspendedAt: Date | null
   suspendedReason: string | null
   purging: boolean
+  cell: string
+  movingTo: string | null
   _count: TeamCountAggregateOutputType | null
   _min: TeamMinAggregateOutputType | null
   _max: TeamMaxAggregateOutputType | null
@@ -242,6 +256,8 @@ export type TeamWhereInput = {
   suspendedAt?: Prisma.DateTimeNullableFilter<"Team"> | Date | string | null
   suspendedReason?: Prisma.StringNullableFilter<"Team"> | string | null
   purging?: Prisma.BoolFilter<"Team"> | boolean
+  cell?: Prisma.StringFilter<"Team"> | string
+  movingTo?: Prisma.StringNullableFilter<"Team"> | string | null
 }
 
 export type TeamOrderByWithRelationInput = {
@@ -258,6 +274,8 @@ export type TeamOrderByWithRelationInput = {
   suspendedAt?: Prisma.SortOrderInput | Prisma.SortOrder
   suspendedReason?: Prisma.SortOrderInput | Prisma.SortOrder
   purging?: Prisma.SortOrder
+  cell?: Prisma.SortOrder
+  movingTo?: Prisma.SortOrderInput | Prisma.SortOrder
 }
 
 export type TeamWhereUniqueInput = Prisma.AtLeast<{
@@ -277,6 +295,8 @@ export type TeamWhereUniqueInput = Prisma.AtLeast<{
   suspendedAt?: Prisma.DateTimeNullableFilter<"Team"> | Date | string | null
   suspendedReason?: Prisma.StringNullableFilter<"Team"> | string | null
   purging?: Prisma.BoolFilter<"Team"> | boolean
+  cell?: Prisma.StringFilter<"Team"> | string
+  movingTo?: Prisma.StringNullableFilter<"Team"> | string | null
 }, "slug">
 
 export type TeamOrderByWithAggregationInput = {
@@ -293,6 +313,8 @@ export type TeamOrderByWithAggregationInput = {
   suspendedAt?: Prisma.SortOrderInput | Prisma.SortOrder
   suspendedReason?: Prisma.SortOrderInput | Prisma.SortOrder
   purging?: Prisma.SortOrder
+  cell?: Prisma.SortOrder
+  movingTo?: Prisma.SortOrderInput | Prisma.SortOrder
   _count?: Prisma.TeamCountOrderByAggregateInput
   _max?: Prisma.TeamMaxOrderByAggregateInput
   _min?: Prisma.TeamMinOrderByAggregateInput
@@ -315,6 +337,8 @@ export type TeamScalarWhereWithAggregatesInput = {
   suspendedAt?: Prisma.DateTimeNullableWithAggregatesFilter<"Team"> | Date | string | null
   suspendedReason?: Prisma.StringNullableWithAggregatesFilter<"Team"> | string | null
   purging?: Prisma.BoolWithAggregatesFilter<"Team"> | boolean
+  cell?: Prisma.StringWithAggregatesFilter<"Team"> | string
+  movingTo?: Prisma.StringNullableWithAggregatesFilter<"Team"> | string | null
 }
 
 export type TeamCreateInput = {
@@ -331,6 +355,8 @@ export type TeamCreateInput = {
   suspendedAt?: Date | string | null
   suspendedReason?: string | null
   purging?: boolean
+  cell?: string
+  movingTo?: string | null
 }
 
 export type TeamUncheckedCreateInput = {
@@ -347,6 +373,8 @@ export type TeamUncheckedCreateInput = {
   suspendedAt?: Date | string | null
   suspendedReason?: string | null
   purging?: boolean
+  cell?: string
+  movingTo?: string | null
 }
 
 export type TeamUpdateInput = {
@@ -363,6 +391,8 @@ export type TeamUpdateInput = {
   suspendedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   suspendedReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   purging?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  cell?: Prisma.StringFieldUpdateOperationsInput | string
+  movingTo?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
 }
 
 export type TeamUncheckedUpdateInput = {
@@ -379,6 +409,8 @@ export type TeamUncheckedUpdateInput = {
   suspendedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   suspendedReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   purging?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  cell?: Prisma.StringFieldUpdateOperationsInput | string
+  movingTo?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
 }
 
 export type TeamCreateManyInput = {
@@ -395,6 +427,8 @@ export type TeamCreateManyInput = {
   suspendedAt?: Date | string | null
   suspendedReason?: string | null
   purging?: boolean
+  cell?: string
+  movingTo?: string | null
 }
 
 export type TeamUpdateManyMutationInput = {
@@ -411,6 +445,8 @@ export type TeamUpdateManyMutationInput = {
   suspendedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   suspendedReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   purging?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  cell?: Prisma.StringFieldUpdateOperationsInput | string
+  movingTo?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
 }
 
 export type TeamUncheckedUpdateManyInput = {
@@ -427,6 +463,8 @@ export type TeamUncheckedUpdateManyInput = {
   suspendedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   suspendedReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   purging?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  cell?: Prisma.StringFieldUpdateOperationsInput | string
+  movingTo?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
 }
 
 export type StringNullableListFilter<$PrismaModel = never> = {
@@ -451,6 +489,8 @@ export type TeamCountOrderByAggregateInput = {
   suspendedAt?: Prisma.SortOrder
   suspendedReason?: Prisma.SortOrder
   purging?: Prisma.SortOrder
+  cell?: Prisma.SortOrder
+  movingTo?: Prisma.SortOrder
 }
 
 export type TeamMaxOrderByAggregateInput = {
@@ -466,6 +506,8 @@ export type TeamMaxOrderByAggregateInput = {
   suspendedAt?: Prisma.SortOrder
   suspendedReason?: Prisma.SortOrder
   purging?: Prisma.SortOrder
+  cell?: Prisma.SortOrder
+  movingTo?: Prisma.SortOrder
 }
 
 export type TeamMinOrderByAggregateInput = {
@@ -481,6 +523,8 @@ export type TeamMinOrderByAggregateInput = {
   suspendedAt?: Prisma.SortOrder
   suspendedReason?: Prisma.SortOrder
   purging?: Prisma.SortOrder
+  cell?: Prisma.SortOrder
+  movingTo?: Prisma.SortOrder
 }
 
 export type TeamCreateallowedAddressesInput = {
@@ -528,6 +572,8 @@ export type TeamSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs = r
   suspendedAt?: boolean
   suspendedReason?: boolean
   purging?: boolean
+  cell?: boolean
+  movingTo?: boolean
 }, ExtArgs["result"]["team"]>
 
 export type TeamSelectCreateManyAndReturn<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetSelect<{
@@ -544,6 +590,8 @@ export type TeamSelectCreateManyAndReturn<ExtArgs extends runtime.Types.Extensio
   suspendedAt?: boolean
   suspendedReason?: boolean
   purging?: boolean
+  cell?: boolean
+  movingTo?: boolean
 }, ExtArgs["result"]["team"]>
 
 export type TeamSelectUpdateManyAndReturn<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetSelect<{
@@ -560,6 +608,8 @@ export type TeamSelectUpdateManyAndReturn<ExtArgs extends runtime.Types.Extensio
   suspendedAt?: boolean
   suspendedReason?: boolean
   purging?: boolean
+  cell?: boolean
+  movingTo?: boolean
 }, ExtArgs["result"]["team"]>
 
 export type TeamSelectScalar = {
@@ -576,9 +626,11 @@ export type TeamSelectScalar = {
   suspendedAt?: boolean
   suspendedReason?: boolean
   purging?: boolean
+  cell?: boolean
+  movingTo?: boolean
 }
 
-export type TeamOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"slug" | "name" | "zoneId" | "paramsSchemaValidationEnabled" | "errorHandlerSlug" | "errorHandlerTag" | "allowedAddresses" | "createdAt" | "updatedBy" | "updatedAt" | "suspendedAt" | "suspendedReason" | "purging", ExtArgs["result"]["team"]>
+export type TeamOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"slug" | "name" | "zoneId" | "paramsSchemaValidationEnabled" | "errorHandlerSlug" | "errorHandlerTag" | "allowedAddresses" | "createdAt" | "updatedBy" | "updatedAt" | "suspendedAt" | "suspendedReason" | "purging" | "cell" | "movingTo", ExtArgs["result"]["team"]>
 
 export type $TeamPayload<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   name: "Team"
@@ -603,6 +655,14 @@ export type $TeamPayload<ExtArgs extends runtime.Types.Extensions.InternalArgs =
      * All of it is being removed.
      */
     purging: boolean
+    /**
+     * Where its executions are: '' is the first cell.
+     */
+    cell: string
+    /**
+     * The cell that they are moving to.
+     */
+    movingTo: string | null
   }, ExtArgs["result"]["team"]>
   composites: {}
 }
@@ -1039,6 +1099,8 @@ export interface TeamFieldRefs {
   readonly suspendedAt: Prisma.FieldRef<"Team", 'DateTime'>
   readonly suspendedReason: Prisma.FieldRef<"Team", 'String'>
   readonly purging: Prisma.FieldRef<"Team", 'Boolean'>
+  readonly cell: Prisma.FieldRef<"Team", 'String'>
+  readonly movingTo: Prisma.FieldRef<"Team", 'String'>
 }
     
 

@@ -114,6 +114,13 @@ export declare type ListTeamLimitsResponse = Message<"automation.catalog.v1.List
    * @generated from field: bool tells_suspensions = 7;
    */
   tellsSuspensions: boolean;
+
+  /**
+   * Teams whose executions are not in the first cell, or do not stay there, all of them; none where the revision is the known one.
+   *
+   * @generated from field: repeated automation.catalog.v1.TeamCell cells = 8;
+   */
+  cells: TeamCell[];
 };
 
 /**
@@ -121,6 +128,36 @@ export declare type ListTeamLimitsResponse = Message<"automation.catalog.v1.List
  * Use `create(ListTeamLimitsResponseSchema)` to create a new message.
  */
 export declare const ListTeamLimitsResponseSchema: GenMessage<ListTeamLimitsResponse>;
+
+/**
+ * @generated from message automation.catalog.v1.TeamCell
+ */
+export declare type TeamCell = Message<"automation.catalog.v1.TeamCell"> & {
+  /**
+   * @generated from field: string team = 1;
+   */
+  team: string;
+
+  /**
+   * Empty: the first one.
+   *
+   * @generated from field: string cell = 2;
+   */
+  cell: string;
+
+  /**
+   * They are moving to another one.
+   *
+   * @generated from field: bool moving = 3;
+   */
+  moving: boolean;
+};
+
+/**
+ * Describes the message automation.catalog.v1.TeamCell.
+ * Use `create(TeamCellSchema)` to create a new message.
+ */
+export declare const TeamCellSchema: GenMessage<TeamCell>;
 
 /**
  * @generated from message automation.catalog.v1.TeamSuspension

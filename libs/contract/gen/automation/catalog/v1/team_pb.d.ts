@@ -87,6 +87,20 @@ export declare type Team = Message<"automation.catalog.v1.Team"> & {
    * @generated from field: optional automation.catalog.v1.Suspension suspension = 12;
    */
   suspension?: Suspension | undefined;
+
+  /**
+   * Where its executions are; empty: in the first cell.
+   *
+   * @generated from field: string cell = 13;
+   */
+  cell: string;
+
+  /**
+   * The cell that they are moving to; absent where they stay.
+   *
+   * @generated from field: optional string moving_to = 14;
+   */
+  movingTo?: string | undefined;
 };
 
 /**
@@ -208,6 +222,13 @@ export declare type CreateTeamRequest = Message<"automation.catalog.v1.CreateTea
    * @generated from field: string slug = 1;
    */
   slug: string;
+
+  /**
+   * Where its executions are to be; empty: in the first cell.
+   *
+   * @generated from field: string cell = 2;
+   */
+  cell: string;
 };
 
 /**
@@ -370,6 +391,52 @@ export declare type ResumeTeamRequest = Message<"automation.catalog.v1.ResumeTea
 export declare const ResumeTeamRequestSchema: GenMessage<ResumeTeamRequest>;
 
 /**
+ * @generated from message automation.catalog.v1.BeginTeamMoveRequest
+ */
+export declare type BeginTeamMoveRequest = Message<"automation.catalog.v1.BeginTeamMoveRequest"> & {
+  /**
+   * @generated from field: string team = 1;
+   */
+  team: string;
+
+  /**
+   * Empty: the first cell.
+   *
+   * @generated from field: string cell = 2;
+   */
+  cell: string;
+};
+
+/**
+ * Describes the message automation.catalog.v1.BeginTeamMoveRequest.
+ * Use `create(BeginTeamMoveRequestSchema)` to create a new message.
+ */
+export declare const BeginTeamMoveRequestSchema: GenMessage<BeginTeamMoveRequest>;
+
+/**
+ * @generated from message automation.catalog.v1.EndTeamMoveRequest
+ */
+export declare type EndTeamMoveRequest = Message<"automation.catalog.v1.EndTeamMoveRequest"> & {
+  /**
+   * @generated from field: string team = 1;
+   */
+  team: string;
+
+  /**
+   * False: it is given up.
+   *
+   * @generated from field: bool moved = 2;
+   */
+  moved: boolean;
+};
+
+/**
+ * Describes the message automation.catalog.v1.EndTeamMoveRequest.
+ * Use `create(EndTeamMoveRequestSchema)` to create a new message.
+ */
+export declare const EndTeamMoveRequestSchema: GenMessage<EndTeamMoveRequest>;
+
+/**
  * The caller's team, and the operator's calls on all teams (principals with the role ROLE_OPERATOR only).
  * Errors: NOT_FOUND team_not_found; INVALID_ARGUMENT with the field's path; PERMISSION_DENIED permission_denied.
  *
@@ -480,6 +547,28 @@ export declare const TeamService: GenService<{
   resumeTeam: {
     methodKind: "unary";
     input: typeof ResumeTeamRequestSchema;
+    output: typeof TeamSchema;
+  },
+  /**
+   * Operator only: the executions of the team are to move to another cell. From then on, within 5 s, none begins; what is
+   * accepted waits. Again: nothing changes. FAILED_PRECONDITION team_in_cell where they are there; team_moving where they
+   * move to a third one.
+   *
+   * @generated from rpc automation.catalog.v1.TeamService.BeginTeamMove
+   */
+  beginTeamMove: {
+    methodKind: "unary";
+    input: typeof BeginTeamMoveRequestSchema;
+    output: typeof TeamSchema;
+  },
+  /**
+   * Operator only: the move is over, and the team's cell is the new one, or it is given up, and all is as it was.
+   *
+   * @generated from rpc automation.catalog.v1.TeamService.EndTeamMove
+   */
+  endTeamMove: {
+    methodKind: "unary";
+    input: typeof EndTeamMoveRequestSchema;
     output: typeof TeamSchema;
   },
 }>;

@@ -1,0 +1,181 @@
+import type { LeaveTeamResponseSchema, TeamMoveService } from '@automation/contract/execution/v1/team_move'
+import { isUuid } from '@automation/contract/forms'
+import { Failure, invalid } from '@automation/errors'
+import type { FedEventBus } from '@automation/events'
+import { operatorFor, type Handlers } from '@automation/rpc'
+import type { Logger } from '@automation/service'
+import type { MessageInitShape } from '@bufbuild/protobuf'
+import type { Connections } from '../store/connections.ts'
+import { fillDaysOfTeam } from '../store/counted-days.ts'
+import type { Partitions } from '../store/partitions.ts'
+import { readTeamSlots, recountTeam } from '../store/run-slots.ts'
+import {
+  beginMark,
+  clearTeam,
+  countUntold,
+  hasPools,
+  isInCell,
+  isUnknownToSome,
+  joinCell,
+  leaveCell,
+  otherTableNames,
+  readExecutions,
+  readLeftTeam,
+  readStay,
+  readTable,
+  sumUpTeam,
+  tablesOfExecutions,
+  writeExecutions,
+  writeTable,
+  type LeftTeam,
+  type Mark,
+} from '../store/team-moves.ts'
+import { numbersAhead } from '../store/tracked-runs.ts'
+
+export interface TeamMoveParts {
+  pool: Connections
+  /** On which the numbers of events are known. */
+  eventsPool: Connections
+  partitions: Partitions
+  events: Pick<FedEventBus, 'readers' | 'mark'>
+  /** All of this replica learn which teams have left. */
+  lookAtMoves(): Promise<void>
+  logger: Logger
+}
+
+/** Moves teams from this cell and to it. */
+export function teamMoveService(parts: TeamMoveParts): Handlers<typeof TeamMoveService> {
+  const { pool, eventsPool, partitions, events, logger } = parts
+  /** Whether those who get events from a broker have had all of a team's, by the team and when that was asked. */
+  const marks = new Map<string, Promise<() => Promise<boolean>>>()
+
+  async function allHeard(key: string): Promise<boolean> {
+    const mark = marks.get(key) ?? events.mark()
+    marks.set(key, mark)
+    try {
+      return await (
+        await mark
+      )()
+    } catch (error) {
+      marks.delete(key)
+      throw error
+    }
+  }
+
+  /** Whether all is over in the cell that a team has left. */
+  async function isOver({ team, movedAt }: LeftTeam): Promise<LeaveTeamInit> {
+    const untoldEvents = await countUntold(pool, team, [...events.readers])
+    if (untoldEvents > 0) return { untoldEvents }
+    const key = `${team} ${movedAt.getTime()}`
+    if (!(await allHeard(key)) || (await isUnknownToSome(pool, movedAt))) return { untoldEvents: 1 }
+    marks.delete(key)
+    return { left: true }
+  }
+
+  return {
+    async beginCopy({ team }, context) {
+      operatorFor(team, context)
+      if (await hasPools(pool, team))
+        throw new Failure(
+          'failed_precondition',
+          'team_has_pools',
+          `The team ${team} has pools of its own, which do not move: delete them with pools delete`,
+        )
+      const mark = await beginMark(pool, await numbersAhead(eventsPool, logger))
+      return {
+        mark: `${mark.id}.${mark.xid}`,
+        tablesOfExecutions,
+        otherTables: otherTableNames,
+      }
+    },
+
+    async clearTeam({ team }, context) {
+      operatorFor(team, context)
+      if (await isInCell(pool, team))
+        throw new Failure('failed_precondition', 'team_in_cell', `The executions of ${team} are in this cell`)
+      return { done: await clearTeam(pool, team) }
+    },
+
+    async readExecutions({ team, mark, changed, after }, context) {
+      operatorFor(team, context)
+      if (after !== '' && !isUuid(after)) throw invalid('/after', 'must be the id of an execution')
+      const rows = await readExecutions(pool, team, { mark: markIn(mark), changed, after })
+      return { rows: arrayOf(rows), count: rows.length, executionIds: rows.map((row) => (JSON.parse(row) as Row).id) }
+    },
+
+    async readRows({ team, table, executionIds, after }, context) {
+      operatorFor(team, context)
+      if (!executionIds.every(isUuid)) throw invalid('/executionIds', 'must be ids of executions')
+      const rows = await readTable(pool, team, { table, executionIds, after })
+      if (rows === undefined) throw invalid('/table', 'must be a table that a team takes along')
+      return { rows: arrayOf(rows), count: rows.length, last: rows.at(-1) ?? '' }
+    },
+
+    async writeRows({ team, table, rows, executionIds }, context) {
+      operatorFor(team, context)
+      if (table === 'executions') {
+        if (!executionIds.every(isUuid)) throw invalid('/executionIds', 'must be ids of executions')
+        await partitions.ensureFor(executionIds)
+        await writeExecutions(pool, team, rows)
+      } else if (isTable(table)) await writeTable(pool, team, table, rows)
+      else throw invalid('/table', 'must be a table that a team takes along')
+      return {}
+    },
+
+    async leaveTeam({ team, cell }, context) {
+      operatorFor(team, context)
+      const left = await readLeftTeam(pool, team)
+      if (left !== undefined) return isOver(left)
+      const stay = await readStay(pool, team, [...events.readers])
+      if (stay.running > 0 || stay.untold > 0) {
+        marks.delete(team)
+        return { running: stay.running, untoldEvents: stay.untold }
+      }
+      if (!(await allHeard(team))) return { untoldEvents: 1 }
+      marks.delete(team)
+      const { running, untold } = await leaveCell(pool, team, cell, [...events.readers])
+      await parts.lookAtMoves()
+      return { running, untoldEvents: untold }
+    },
+
+    async joinTeam({ team }, context) {
+      operatorFor(team, context)
+      await joinCell(pool, team)
+      await recountTeam(pool, team)
+      await fillDaysOfTeam(pool, team)
+      await parts.lookAtMoves()
+      return { waiting: (await readTeamSlots(pool, team)).queued }
+    },
+
+    async sumUpTeam({ team }, context) {
+      operatorFor(team, context)
+      const sum = await sumUpTeam(pool, team)
+      return {
+        executions: BigInt(sum.executions),
+        events: BigInt(sum.events),
+        living: BigInt(sum.living),
+        others: BigInt(sum.others),
+      }
+    },
+  }
+}
+
+type LeaveTeamInit = MessageInitShape<typeof LeaveTeamResponseSchema>
+
+interface Row {
+  id: string
+}
+
+function arrayOf(rows: string[]): string {
+  return `[${rows.join(',')}]`
+}
+
+function isTable(table: string): boolean {
+  return otherTableNames.includes(table) || tablesOfExecutions.includes(table)
+}
+
+function markIn(text: string): Mark {
+  const [, id, xid] = /^([0-9a-f-]{36})\.(\d{1,19})$/.exec(text) ?? []
+  if (id === undefined || xid === undefined) throw invalid('/mark', 'must be the mark of BeginCopy')
+  return { id, xid: BigInt(xid) }
+}

@@ -1,0 +1,5 @@
+-- Where the executions of a team are: '' is the first cell.
+ALTER TABLE teams
+  ADD COLUMN cell text NOT NULL DEFAULT '',
+  -- The cell that they are moving to.
+  ADD COLUMN moving_to text;

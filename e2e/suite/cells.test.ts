@@ -1,0 +1,182 @@
+import { once } from 'node:events'
+import { createServer, type Server } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { setTimeout as delay } from 'node:timers/promises'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import type { Client } from '../client/client.ts'
+import type { LogEntry, Page } from '../client/records.ts'
+import { startCellSystem, type CellSystem } from '../system/cell-system.ts'
+import { killedAdmin, runAdmin, shapeFromEnvironment } from '../system/system.ts'
+import { waitUntil } from '../system/wait-until.ts'
+import { clientOf } from './client-of.ts'
+import { execute, executionOf, makeProcess } from './runs.ts'
+import { shared } from './shared-system.ts'
+
+const everyMs = 60
+const soon = { timeoutMs: 20_000 }
+
+/** Calls of a webhook one after the other has begun: of three, one is not waited for, and one starts another run and waits for it. */
+class Load {
+  readonly ids: string[] = []
+  readonly refusals: string[] = []
+  readonly failures: string[] = []
+  readonly #webhooks: string
+  readonly #open = new Set<Promise<void>>()
+  readonly #timer: NodeJS.Timeout
+  #count = 0
+
+  constructor(webhooks: string) {
+    this.#webhooks = webhooks
+    this.#timer = setInterval(() => {
+      const call = this.#call((this.#count += 1)).finally(() => this.#open.delete(call))
+      this.#open.add(call)
+    }, everyMs)
+  }
+
+  async #call(number: number): Promise<void> {
+    const [process, query] = [
+      ['load', '?async=true'],
+      ['load', ''],
+      ['outer', ''],
+    ][number % 3] as [string, string]
+    try {
+      const answer = await fetch(`${this.#webhooks}/${process}${query}`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json' },
+        body: JSON.stringify({ number }),
+      })
+      const text = await answer.text()
+      if (answer.status === 503 && answer.headers.has('retry-after')) this.refusals.push(text)
+      else if (answer.status >= 300) this.failures.push(`${answer.status} ${text}`)
+      else if (query === '' && text !== `${number}`) this.failures.push(`${number}: ${text}`)
+      else this.ids.push(answer.headers.get('svc-execution-id') ?? `none for ${number}`)
+    } catch (error) {
+      this.failures.push(String((error as Error).cause ?? error))
+    }
+  }
+
+  async stop(): Promise<void> {
+    clearInterval(this.#timer)
+    await Promise.all(this.#open)
+  }
+}
+
+describe.runIf(shared.owned && shapeFromEnvironment() === 'services')('cells', { concurrent: false }, () => {
+  let cells: CellSystem
+  let client: Client
+  let receiver: Server
+  const called: string[] = []
+  const admin = async (...args: string[]) => {
+    const { code, stdout, stderr } = await runAdmin(args, cells.system.env)
+    expect(code, stderr).toBe(0)
+    return stdout.trim()
+  }
+  const clientOfTeam = async (team: string) =>
+    clientOf({ host: cells.system.host, team, apiToken: await admin('tokens', 'create', team) })
+  const nothing = { all: 0, finished: 0, ofRuns: 0, starts: 0 }
+  const countIn = (cell: 'first' | 'blue', team: string) =>
+    cells.withRows(cell, async (rows) => {
+      const text = `SELECT count(*)::integer AS all, count(*) FILTER (WHERE status = 5)::integer AS finished,
+                           count(*) FILTER (WHERE parent_id IS NOT NULL)::integer AS "ofRuns",
+                           (SELECT count(*)::integer FROM execution.timeline_events WHERE status = 4 AND team = $1) AS starts
+                      FROM execution.executions WHERE team = $1`
+      return (await rows.query<typeof nothing>(text, [team])).rows[0]!
+    })
+
+  beforeAll(async () => {
+    cells = await startCellSystem('shop', { RUNNER_SLOTS: '24' })
+    client = await clientOf(cells.system)
+    receiver = createServer((request, response) => {
+      request.resume().on('end', () => {
+        called.push(String(request.url).slice(1))
+        response.end()
+      })
+    }).listen(0, '127.0.0.1')
+    await once(receiver, 'listening')
+  }, 180_000)
+  afterAll(async () => {
+    receiver.close()
+    await cells.stop()
+  })
+
+  test('have the executions of the teams that are in them', async () => {
+    await admin('teams', 'create', 'west', '--cell', 'blue')
+    const west = await clientOfTeam('west')
+    const process = await makeProcess({ sourceCode: 'return 1' }, west)
+    const id = await execute(process, {}, west)
+    await waitUntil('its end', async () => (await executionOf(id, west)).status === 'FINISHED', soon)
+    expect(await countIn('blue', 'west')).toEqual({ all: 1, finished: 1, ofRuns: 0, starts: 1 })
+    expect(await countIn('first', 'west')).toEqual(nothing)
+    const list = JSON.parse(await admin('--json', 'teams', 'list')) as { slug: string; cell: string }[]
+    expect(list.map(({ slug, cell }) => [slug, cell])).toEqual([
+      ['shop', 'first'],
+      ['west', 'blue'],
+    ])
+  })
+
+  test('are changed by a team while it works: no run is lost or doubled, and what it had is there', async () => {
+    const webhook = { enabled: true }
+    const source = 'console.log("a line"); return svc.context.parameters.number'
+    const load = await makeProcess({ name: 'load', slug: 'load', sourceCode: source, webhook }, client)
+    const outer = `await new Promise((done) => setTimeout(done, 300)); return svc.processes.runSync('load', { parameters: svc.context.parameters })`
+    await makeProcess({ name: 'outer', slug: 'outer', sourceCode: outer, webhook }, client)
+    const old = await execute(load, { parameters: { number: -1 } }, client)
+    await waitUntil('its end', async () => (await executionOf(old, client)).status === 'FINISHED', soon)
+    const before = await executionOf(old, client)
+    const key = { 'Idempotency-Key': 'order-4711' }
+    const keyed = await client.post<{ executionId: string }>(`/processes/${load.id}/execute`, {}, { headers: key })
+
+    const calls = new Load(client.webhooks)
+    await waitUntil('the first runs', () => calls.ids.length > 20, { timeoutMs: 60_000 })
+    const { port } = receiver.address() as AddressInfo
+    const callbacks: string[] = []
+    const moving = admin('teams', 'move', 'shop', '--to', 'blue')
+    for (let n = 0; n < 40; n += 1) {
+      const callbackUrl = `http://127.0.0.1:${port}/${n}`
+      const started = await client.post(`/processes/${load.id}/execute`, { settings: { callbackUrl } })
+      if (started.status === 202) callbacks.push(String(n))
+      else calls.refusals.push(started.text)
+      await delay(100)
+    }
+    expect(await moving).toBe('The executions of shop have moved to the cell blue.')
+    await delay(1500)
+    await calls.stop()
+
+    expect(calls.failures).toEqual([])
+    const isOver = async () => {
+      const { all, finished } = await countIn('blue', 'shop')
+      return all === finished && called.length >= callbacks.length
+    }
+    await waitUntil('the last runs', isOver, { timeoutMs: 60_000 })
+    const { all, finished, starts, ofRuns } = await countIn('blue', 'shop')
+    expect(all - ofRuns).toBe(new Set(calls.ids).size + callbacks.length + 2)
+    expect([finished, starts]).toEqual([all, all])
+    expect(await countIn('first', 'shop')).toEqual(nothing)
+    expect(called.toSorted()).toEqual(callbacks.toSorted())
+
+    expect(await executionOf(old, client)).toEqual(before)
+    const lines = await client.get<Page<LogEntry>>(`/executions/${old}/logs`)
+    expect(lines.body.data.map(({ message }) => message)).toEqual(['a line'])
+    const again = await client.post<{ executionId: string }>(`/processes/${load.id}/execute`, {}, { headers: key })
+    expect(again.body.executionId).toBe(keyed.body.executionId)
+  }, 180_000)
+
+  test('are not changed where runs do not end in time, and a change that was cut off goes on', async () => {
+    const endless = await makeProcess({ sourceCode: 'await new Promise((done) => setTimeout(done, 60_000))' }, client)
+    const id = await execute(endless, {}, client)
+    await waitUntil('it runs', async () => (await executionOf(id, client)).status === 'RUNNING', soon)
+    const refused = await runAdmin(['teams', 'move', 'shop', '--to', 'first', '--wait', '2'], cells.system.env)
+    expect(refused.code).not.toBe(0)
+    expect(refused.stderr).toContain('1 runs that do not end')
+    expect((await executionOf(id, client)).status).toBe('RUNNING')
+    expect((await client.put(`/executions/${id}/kill`)).status).toBe(202)
+    const { all } = await countIn('blue', 'shop')
+    await killedAdmin(['teams', 'move', 'shop', '--to', 'first'], cells.system.env, 'Nothing runs')
+    await admin('teams', 'move', 'shop', '--to', 'first')
+    expect(await countIn('first', 'shop')).toMatchObject({ all })
+    expect(await countIn('blue', 'shop')).toEqual(nothing)
+    const last = await execute(endless, {}, client)
+    await waitUntil('it runs', async () => (await executionOf(last, client)).status === 'RUNNING', soon)
+    expect(await countIn('first', 'shop')).toMatchObject({ all: all + 1 })
+  }, 60_000)
+})

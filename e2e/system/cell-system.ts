@@ -1,0 +1,86 @@
+import { spawn, type ChildProcess } from 'node:child_process'
+import { once } from 'node:events'
+import { closeSync, openSync } from 'node:fs'
+import { chmod, mkdtemp } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { freePorts } from '@automation/testing/free-ports'
+import { serviceEnvironment } from '@automation/testing/service-environment'
+import { Client } from 'pg'
+import { removeTraces, repositoryRoot, startSystem, systemSettings, type System } from './system.ts'
+import { waitUntil } from './wait-until.ts'
+
+/** A system in the shape of services with a second cell: an execution and a runner of its own, on a database of its own. */
+export interface CellSystem {
+  system: System
+  /** Lets `read` ask the database of a cell. */
+  withRows<T>(cell: 'first' | 'blue', read: (client: Client) => Promise<T>): Promise<T>
+  stop(): Promise<void>
+}
+
+/** Starts it; the second cell is called `blue`. */
+export async function startCellSystem(team: string, env: Record<string, string> = {}): Promise<CellSystem> {
+  const dataDir = await mkdtemp(join(tmpdir(), 'automation-e2e-cells-'))
+  await chmod(dataDir, 0o755)
+  const [port, executionHealth, runnerHealth] = await freePorts(3)
+  const settings = await systemSettings(dataDir, team)
+  const given = { ...settings, ...env, SERVICE_ADDRESSES: `execution@blue=127.0.0.1:${port}` }
+  const system = await startSystem({ shape: 'services', team, dataDir, env: given })
+  const children: ChildProcess[] = []
+  const start = (service: string, args: string[], own: Record<string, string>) => {
+    const log = openSync(`${dataDir}.log`, 'a')
+    const program = [`apps/${service}/src/main.ts`, ...args]
+    const child = spawn(process.execPath, program, { cwd: repositoryRoot, env: own, stdio: ['ignore', log, log] })
+    closeSync(log)
+    return child
+  }
+  const ready = async (name: string, child: ChildProcess, health: number | undefined) => {
+    children.push(child)
+    const isReady = () =>
+      fetch(`http://127.0.0.1:${health}/readyz`).then(
+        async (answer) => (await answer.arrayBuffer(), answer.ok),
+        () => false, // nobody listens yet
+      )
+    await waitUntil(name, isReady, { timeoutMs: 120_000, everyMs: 50 })
+  }
+
+  const own = await serviceEnvironment(dataDir, 'execution')
+  const firstUrl = own['DATABASE_URL']!
+  const blueUrl = new URL(firstUrl)
+  blueUrl.pathname = '/blue'
+  await asking(firstUrl, (client) => client.query('CREATE DATABASE blue'))
+  const ports = own['SERVICE_PORTS']!.replace(/\bexecution=\d+/, `execution=${port}`)
+  const ofBlue = {
+    ...{ CELL: 'blue', DATABASE_URL: blueUrl.href, SERVICE_PORTS: ports, SERVICE_ADDRESSES: '' },
+    HEALTH_PORT: `${executionHealth}`,
+  }
+  await once(start('execution', ['--migrate'], { ...own, ...ofBlue }), 'exit')
+  await ready('the execution of blue', start('execution', [], { ...own, ...ofBlue }), executionHealth)
+  const runner = {
+    ...(await serviceEnvironment(dataDir, 'runner')),
+    ...{ SERVICE_ADDRESSES: '', SERVICE_PORTS: ports, HEALTH_PORT: `${runnerHealth}` },
+    RUNNER_DEPENDENCIES_DIR: `${dataDir}/packages-of-blue`,
+  }
+  await ready('the runner of blue', start('runner', [], runner), runnerHealth)
+
+  return {
+    system,
+    withRows: (cell, read) => asking(cell === 'blue' ? blueUrl.href : firstUrl, read),
+    stop: async () => {
+      for (const child of children) child.kill('SIGTERM')
+      for (const child of children) if (child.exitCode === null && child.signalCode === null) await once(child, 'exit')
+      await system.stop()
+      if (!process.env['E2E_KEEP']) await removeTraces(dataDir)
+    },
+  }
+}
+
+async function asking<T>(url: string, work: (client: Client) => Promise<T>): Promise<T> {
+  const client = new Client({ connectionString: url })
+  await client.connect()
+  try {
+    return await work(client)
+  } finally {
+    await client.end()
+  }
+}
