@@ -2,7 +2,7 @@ import type { Command } from 'commander'
 import { timestampDate } from '@bufbuild/protobuf/wkt'
 import { TeamService } from '@automation/contract/catalog/v1/team'
 import { TeamPoolService, type PoolToken, type TeamPool } from '@automation/contract/execution/v1/team_pool'
-import { invalid, notFound } from '@automation/errors'
+import { Failure, invalid, notFound } from '@automation/errors'
 import type { Answer } from './answer.ts'
 import { group, leaf, time, type Perform } from './command-parts.ts'
 import { operatorContext } from './operator-context.ts'
@@ -65,7 +65,14 @@ async function createPool(
   wanted: { name: string; team: string; labels: Record<string, string> },
 ): Promise<Answer> {
   const { teams } = await target.client(TeamService).listTeams({}, operatorContext())
-  if (!teams.some(({ slug }) => slug === wanted.team)) throw notFound('team')
+  const team = teams.find(({ slug }) => slug === wanted.team)
+  if (team === undefined) throw notFound('team')
+  if (team.cell !== '')
+    throw new Failure(
+      'failed_precondition',
+      'team_in_another_cell',
+      `The executions of ${team.slug} are in the cell ${team.cell}: pools of one team are in the first cell alone`,
+    )
   const pool = await target.client(TeamPoolService).createPool(wanted, operatorContext())
   const next = `Make a token for its runners: npm run --silent admin -- pools token create ${pool.name}`
   return {
