@@ -73,11 +73,13 @@ describe.runIf(shared.owned && shapeFromEnvironment() === 'services')('cells', {
   }
   const clientOfTeam = async (team: string) =>
     clientOf({ host: cells.system.host, team, apiToken: await admin('tokens', 'create', team) })
-  const nothing = { all: 0, finished: 0, ofRuns: 0, starts: 0 }
+  const nothing = { all: 0, finished: 0, broken: 0, handlers: 0, ofRuns: 0, counted: 0, starts: 0 }
   const countIn = (cell: 'first' | 'blue', team: string) =>
     cells.withRows(cell, async (rows) => {
       const text = `SELECT count(*)::integer AS all, count(*) FILTER (WHERE status = 5)::integer AS finished,
+                           count(*) FILTER (WHERE status = 8)::integer AS broken, count(*) FILTER (WHERE process_slug = 'mends')::integer AS handlers,
                            count(*) FILTER (WHERE parent_id IS NOT NULL)::integer AS "ofRuns",
+                           (SELECT coalesce(sum(runs), 0)::integer FROM execution.run_counts WHERE status = 4 AND grain = 2 AND team = $1) AS counted,
                            (SELECT count(*)::integer FROM execution.timeline_events WHERE status = 4 AND team = $1) AS starts
                       FROM execution.executions WHERE team = $1`
       return (await rows.query<typeof nothing>(text, [team])).rows[0]!
@@ -105,7 +107,7 @@ describe.runIf(shared.owned && shapeFromEnvironment() === 'services')('cells', {
     const process = await makeProcess({ sourceCode: 'return 1' }, west)
     const id = await execute(process, {}, west)
     await waitUntil('its end', async () => (await executionOf(id, west)).status === 'FINISHED', soon)
-    expect(await countIn('blue', 'west')).toEqual({ all: 1, finished: 1, ofRuns: 0, starts: 1 })
+    expect(await countIn('blue', 'west')).toMatchObject({ all: 1, finished: 1, starts: 1 })
     expect(await countIn('first', 'west')).toEqual(nothing)
     const list = JSON.parse(await admin('--json', 'teams', 'list')) as { slug: string; cell: string }[]
     expect(list.map(({ slug, cell }) => [slug, cell])).toEqual([
@@ -120,6 +122,9 @@ describe.runIf(shared.owned && shapeFromEnvironment() === 'services')('cells', {
     const load = await makeProcess({ name: 'load', slug: 'load', sourceCode: source, webhook }, client)
     const outer = `await new Promise((done) => setTimeout(done, 300)); return svc.processes.runSync('load', { parameters: svc.context.parameters })`
     await makeProcess({ name: 'outer', slug: 'outer', sourceCode: outer, webhook }, client)
+    const breaks = await makeProcess({ sourceCode: 'throw new Error("broken")' }, client)
+    await makeProcess({ name: 'mends', slug: 'mends', sourceCode: 'return 1' }, client)
+    await client.patch('/team', { errorHandlerConfig: { processSlug: 'mends' } })
     const old = await execute(load, { parameters: { number: -1 } }, client)
     await waitUntil('its end', async () => (await executionOf(old, client)).status === 'FINISHED', soon)
     const before = await executionOf(old, client)
@@ -133,24 +138,27 @@ describe.runIf(shared.owned && shapeFromEnvironment() === 'services')('cells', {
     const moving = admin('teams', 'move', 'shop', '--to', 'blue')
     for (let n = 0; n < 40; n += 1) {
       const callbackUrl = `http://127.0.0.1:${port}/${n}`
-      const started = await client.post(`/processes/${load.id}/execute`, { settings: { callbackUrl } })
+      const process = n % 2 === 0 ? load : breaks
+      const started = await client.post(`/processes/${process.id}/execute`, { settings: { callbackUrl } })
       if (started.status === 202) callbacks.push(String(n))
       else calls.refusals.push(started.text)
       await delay(100)
     }
-    expect(await moving).toBe('The executions of shop have moved to the cell blue.')
+    expect(await moving).toBe('The executions of shop are in the cell blue.')
     await delay(1500)
     await calls.stop()
 
     expect(calls.failures).toEqual([])
     const isOver = async () => {
-      const { all, finished } = await countIn('blue', 'shop')
-      return all === finished && called.length >= callbacks.length
+      const { all, finished, broken, handlers, counted } = await countIn('blue', 'shop')
+      return all === finished + broken && handlers >= broken && counted >= all && called.length >= callbacks.length
     }
     await waitUntil('the last runs', isOver, { timeoutMs: 60_000 })
-    const { all, finished, starts, ofRuns } = await countIn('blue', 'shop')
-    expect(all - ofRuns).toBe(new Set(calls.ids).size + callbacks.length + 2)
-    expect([finished, starts]).toEqual([all, all])
+    const { all, broken, handlers, starts, counted, ofRuns } = await countIn('blue', 'shop')
+    expect(all - ofRuns - handlers).toBe(new Set(calls.ids).size + callbacks.length + 2)
+    expect([starts, counted]).toEqual([all, all])
+    expect(handlers).toBe(broken)
+    expect(broken).toBeGreaterThan(10)
     expect(await countIn('first', 'shop')).toEqual(nothing)
     expect(called.toSorted()).toEqual(callbacks.toSorted())
 

@@ -202,17 +202,17 @@ function late<S extends DescService>(
       const now = handlers() as Record<string, Call> | undefined
       if (now === undefined) throw unavailable('The service is not ready, try again')
       const call = now[localName]!
-      const ofTeam = moves()
-      if (ofTeam === undefined) return call(request, context)
+      const teamMoves = moves()
+      if (teamMoves === undefined) return call(request, context)
       const { principal, requestId, traceparent, deadlineMs } = context
       const { team } = principal
       if (methodKind !== 'server_streaming') {
-        ofTeam.requireHere(team)
+        teamMoves.requireHere(team)
         return call(request, context)
       }
       const within = (signal: AbortSignal) =>
         call(request, { principal, requestId, traceparent, deadlineMs, signal }) as AsyncIterable<unknown>
-      return ofTeam.whileHere(team, context.signal, within)
+      return teamMoves.whileHere(team, context.signal, within)
     }
   }
   return served(service, calls as Handlers<S>)

@@ -151,8 +151,8 @@ export class Upkeep {
   /** Who waits here for runs of a team that has left does so where it went. */
   async lookAtMoves(): Promise<void> {
     const { teamMoves, outcomes } = this.#context
-    const left = await teamMoves.look()
-    if (left.length > 0) await outcomes.giveUp(left)
+    await teamMoves.look()
+    await outcomes.giveUp(teamMoves.left)
   }
 
   async recount(): Promise<void> {

@@ -56,9 +56,27 @@ const pauseMs = 100
 const moveMs = 8000
 const moveMarginMs = 500
 
+/** Until when a call is made again for a team that moves. */
+export function movedUntil(deadlineMs = Infinity): number {
+  return Math.min(Date.now() + moveMs, deadlineMs - moveMarginMs)
+}
+
+/** Whether a call has failed as the team moves, and may be made again now. */
+export async function isBehindMove(
+  error: unknown,
+  { moved }: Pick<Replicas, 'moved'>,
+  untilMs: number,
+): Promise<boolean> {
+  const isMove = error instanceof Failure && error.code === teamMovedCode
+  if (!isMove || moved === undefined || Date.now() >= untilMs) return false
+  await moved()
+  return true
+}
+
 /**
  * Makes a call, at another replica where one says that it is stopping and has done nothing, does not believe who calls, or
- * could not be reached; and in another cell where the team has moved. A call that may be made twice is also made again where its replica went away meanwhile. The
+ * could not be reached; and in another cell where the team has moved. A call that may be made twice is also made again where
+ * its replica went away meanwhile. The
  * retries of gRPC itself only go to the addresses of one name, and know neither a replica that stops nor one that is to be
  * left alone.
  */
@@ -66,11 +84,11 @@ export async function tryElsewhere<T>(
   method: DescMethod,
   replicas: Replicas,
   call: (channel: Channel) => Promise<T>,
-  { route, deadlineMs = Infinity }: { route?: Route; deadlineMs?: number } = {},
+  { route, deadlineMs }: { route?: Route; deadlineMs?: number } = {},
 ): Promise<T> {
   const mayBeTwice = method.idempotency !== MethodOptions_IdempotencyLevel.IDEMPOTENCY_UNKNOWN
   const anyReplica = route && { ...route, isToOwnReplica: false }
-  const movedUntilMs = Math.min(Date.now() + moveMs, deadlineMs - moveMarginMs)
+  const movedUntilMs = movedUntil(deadlineMs)
   for (let tries = 1; ; tries += 1) {
     const next = replicas.channel(tries === 1 ? route : anyReplica)
     const channel = next instanceof Promise ? await next : next
@@ -82,8 +100,7 @@ export async function tryElsewhere<T>(
     } catch (error) {
       over?.(error instanceof Failure && error.kind !== 'unavailable' && error.kind !== 'deadline_exceeded')
       if (!(error instanceof Failure)) throw error
-      if (error.code === teamMovedCode && replicas.moved !== undefined && Date.now() < movedUntilMs) {
-        await replicas.moved()
+      if (await isBehindMove(error, replicas, movedUntilMs)) {
         tries = 0
         continue
       }

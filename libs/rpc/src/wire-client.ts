@@ -14,7 +14,7 @@ import { received } from './received.ts'
 import { send } from './sent.ts'
 import type { Client } from './service-types.ts'
 import { failureFromError } from './status.ts'
-import { noteWhetherSent, tryElsewhere, type Replicas, type Route } from './try-elsewhere.ts'
+import { isBehindMove, movedUntil, noteWhetherSent, tryElsewhere, type Replicas, type Route } from './try-elsewhere.ts'
 
 /** How calls leave this process: to which replica, and who calls. */
 export interface Outgoing extends Replicas {
@@ -126,7 +126,23 @@ function streamCall(method: DescMethod, outgoing: Outgoing): unknown {
   const requestStream = method.methodKind === 'bidi_streaming'
   const encode = encoder(method.input)
   const decode = decoder(method.output)
-  return async function* (requests: Init | AsyncIterable<Init>, context: CallContext): AsyncIterable<Message> {
+  if (requestStream || outgoing.moved === undefined) return once
+  return async function* (request: Init, context: CallContext): AsyncIterable<Message> {
+    for (const untilMs = movedUntil(context.deadlineMs); ;) {
+      let hasBegun = false
+      try {
+        for await (const message of once(request, context)) {
+          hasBegun = true
+          yield message
+        }
+        return
+      } catch (error) {
+        if (hasBegun || !(await isBehindMove(error, outgoing, untilMs))) throw error
+      }
+    }
+  }
+
+  async function* once(requests: Init | AsyncIterable<Init>, context: CallContext): AsyncIterable<Message> {
     const { signal } = context
     const metadata = await outgoing.metadata(context)
     const options: CallOptions = context.deadlineMs === undefined ? {} : { deadline: context.deadlineMs }

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import { setTimeout as pause } from 'node:timers/promises'
 import { TeamService, type Team } from '@automation/contract/catalog/v1/team'
 import { TeamMoveService } from '@automation/contract/execution/v1/team_move'
@@ -11,6 +12,8 @@ import type { Target } from './target.ts'
 export const firstCell = 'first'
 
 const lookMs = 300
+/** For so long a cell that accepts nothing any more may take until all of its replicas know. */
+const closedMs = 20_000
 /** All callers know of a move's end by then. */
 const knownMs = 5000
 
@@ -31,89 +34,111 @@ export interface CellMoveOptions {
 }
 
 /**
- * Moves the executions of a team to another cell. What runs goes on where it is, what is accepted meanwhile waits, and for
- * some seconds, while the last rows are copied, callers wait or are told to come again. Failures: team_not_found,
- * team_has_pools; team_busy where runs do not end in time and team_copy_differs, after which all is as it was.
+ * Moves the executions of a team to another cell. Once its history is copied, what runs goes on where it is and what is
+ * accepted waits; for some seconds then, while the last rows are copied, callers wait or are told to come again. Failures:
+ * team_not_found, team_has_pools; those of CellMove.
  */
 export async function moveToCell(target: Target, team: string, { to, waitS, tell }: CellMoveOptions): Promise<Answer> {
   const cells = target.inCells(TeamMoveService)
   const { cell, movingTo } = await readTeam(target, team)
-  if (movingTo === undefined && cell === to) {
-    await clearOthers(cells, team, to)
-    return answer(team, to, `The executions of ${team} are in the cell ${nameOf(to)}.`)
-  }
-  const [from, into] = [cells.get(cell), cells.get(to)]
-  if (from === undefined) throw invalid('/to', `SERVICE_ADDRESSES must name execution@${cell}, where the team is`)
-  if (into === undefined) throw invalid('/to', `SERVICE_ADDRESSES must name execution@${to}`)
-  await target.client(TeamService).beginTeamMove({ team, cell: to }, operatorContext())
-  if (await cleared(into, team, { unlessThere: true })) {
-    try {
-      await new CellMove(team, { from, into, tell }).run(to, waitS)
-    } catch (error) {
-      await from.joinTeam({ team }, operatorContext())
-      await target.client(TeamService).endTeamMove({ team, moved: false }, operatorContext())
-      await cleared(into, team)
-      throw error
-    }
+  const into = cellOf(cells, to)
+  if (cell !== to) {
+    const from = cellOf(cells, cell)
+    if (movingTo !== undefined) await endCutOff(target, team, { from })
+    await cleared(into, team)
+    await new CellMove(target, team, { from, into, tell }).run({ to, waitS })
   }
   await into.joinTeam({ team }, operatorContext())
-  await target.client(TeamService).endTeamMove({ team, moved: true }, operatorContext())
   tell('Waiting until all callers know.')
   await pause(knownMs)
-  await clearOthers(cells, team, to)
-  return answer(team, to, `The executions of ${team} have moved to the cell ${nameOf(to)}.`)
+  for (const [name, other] of cells) if (name !== to) await cleared(other, team)
+  return answer(team, to, `The executions of ${team} are in the cell ${nameOf(to)}.`)
 }
 
-/** Leaves a team where it is whose move was cut off. Failures: team_not_found; team_in_cell where the move is all but done. */
-export async function giveUpMove(target: Target, team: string, to: string): Promise<Answer> {
+/** Leaves a team where it is whose move was cut off. Failures: team_not_found. */
+export async function giveUpMove(target: Target, team: string): Promise<Answer> {
   const cells = target.inCells(TeamMoveService)
   const { cell, movingTo } = await readTeam(target, team)
-  if (movingTo !== to) throw invalid('/to', `The team does not move to the cell ${nameOf(to)}`)
-  await cleared(cells.get(to), team)
-  await cells.get(cell)?.joinTeam({ team }, operatorContext())
-  await target.client(TeamService).endTeamMove({ team, moved: false }, operatorContext())
-  return answer(team, cell, `The executions of ${team} stay in the cell ${nameOf(cell)}.`)
+  if (movingTo !== undefined) await endCutOff(target, team, { from: cellOf(cells, cell) })
+  for (const [name, other] of cells) if (name !== cell) await cleared(other, team)
+  return answer(team, cell, `The executions of ${team} are in the cell ${nameOf(cell)}.`)
+}
+
+/** Whichever command has begun the move: it can't end it any more. */
+async function endCutOff(target: Target, team: string, { from }: { from: Cell }): Promise<void> {
+  const before = await readTeam(target, team)
+  const after = await target.client(TeamService).endTeamMove({ team }, operatorContext())
+  if (after.cell !== before.cell)
+    throw new Failure('failed_precondition', 'team_moved', `Another command has moved ${team}: do it again`)
+  await from.joinTeam({ team }, operatorContext())
+}
+
+interface CopyOptions {
+  mark: string
+  changed: boolean
+  beforeMark?: string
 }
 
 /** The copy of a team, and how it leaves its cell. */
 class CellMove {
+  readonly #target: Target
   readonly #team: string
   readonly #from: Cell
   readonly #into: Cell
   readonly #tell: (text: string) => void
+  readonly #move = randomUUID()
   #tablesOfExecutions: string[] = []
 
-  constructor(team: string, { from, into, tell }: { from: Cell; into: Cell; tell(text: string): void }) {
+  constructor(
+    target: Target,
+    team: string,
+    { from, into, tell }: { from: Cell; into: Cell; tell(text: string): void },
+  ) {
+    this.#target = target
     this.#team = team
     this.#from = from
     this.#into = into
     this.#tell = tell
   }
 
-  /** Until the cell that it leaves has nothing that is not in the new one. Failures: team_busy, team_copy_differs. */
-  async run(to: string, waitS: number): Promise<void> {
+  /**
+   * Until the catalog has the team in the new cell, which has all of it. Failures: team_busy, team_copy_differs and others,
+   * after which the team is where it was; team_moving and team_move_ended, of another command.
+   */
+  async run({ to, waitS }: { to: string; waitS: number }): Promise<void> {
     const team = this.#team
-    // Where a move was cut off, the team goes on while its executions are copied.
-    await this.#from.joinTeam({ team }, operatorContext())
+    const teams = this.#target.client(TeamService)
     const begun = await this.#from.beginCopy({ team }, operatorContext())
     this.#tablesOfExecutions = begun.tablesOfExecutions
     this.#tell(`Executions that had ended: ${await this.#copyExecutions({ mark: begun.mark, changed: false })}.`)
     // Few are left then for the time in which nothing is accepted.
     const { mark, otherTables } = await this.#from.beginCopy({ team }, operatorContext())
-    await this.#copyExecutions({ mark: begun.mark, changed: true })
-    await this.#leave(to, waitS)
-    this.#tell(`Executions of late: ${await this.#copyExecutions({ mark, changed: true })}.`)
-    for (const table of otherTables) await this.#copyRows(table, [])
-    await this.#compare()
+    await this.#copyExecutions({ mark: begun.mark, changed: true, beforeMark: mark })
+    for (const table of otherTables) await this.#copyRows({ table, mark, changed: false })
+    await teams.beginTeamMove({ team, cell: to, move: this.#move }, operatorContext())
+    try {
+      await this.#leave(to, waitS)
+      this.#tell(`Executions of late: ${await this.#copyExecutions({ mark, changed: true })}.`)
+      for (const table of otherTables) await this.#copyRows({ table, mark, changed: true })
+      await this.#compare(mark)
+      await teams.endTeamMove({ team, move: this.#move, moved: true }, operatorContext())
+    } catch (error) {
+      // Fails where another command has ended the move: then that says where the team is.
+      await teams.endTeamMove({ team, move: this.#move }, operatorContext())
+      await this.#from.joinTeam({ team }, operatorContext())
+      throw error
+    }
   }
 
   /** Until nothing of the team runs and its cell accepts nothing any more. */
   async #leave(to: string, waitS: number): Promise<void> {
-    let said = ''
-    for (const untilMs = Date.now() + waitS * 1000; ;) {
+    let [said, isClosed] = ['', false]
+    for (let untilMs = Date.now() + waitS * 1000; ;) {
       const stay = await this.#from.leaveTeam({ team: this.#team, cell: to }, operatorContext())
       if (stay.left) return
-      const { running, untoldEvents } = stay
+      const { running, untoldEvents, closed } = stay
+      if (closed && !isClosed) untilMs = Date.now() + closedMs
+      isClosed = closed
       if (Date.now() > untilMs)
         throw new Failure(
           'failed_precondition',
@@ -127,9 +152,9 @@ class CellMove {
     }
   }
 
-  async #compare(): Promise<void> {
+  async #compare(mark: string): Promise<void> {
     const team = this.#team
-    const sums = [this.#from, this.#into].map((cell) => cell.sumUpTeam({ team }, operatorContext()))
+    const sums = [this.#from, this.#into].map((cell) => cell.sumUpTeam({ team, mark }, operatorContext()))
     const [here, there] = (await Promise.all(sums)).map(({ executions, events, living, others }) =>
       [executions, events, living, others].join(),
     )
@@ -142,24 +167,25 @@ class CellMove {
     )
   }
 
-  async #copyExecutions({ mark, changed }: { mark: string; changed: boolean }): Promise<number> {
+  async #copyExecutions({ mark, changed, beforeMark }: CopyOptions): Promise<number> {
     const team = this.#team
     let copied = 0
     for (let after = ''; ;) {
-      const page = await this.#from.readExecutions({ team, mark, changed, after }, operatorContext())
+      const page = await this.#from.readExecutions({ team, mark, changed, beforeMark, after }, operatorContext())
       const { rows, count, executionIds } = page
       if (count === 0) return copied
       await this.#into.writeRows({ team, table: 'executions', rows, executionIds }, operatorContext())
-      for (const table of this.#tablesOfExecutions) await this.#copyRows(table, executionIds)
+      for (const table of this.#tablesOfExecutions) await this.#copyRows({ table, executionIds, mark, changed })
       copied += count
       after = executionIds.at(-1)!
     }
   }
 
-  async #copyRows(table: string, executionIds: string[]): Promise<void> {
+  async #copyRows(which: { table: string; executionIds?: string[]; mark: string; changed: boolean }): Promise<void> {
     const team = this.#team
+    const { table } = which
     for (let after = ''; ;) {
-      const { rows, count, last } = await this.#from.readRows({ team, table, executionIds, after }, operatorContext())
+      const { rows, count, last } = await this.#from.readRows({ team, ...which, after }, operatorContext())
       if (count === 0) return
       await this.#into.writeRows({ team, table, rows }, operatorContext())
       after = last
@@ -174,20 +200,16 @@ async function readTeam(target: Target, team: string): Promise<Team> {
   return found
 }
 
-/** What other cells have kept of it. */
-async function clearOthers(cells: ReadonlyMap<string, Cell>, team: string, but: string): Promise<void> {
-  for (const [name, cell] of cells) if (name !== but) await cleared(cell, team)
+/** Failure: invalid `/to` where this command can't reach it. */
+function cellOf(cells: ReadonlyMap<string, Cell>, name: string): Cell {
+  const cell = cells.get(name)
+  if (cell === undefined) throw invalid('/to', `SERVICE_ADDRESSES must name execution@${name}, where the team is`)
+  return cell
 }
 
-/** Removes what a cell has of a team that is not there; false where it is there, for who expects that. */
-async function cleared(cell: Cell | undefined, team: string, { unlessThere = false } = {}): Promise<boolean> {
-  try {
-    while (cell !== undefined && !(await cell.clearTeam({ team }, operatorContext())).done);
-    return true
-  } catch (error) {
-    if (unlessThere && error instanceof Failure && error.code === 'team_in_cell') return false
-    throw error
-  }
+/** Removes what a cell has of a team that is not there. Failure team_in_cell where it is. */
+async function cleared(cell: Cell, team: string): Promise<void> {
+  while (!(await cell.clearTeam({ team }, operatorContext())).done);
 }
 
 function nameOf(cell: string): string {

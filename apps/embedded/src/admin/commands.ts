@@ -138,7 +138,7 @@ function addCellMove(teams: Command, perform: Perform): void {
     .action(function (this: Command, team: string, options: { to: string; wait: string; giveUp?: boolean }) {
       return perform(this, (target) => {
         const to = cellCalled(target, options.to, '/to')
-        if (options.giveUp) return giveUpMove(target, team, to)
+        if (options.giveUp) return giveUpMove(target, team)
         return moveToCell(target, team, { to, waitS: Number(wholeNumber(options.wait)), tell })
       })
     })

@@ -9,6 +9,7 @@ import { invalid } from '@automation/errors'
 import type { Client } from '@automation/rpc'
 import { operatorContext } from './operator-context.ts'
 import type { Answer } from './answer.ts'
+import { cellCalled, firstCell } from './cell-move.ts'
 import type { Target } from './target.ts'
 import { knownWithinMs, stopTeam } from './team-suspension.ts'
 
@@ -26,9 +27,10 @@ export async function purgeTeam(
 ): Promise<Answer> {
   if (confirm !== team) throw invalid('/confirm', `must be the team's slug: --confirm ${team}`)
   const catalog = target.client(CatalogRemoval)
-  const isThere = (await target.client(TeamService).listTeams({}, operatorContext())).teams.some(
-    ({ slug }) => slug === team,
-  )
+  const { teams } = await target.client(TeamService).listTeams({}, operatorContext())
+  const found = teams.find(({ slug }) => slug === team)
+  if (found !== undefined) cellCalled(target, found.cell || firstCell, '/team')
+  const isThere = found !== undefined
   // Where it is not, a removal may have been cut off at its very end; a slug that never was a team's has nothing, either.
   if (isThere) await catalog.beginRemoval({ team }, operatorContext())
   tell(`Team ${team} is suspended for good: none of its calls is answered any more.`)

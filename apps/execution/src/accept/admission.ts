@@ -1,6 +1,6 @@
 import type { RunSpec } from '@automation/contract/catalog/v1/resolve'
 import { Origin, Status } from '@automation/contract/execution/v1/execution'
-import { asFailure, Failure, notFound, stopping } from '@automation/errors'
+import { asFailure, Failure, notFound, stopping, teamMovedCode } from '@automation/errors'
 import { readAll } from '@automation/errors/faults'
 import type { ExecutionConfig } from '../config.ts'
 import type { Egress } from '../react/egress.ts'
@@ -130,8 +130,9 @@ export class Admission {
       return await this.#admitRunOf(spec, request, waiting)
     } catch (error) {
       const { team, webhook } = request
-      if (webhook !== undefined)
-        this.#context.refusals.note({ team, processId: spec.processId }, webhook, asFailure(error))
+      const failure = asFailure(error)
+      if (webhook !== undefined && failure.code !== teamMovedCode)
+        this.#context.refusals.note({ team, processId: spec.processId }, webhook, failure)
       throw error
     }
   }

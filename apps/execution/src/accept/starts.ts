@@ -110,6 +110,7 @@ export class Starts {
    * 5 s.
    */
   async start(run: NewRun): Promise<StartOutcome> {
+    await this.#requireOwn(run)
     const item = this.#arrive(run)
     try {
       const outcome = await this.#writer.add(item)
@@ -127,6 +128,7 @@ export class Starts {
 
   /** The same for what may start only once: undefined where its key was there before, or its caller has ended. */
   async startOnce(run: NewRun, key: StartKey): Promise<StartOutcome | undefined> {
+    await this.#requireOwn(run)
     const item = { ...this.#arrive(run), key }
     try {
       const outcome = await this.#keyed.add(item)
@@ -151,6 +153,7 @@ export class Starts {
 
   async #rejectOnce(run: NewRun, key: StartKey, reason: string): Promise<StartOutcome | undefined> {
     const { pool, replicaId } = this.#context
+    await this.#requireOwn(run)
     const item = { run, giveUpAtMs: performance.now() + patienceMs }
     const insert = async () => {
       const outcome = await insertRejected(pool, item, key, reason, replicaId)
@@ -164,6 +167,13 @@ export class Starts {
       this.#giveBack(item)
       throw error
     }
+  }
+
+  /** Not in a batch, where others would wait for the catalog. */
+  async #requireOwn({ team }: NewRun): Promise<void> {
+    if (this.#knownTeams.isOwn(team)) return
+    const patience = { giveUpAtMs: performance.now() + patienceMs }
+    await this.#untilReachable(patience, () => this.#knownTeams.requireOwn(this.#context.pool, team))
   }
 
   /** Returns when nothing is on its way. */

@@ -62,7 +62,7 @@ export class Outcomes {
 
   /** Nobody waits here any more for runs of these teams, which go on elsewhere. */
   async giveUp(teams: string[]): Promise<void> {
-    this.#waiters.giveUp(await readOfTeams(this.#pool, this.#waiters.overdue(0), teams))
+    if (teams.length > 0) this.#waiters.giveUp(await readOfTeams(this.#pool, this.#waiters.overdue(0), teams))
   }
 
   /** Answers whoever waits here for those of these runs that have ended, and ends what still runs of them; gives the ends. */

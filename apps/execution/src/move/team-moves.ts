@@ -28,16 +28,20 @@ export class TeamMoves {
     this.#context = context
   }
 
-  /** Learns which teams have left; gives those that were not known to have. */
-  async look(): Promise<string[]> {
+  /** Learns which teams have left. Who reads of them is told. */
+  async look(): Promise<void> {
     const teams = await readLeftTeams(this.#context.pool)
     const before = this.#left
     this.#left = new Set(teams.map(({ team }) => team))
     // Rows have microseconds.
     this.#knownUntil = new Date(Math.max(0, ...teams.map(({ movedAt }) => movedAt.getTime() + 1)))
-    const fresh = [...this.#left].filter((team) => !before.has(team))
-    for (const team of fresh) for (const reader of this.#readers.get(team) ?? []) reader.abort()
-    return fresh
+    for (const team of this.#left)
+      if (!before.has(team)) for (const reader of this.#readers.get(team) ?? []) reader.abort()
+  }
+
+  /** Those that have left. */
+  get left(): string[] {
+    return [...this.#left]
   }
 
   /** Of all that had left by then this replica knows; undefined before the first look. */

@@ -22,6 +22,7 @@ import {
   type Missed,
   type TeamEventRow,
 } from '../store/team-events.ts'
+import { movedXid } from '../store/team-moves.ts'
 import { numbersAhead } from '../store/tracked-runs.ts'
 import { eventMessage, gapMessage, type TeamEvent } from './team-event-message.ts'
 import { TeamReader } from './team-reader.ts'
@@ -214,6 +215,8 @@ export class TeamEvents {
     const place = await readPlace(this.#events, team, id, Number(sequence))
     if (place === undefined) return { behind: undefined, at: createdAt }
     const { xid, position, at } = place
+    // It was told in the cell that the team came from, and so may others have been.
+    if (xid === movedXid) return { behind: undefined, at }
     if (ahead === undefined) return { behind: { from: xid + BigInt(back), to: xid + BigInt(back), position: 0n }, at }
     const from = xid - BigInt(back)
     return { behind: { from: from > 0n ? from : 0n, to: xid + BigInt(ahead), position }, at }

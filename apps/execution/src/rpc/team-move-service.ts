@@ -14,7 +14,7 @@ import {
   clearTeam,
   countUntold,
   hasPools,
-  isInCell,
+  hasSilentReplica,
   isUnknownToSome,
   joinCell,
   leaveCell,
@@ -65,11 +65,11 @@ export function teamMoveService(parts: TeamMoveParts): Handlers<typeof TeamMoveS
   /** Whether all is over in the cell that a team has left. */
   async function isOver({ team, movedAt }: LeftTeam): Promise<LeaveTeamInit> {
     const untoldEvents = await countUntold(pool, team, [...events.readers])
-    if (untoldEvents > 0) return { untoldEvents }
+    if (untoldEvents > 0) return { untoldEvents, closed: true }
     const key = `${team} ${movedAt.getTime()}`
-    if (!(await allHeard(key)) || (await isUnknownToSome(pool, movedAt))) return { untoldEvents: 1 }
+    if (!(await allHeard(key)) || (await isUnknownToSome(pool, movedAt))) return { closed: true }
     marks.delete(key)
-    return { left: true }
+    return { left: true, closed: true }
   }
 
   return {
@@ -91,22 +91,21 @@ export function teamMoveService(parts: TeamMoveParts): Handlers<typeof TeamMoveS
 
     async clearTeam({ team }, context) {
       operatorFor(team, context)
-      if (await isInCell(pool, team))
-        throw new Failure('failed_precondition', 'team_in_cell', `The executions of ${team} are in this cell`)
       return { done: await clearTeam(pool, team) }
     },
 
-    async readExecutions({ team, mark, changed, after }, context) {
+    async readExecutions({ team, mark, changed, after, beforeMark }, context) {
       operatorFor(team, context)
       if (after !== '' && !isUuid(after)) throw invalid('/after', 'must be the id of an execution')
-      const rows = await readExecutions(pool, team, { mark: markIn(mark), changed, after })
+      const marks = { mark: markIn(mark), beforeMark: beforeMark === '' ? undefined : markIn(beforeMark) }
+      const rows = await readExecutions(pool, team, { ...marks, changed, after })
       return { rows: arrayOf(rows), count: rows.length, executionIds: rows.map((row) => (JSON.parse(row) as Row).id) }
     },
 
-    async readRows({ team, table, executionIds, after }, context) {
+    async readRows({ team, table, executionIds, after, mark, changed }, context) {
       operatorFor(team, context)
       if (!executionIds.every(isUuid)) throw invalid('/executionIds', 'must be ids of executions')
-      const rows = await readTable(pool, team, { table, executionIds, after })
+      const rows = await readTable(pool, team, { table, executionIds, after, mark: markIn(mark), changed })
       if (rows === undefined) throw invalid('/table', 'must be a table that a team takes along')
       return { rows: arrayOf(rows), count: rows.length, last: rows.at(-1) ?? '' }
     },
@@ -126,6 +125,12 @@ export function teamMoveService(parts: TeamMoveParts): Handlers<typeof TeamMoveS
       operatorFor(team, context)
       const left = await readLeftTeam(pool, team)
       if (left !== undefined) return isOver(left)
+      if (await hasSilentReplica(pool))
+        throw new Failure(
+          'failed_precondition',
+          'replica_of_before',
+          'A replica of execution does not say that it knows of moves: it is of a release before, or has just begun',
+        )
       const stay = await readStay(pool, team, [...events.readers])
       if (stay.running > 0 || stay.untold > 0) {
         marks.delete(team)
@@ -147,9 +152,9 @@ export function teamMoveService(parts: TeamMoveParts): Handlers<typeof TeamMoveS
       return { waiting: (await readTeamSlots(pool, team)).queued }
     },
 
-    async sumUpTeam({ team }, context) {
+    async sumUpTeam({ team, mark }, context) {
       operatorFor(team, context)
-      const sum = await sumUpTeam(pool, team)
+      const sum = await sumUpTeam(pool, team, markIn(mark))
       return {
         executions: BigInt(sum.executions),
         events: BigInt(sum.events),

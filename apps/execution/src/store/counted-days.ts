@@ -62,7 +62,9 @@ const mark = `
 INSERT INTO counted_days (until, hours_until) VALUES ($1, $1)
     ON CONFLICT (one) DO UPDATE SET until = excluded.until, hours_until = excluded.hours_until`
 
-const ofTeamUntil = (until: string) => `team = $1 AND at < (${until})`
+// What was filled elsewhere has come along.
+const ofTeamUntil = (until: string) =>
+  `team = $1 AND at < (${until}) AND at >= date_trunc('day', now(), 'UTC') - interval '3 days'`
 const ofDays = ofTeamUntil('SELECT least(until, hours_until) FROM counted_days')
 const sumsOfTeam = [
   `${sumsOf(grains.hour, grains.day, "date_trunc('day', at, 'UTC')", 'process_id', ofDays)} UNION ALL ${sumsOfAll(grains.hour, grains.hourOfAll, ofDays)}`,

@@ -71,6 +71,7 @@ export async function queueReleased(pool: Queries, afterMs: number): Promise<str
     text: `WITH late AS MATERIALIZED (
              SELECT id, sequence + 1 AS sequence, pool, team, process_id FROM executions
               WHERE status = ${created} AND NOT held AND released_at < now() - $1 * interval '1 ms'
+                AND EXISTS (SELECT FROM team_slots s WHERE s.team = executions.team AND s.moved_to IS NULL)
               ORDER BY id LIMIT ${heldBatch} FOR UPDATE SKIP LOCKED
            ), events AS (
              INSERT INTO timeline_events (execution_id, sequence, status, at, explanation, team, process_id)

@@ -17,18 +17,35 @@ SELECT DISTINCT * FROM unnest($1::text[], $2::uuid[], $3::text[]) AS n(team, pro
 export class KnownTeams {
   readonly #seen = new Set<string>()
 
+  /** Teams whose row in `team_slots` is there. */
+  readonly #own = new Set<string>()
   readonly #moves: Pick<TeamMoves, 'requireOwn'>
 
   constructor(moves: Pick<TeamMoves, 'requireOwn'>) {
     this.#moves = moves
   }
 
-  /** Failures: team_moved where a team that has had no run here is of another cell. */
+  /** Whether the team has had a run here, as far as this replica knows. */
+  isOwn(team: string): boolean {
+    return this.#own.has(team)
+  }
+
+  /** Failures: team_moved where a team that has had no run here is of another cell; those of asking. */
+  async requireOwn(pool: Queries, team: string): Promise<void> {
+    const { rows } = await pool.query<{ known: boolean }>({
+      name: 'team-is-known',
+      text: 'SELECT EXISTS (SELECT FROM team_slots WHERE team = $1) AS known',
+      values: [team],
+      query_timeout: 1500,
+    })
+    if (rows[0]?.known !== true) await this.#moves.requireOwn(team)
+    if (this.#own.size > maxSeen) this.#own.clear()
+    this.#own.add(team)
+  }
+
   async ensure(pool: Queries, arrivals: Arrival[]): Promise<void> {
     const unseen = arrivals.filter(({ run }) => !this.#seen.has(keyOf(run.team, run.spec)))
     if (unseen.length === 0) return
-    const teams = await withoutRow(pool, [...new Set(unseen.map(({ run }) => run.team))])
-    await Promise.all(teams.map((team) => this.#moves.requireOwn(team)))
     const values = [
       unseen.map(({ run }) => run.team),
       unseen.map(({ run }) => run.spec.processId),
@@ -38,17 +55,6 @@ export class KnownTeams {
     if (this.#seen.size > maxSeen) this.#seen.clear()
     for (const { run } of unseen) this.#seen.add(keyOf(run.team, run.spec))
   }
-}
-
-/** Those of these teams that have had no run here. */
-async function withoutRow(pool: Queries, teams: string[]): Promise<string[]> {
-  const { rows } = await pool.query<{ team: string }>({
-    name: 'teams-without-row',
-    text: `SELECT team FROM unnest($1::text[]) AS t(team) WHERE NOT EXISTS (SELECT FROM team_slots s WHERE s.team = t.team)`,
-    values: [teams],
-    query_timeout: 1500,
-  })
-  return rows.map(({ team }) => team)
 }
 
 function keyOf(team: string, { processId, processName }: { processId: string; processName: string }): string {

@@ -232,7 +232,7 @@ const why = `$${arrivalParameters + 2}::text`
 
 const rejected = `
 WITH ${takenKey(arrivalParameters + 3)}, slots AS MATERIALIZED (
-  SELECT FROM team_slots s JOIN ${oneArrival.rows} USING (team) WHERE s.moved_to IS NULL FOR UPDATE OF s
+  SELECT FROM team_slots WHERE team = (SELECT i.team FROM ${oneArrival.rows} JOIN key k ON k.execution_id = i.id) AND moved_to IS NULL FOR UPDATE
 ), rows AS (
   INSERT INTO executions (${rowColumns}, status, sequence, fence, replica_id, slot, explanation, updated_at)
   SELECT ${rowColumns}, ${Status.REJECTED}, 2, 0, ${replica}, 0, ${why}, now() FROM slots, ${oneArrival.rows} JOIN key k ON k.execution_id = i.id

@@ -1,7 +1,8 @@
 import { createdAtMs, lowestIdAt } from '../execution-id.ts'
+import { Failure } from '@automation/errors'
 import type { Connections, Queries } from './connections.ts'
 import { isWaiting } from './event-numbers.ts'
-import { endedStatuses, livingStatuses, waits } from './statuses.ts'
+import { endedStatuses, waits } from './statuses.ts'
 import { runningRuns } from './tracked-runs.ts'
 
 /** A team that has left this cell. */
@@ -30,6 +31,14 @@ export async function readLeftTeam(pool: Queries, team: string): Promise<LeftTea
     values: [team],
   })
   return rows[0]
+}
+
+/** Whether there is a replica that does not say what it knows: of a release before, or about to begin. */
+export async function hasSilentReplica(pool: Queries): Promise<boolean> {
+  const { rows } = await pool.query<{ some: boolean }>(
+    'SELECT EXISTS (SELECT FROM replicas WHERE expires_at > now() AND moves_known_at IS NULL) AS some',
+  )
+  return rows[0]!.some
 }
 
 /** Whether there is a replica that may not know yet that a team left at this time, or may still be at work for it. */
@@ -107,15 +116,6 @@ export function joinCell(connections: Connections, team: string): Promise<void> 
   })
 }
 
-/** Whether a cell has a team: it has had a run there, and has not left. */
-export async function isInCell(pool: Queries, team: string): Promise<boolean> {
-  const { rows } = await pool.query<{ here: boolean }>(
-    'SELECT EXISTS (SELECT FROM team_slots WHERE team = $1 AND moved_to IS NULL) AS here',
-    [team],
-  )
-  return rows[0]!.here
-}
-
 /** Whether a team has pools of its own. */
 export async function hasPools(pool: Queries, team: string): Promise<boolean> {
   const { rows } = await pool.query<{ some: boolean }>(
@@ -124,6 +124,9 @@ export async function hasPools(pool: Queries, team: string): Promise<boolean> {
   )
   return rows[0]!.some
 }
+
+/** The number of events that were told in another cell. */
+export const movedXid = 1n
 
 /** Tables whose rows are of executions, with what orders them. */
 const orderOfExecutions: Record<string, string> = {
@@ -194,11 +197,14 @@ async function readPage(connections: Connections, rows: string, values: unknown[
   return found.rows.map(({ text }) => text)
 }
 
-/** Executions of a team behind an id: those that have ended before the mark, or those that may have changed since. */
+/**
+ * Executions of a team behind an id: those that have ended before the mark, or those that may have changed since; of these
+ * only those that are older than a later mark, where there is one.
+ */
 export function readExecutions(
   connections: Connections,
   team: string,
-  { mark, changed, after }: { mark: Mark; changed: boolean; after: string },
+  { mark, changed, after, beforeMark }: { mark: Mark; changed: boolean; after: string; beforeMark?: Mark },
 ): Promise<string[]> {
   const values = [team, after || lowestIdAt(0), mark.id]
   if (!changed) {
@@ -211,15 +217,32 @@ export function readExecutions(
     UNION SELECT execution_id FROM timeline_events WHERE xid >= $4::text::xid8 AND team = $1
     UNION SELECT execution_id FROM callbacks WHERE team = $1 AND done_at >= to_timestamp($5)
     UNION SELECT id FROM executions e WHERE ${waits} AND team = $1`
-  const rows = `SELECT * FROM executions WHERE team = $1 AND id > $2 AND id IN (${ids}) ORDER BY id LIMIT ${pageRows}`
-  return readPage(connections, rows, [...values, String(mark.xid), createdAtMs(mark.id) / 1000])
+  const where = `team = $1 AND id > $2 AND ($6::uuid IS NULL OR id < $6) AND id IN (${ids})`
+  const further = [String(mark.xid), createdAtMs(mark.id) / 1000, beforeMark?.id ?? null]
+  return readPage(connections, `SELECT * FROM executions WHERE ${where} ORDER BY id LIMIT ${pageRows}`, [
+    ...values,
+    ...further,
+  ])
 }
 
-/** Rows of another table behind one of them; undefined where it is none that a team takes along. */
+/** Rows that end their changes: those of counts of days that are over for long. */
+const oldCounts = (until: string) => `at < date_trunc('day', ${until}, 'UTC') - interval '3 days'`
+
+export interface TableRequest {
+  table: string
+  /** Of timelines and logs. */
+  executionIds: string[]
+  /** The row behind which to go on, as JSON; empty: from the first. */
+  after: string
+  mark: Mark
+  changed: boolean
+}
+
+/** Rows of another table behind one of them, those that may have changed since the mark or the others; undefined where it is none that a team takes along. */
 export function readTable(
   connections: Connections,
   team: string,
-  { table, executionIds, after }: { table: string; executionIds: string[]; after: string },
+  { table, executionIds, after, mark, changed }: TableRequest,
 ): Promise<string[]> | undefined {
   const isOfExecutions = tablesOfExecutions.includes(table)
   const order = orderOfExecutions[table] ?? otherTables[table]
@@ -228,13 +251,27 @@ export function readTable(
     ? 'execution_id IN (SELECT id FROM executions WHERE team = $1 AND id = ANY ($2::uuid[]))'
     : 'team = $1 AND $2::uuid[] IS NOT NULL'
   const behind = `($3::text = '' OR (${order}) > (SELECT ${order} FROM json_populate_record(NULL::${table}, nullif($3, '')::json)))`
-  const rows = `SELECT * FROM ${table} WHERE ${own} AND ${behind} ${which[table] ?? ''} ORDER BY ${order} LIMIT ${pageRows}`
-  return readPage(connections, rows, [team, executionIds, after])
+  const isOld = table === 'run_counts' ? oldCounts('to_timestamp($4)') : 'to_timestamp($4) IS NULL'
+  const now = isOfExecutions ? 'to_timestamp($4) IS NOT NULL' : `${changed ? 'NOT' : ''} (${isOld})`
+  const rows = `SELECT * FROM ${table} WHERE ${own} AND ${now} AND ${behind} ${which[table] ?? ''} ORDER BY ${order} LIMIT ${pageRows}`
+  return readPage(connections, rows, [team, executionIds, after, createdAtMs(mark.id) / 1000])
 }
 
-/** Adds executions of a team, in place of those with the same ids and all that is theirs. */
+/** Failure team_in_cell where a cell has a team; until the end of the transaction nobody lets it join. */
+async function requireAway(client: Queries, team: string): Promise<void> {
+  const { rows } = await client.query('SELECT FROM team_slots WHERE team = $1 AND moved_to IS NULL FOR SHARE', [team])
+  if (rows.length > 0) throw teamInCell(team)
+}
+
+/** The operator's call is for a cell that the team is not in. */
+function teamInCell(team: string): Failure {
+  return new Failure('failed_precondition', 'team_in_cell', `The executions of ${team} are in this cell`)
+}
+
+/** Adds executions of a team, in place of those with the same ids and all that is theirs. Failure team_in_cell. */
 export async function writeExecutions(connections: Connections, team: string, rows: string): Promise<void> {
   await patiently(connections, async (client) => {
+    await requireAway(client, team)
     const given = 'SELECT id FROM json_populate_recordset(NULL::executions, $1::json) WHERE team = $2'
     for (const table of tablesOfExecutions)
       await client.query(`DELETE FROM ${table} WHERE execution_id IN (${given})`, [rows, team])
@@ -247,7 +284,7 @@ export async function writeExecutions(connections: Connections, team: string, ro
 }
 
 /**
- * Adds rows of another table to it; those that are there stay. Events get a number below all that are told here: they
+ * Adds rows of another table to it; those that are there stay. Failure team_in_cell. Events get a number below all that are told here: they
  * have been told where they come from.
  */
 export async function writeTable(connections: Connections, team: string, table: string, rows: string): Promise<void> {
@@ -256,16 +293,20 @@ export async function writeTable(connections: Connections, team: string, table: 
   const statements: Record<string, string> = {
     timeline_events: `
       INSERT INTO timeline_events (execution_id, sequence, status, at, explanation, team, process_id, xid, position)
-      SELECT execution_id, sequence, status, at, explanation, team, process_id, '1'::xid8, position FROM ${given} WHERE ${ofTeam}`,
+      SELECT execution_id, sequence, status, at, explanation, team, process_id, '${movedXid}'::xid8, position FROM ${given} WHERE ${ofTeam}`,
     log_chunks: `INSERT INTO log_chunks SELECT r.* FROM ${given} WHERE ${ofTeam}`,
   }
   const text = statements[table] ?? `INSERT INTO ${table} SELECT r.* FROM ${given} WHERE r.team = $2`
-  await patiently(connections, (client) => client.query(`${text} ON CONFLICT DO NOTHING`, [rows, team]))
+  await patiently(connections, async (client) => {
+    await requireAway(client, team)
+    await client.query(`${text} ON CONFLICT DO NOTHING`, [rows, team])
+  })
 }
 
-/** Removes some of what a cell keeps of a team that is not there; gives whether that was all. */
+/** Removes some of what a cell keeps of a team that is not there; gives whether that was all. Failure team_in_cell. */
 export function clearTeam(connections: Connections, team: string): Promise<boolean> {
   return patiently(connections, async (client) => {
+    await requireAway(client, team)
     const { rows } = await client.query<{ id: string }>(
       `SELECT id FROM executions WHERE team = $1 ORDER BY id LIMIT ${pageRows}`,
       [team],
@@ -298,13 +339,13 @@ export interface TeamSum {
 
 const rowsOf = (table: string) => `(SELECT count(*) FROM ${table} WHERE team = $1 ${which[table] ?? ''})`
 
-/** Counts what a team has; its last event of an execution has the number of its events. */
-export async function sumUpTeam(connections: Connections, team: string): Promise<TeamSum> {
+/** Counts what a team has. The last event of an execution has the number of its events: of those that are not older than the mark. */
+export async function sumUpTeam(connections: Connections, team: string, mark: Mark): Promise<TeamSum> {
   const text = `
-    SELECT count(*)::text AS executions, coalesce(sum(sequence), 0)::text AS events,
-           count(*) FILTER (WHERE status IN ${livingStatuses})::text AS living,
+    SELECT (SELECT count(*) FROM executions WHERE team = $1)::text AS executions, coalesce(sum(sequence), 0)::text AS events,
+           (SELECT count(*) FROM executions e WHERE ${waits} AND team = $1)::text AS living,
            (${otherTableNames.map(rowsOf).join(' + ')})::text AS others
-      FROM executions WHERE team = $1`
-  const { rows } = await patiently(connections, (client) => client.query<TeamSum>(text, [team]))
+      FROM executions WHERE team = $1 AND id >= $2`
+  const { rows } = await patiently(connections, (client) => client.query<TeamSum>(text, [team, mark.id]))
   return rows[0]!
 }

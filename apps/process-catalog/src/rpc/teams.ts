@@ -2,7 +2,7 @@ import { TeamSchema, type TeamService } from '@automation/contract/catalog/v1/te
 import { invalid, notFound } from '@automation/errors'
 import { memberIn, operatorFor, principalIn, type Handlers } from '@automation/rpc'
 import { create } from '@bufbuild/protobuf'
-import { isTeamSlug } from '@automation/contract/forms'
+import { isTeamSlug, isUuid } from '@automation/contract/forms'
 import type { Catalog } from '../catalog.ts'
 import { teamChange } from '../team-change.ts'
 import {
@@ -93,12 +93,16 @@ export function teamHandlers({ store, effects }: Catalog): Handlers<typeof TeamS
       return resumeTeam(store, { ...operator, team })
     },
 
-    async beginTeamMove({ team, cell }, context) {
-      return beginTeamMove(store, operatorFor(team, context), checkedCell(cell))
+    async beginTeamMove({ team, cell, move }, context) {
+      const operator = operatorFor(team, context)
+      if (!isUuid(move)) throw invalid('/move', 'must be a UUID')
+      return beginTeamMove(store, operator, { cell: checkedCell(cell), moveId: move })
     },
 
-    async endTeamMove({ team, moved }, context) {
-      return endTeamMove(store, operatorFor(team, context), moved)
+    async endTeamMove({ team, move, moved }, context) {
+      const operator = operatorFor(team, context)
+      if (!isUuid(move) && (moved || move !== '')) throw invalid('/move', 'must be a UUID')
+      return endTeamMove(store, operator, { moveId: move || undefined, moved })
     },
   }
 }

@@ -149,32 +149,44 @@ function changeSuspension(
   })
 }
 
-/** Nothing of the author's team begins until its move to this cell has ended. Failures: team_not_found, team_in_cell, team_moving. */
-export function beginTeamMove(store: Store, author: Author, cell: string): Promise<TeamMessage> {
+/** Nothing of the author's team begins until this move to a cell has ended. Failures: team_not_found, team_in_cell, team_moving. */
+export function beginTeamMove(
+  store: Store,
+  author: Author,
+  { cell, moveId }: { cell: string; moveId: string },
+): Promise<TeamMessage> {
   const slug = author.team
   return changeTeam(store, slug, async (rows) => {
     const team = await rows.team.findUniqueOrThrow({ where: { slug } })
-    const { movingTo } = team
     if (team.purging) throw beingRemoved(slug)
-    if (movingTo === null && team.cell === cell)
+    if (team.movingTo !== null)
+      throw new Failure('failed_precondition', 'team_moving', `The executions of ${slug} move already`)
+    if (team.cell === cell)
       throw new Failure('failed_precondition', 'team_in_cell', `The executions of ${slug} are in that cell`)
-    if (movingTo !== null && movingTo !== cell)
-      throw new Failure('failed_precondition', 'team_moving', `The executions of ${slug} move to another cell`)
-    if (movingTo === null) {
-      await rows.team.update({ where: { slug }, data: { movingTo: cell } })
-      await noteCell(rows, slug)
-    }
+    await rows.team.update({ where: { slug }, data: { movingTo: cell, moveId } })
+    await noteCell(rows, slug)
     return (await withParents(rows, { slug }))[0]!
   })
 }
 
-/** The author's team is in the cell that it moves to, or stays where it is. One that does not move stays. Failure team_not_found. */
-export function endTeamMove(store: Store, author: Author, moved: boolean): Promise<TeamMessage> {
+/**
+ * Ends a move of the author's team, or whichever is under way where none is named: it is where that went, or stays.
+ * Failures: team_not_found; team_move_ended where the one that is named is not under way.
+ */
+export function endTeamMove(
+  store: Store,
+  author: Author,
+  { moveId, moved }: { moveId?: string; moved: boolean },
+): Promise<TeamMessage> {
   const slug = author.team
   return changeTeam(store, slug, async (rows) => {
-    const { movingTo } = await rows.team.findUniqueOrThrow({ where: { slug } })
+    const team = await rows.team.findUniqueOrThrow({ where: { slug } })
+    const { movingTo } = team
+    if (moveId !== undefined && team.moveId !== moveId)
+      throw new Failure('failed_precondition', 'team_move_ended', `This move of ${slug} was ended by another command`)
     if (movingTo !== null) {
-      await rows.team.update({ where: { slug }, data: { movingTo: null, ...(moved && { cell: movingTo }) } })
+      const cell = moved ? { cell: movingTo } : {}
+      await rows.team.update({ where: { slug }, data: { movingTo: null, moveId: null, ...cell } })
       await noteCell(rows, slug)
       if (moved) await audit(rows, author, { type: AuditType.TEAM, event: 'updated', entityId: slug })
     }
@@ -216,7 +228,7 @@ async function withParents(rows: Rows, where: { slug?: string }): Promise<TeamMe
 
 function teamMessage(row: Team, parentTeamSlugs: string[]): TeamMessage {
   const { createdAt, updatedBy, updatedAt, errorHandlerSlug, errorHandlerTag, ...others } = row
-  const { suspendedAt, suspendedReason, purging, cell, movingTo, ...team } = others
+  const { suspendedAt, suspendedReason, purging, cell, movingTo, moveId: _, ...team } = others
   const errorHandlerConfig =
     errorHandlerSlug === null ? undefined : { processSlug: errorHandlerSlug, tag: errorHandlerTag ?? '' }
   return {

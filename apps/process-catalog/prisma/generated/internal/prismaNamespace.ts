@@ -1820,7 +1820,8 @@ export const TeamScalarFieldEnum = {
   suspendedReason: 'suspendedReason',
   purging: 'purging',
   cell: 'cell',
-  movingTo: 'movingTo'
+  movingTo: 'movingTo',
+  moveId: 'moveId'
 } as const
 
 export type TeamScalarFieldEnum = (typeof TeamScalarFieldEnum)[keyof typeof TeamScalarFieldEnum]

@@ -39,6 +39,7 @@ export type TeamMinAggregateOutputType = {
   purging: boolean | null
   cell: string | null
   movingTo: string | null
+  moveId: string | null
 }
 
 export type TeamMaxAggregateOutputType = {
@@ -56,6 +57,7 @@ export type TeamMaxAggregateOutputType = {
   purging: boolean | null
   cell: string | null
   movingTo: string | null
+  moveId: string | null
 }
 
 export type TeamCountAggregateOutputType = {
@@ -74,6 +76,7 @@ export type TeamCountAggregateOutputType = {
   purging: number
   cell: number
   movingTo: number
+  moveId: number
   _all: number
 }
 
@@ -93,6 +96,7 @@ export type TeamMinAggregateInputType = {
   purging?: true
   cell?: true
   movingTo?: true
+  moveId?: true
 }
 
 export type TeamMaxAggregateInputType = {
@@ -110,6 +114,7 @@ export type TeamMaxAggregateInputType = {
   purging?: true
   cell?: true
   movingTo?: true
+  moveId?: true
 }
 
 export type TeamCountAggregateInputType = {
@@ -128,6 +133,7 @@ export type TeamCountAggregateInputType = {
   purging?: true
   cell?: true
   movingTo?: true
+  moveId?: true
   _all?: true
 }
 
@@ -219,6 +225,7 @@ export type TeamGroupByOutputType = {
   purging: boolean
   cell: string
   movingTo: string | null
+  moveId: string | null
   _count: TeamCountAggregateOutputType | null
   _min: TeamMinAggregateOutputType | null
   _max: TeamMaxAggregateOutputType | null
@@ -258,6 +265,7 @@ export type TeamWhereInput = {
   purging?: Prisma.BoolFilter<"Team"> | boolean
   cell?: Prisma.StringFilter<"Team"> | string
   movingTo?: Prisma.StringNullableFilter<"Team"> | string | null
+  moveId?: Prisma.UuidNullableFilter<"Team"> | string | null
 }
 
 export type TeamOrderByWithRelationInput = {
@@ -276,6 +284,7 @@ export type TeamOrderByWithRelationInput = {
   purging?: Prisma.SortOrder
   cell?: Prisma.SortOrder
   movingTo?: Prisma.SortOrderInput | Prisma.SortOrder
+  moveId?: Prisma.SortOrderInput | Prisma.SortOrder
 }
 
 export type TeamWhereUniqueInput = Prisma.AtLeast<{
@@ -297,6 +306,7 @@ export type TeamWhereUniqueInput = Prisma.AtLeast<{
   purging?: Prisma.BoolFilter<"Team"> | boolean
   cell?: Prisma.StringFilter<"Team"> | string
   movingTo?: Prisma.StringNullableFilter<"Team"> | string | null
+  moveId?: Prisma.UuidNullableFilter<"Team"> | string | null
 }, "slug">
 
 export type TeamOrderByWithAggregationInput = {
@@ -315,6 +325,7 @@ export type TeamOrderByWithAggregationInput = {
   purging?: Prisma.SortOrder
   cell?: Prisma.SortOrder
   movingTo?: Prisma.SortOrderInput | Prisma.SortOrder
+  moveId?: Prisma.SortOrderInput | Prisma.SortOrder
   _count?: Prisma.TeamCountOrderByAggregateInput
   _max?: Prisma.TeamMaxOrderByAggregateInput
   _min?: Prisma.TeamMinOrderByAggregateInput
@@ -339,6 +350,7 @@ export type TeamScalarWhereWithAggregatesInput = {
   purging?: Prisma.BoolWithAggregatesFilter<"Team"> | boolean
   cell?: Prisma.StringWithAggregatesFilter<"Team"> | string
   movingTo?: Prisma.StringNullableWithAggregatesFilter<"Team"> | string | null
+  moveId?: Prisma.UuidNullableWithAggregatesFilter<"Team"> | string | null
 }
 
 export type TeamCreateInput = {
@@ -357,6 +369,7 @@ export type TeamCreateInput = {
   purging?: boolean
   cell?: string
   movingTo?: string | null
+  moveId?: string | null
 }
 
 export type TeamUncheckedCreateInput = {
@@ -375,6 +388,7 @@ export type TeamUncheckedCreateInput = {
   purging?: boolean
   cell?: string
   movingTo?: string | null
+  moveId?: string | null
 }
 
 export type TeamUpdateInput = {
@@ -393,6 +407,7 @@ export type TeamUpdateInput = {
   purging?: Prisma.BoolFieldUpdateOperationsInput | boolean
   cell?: Prisma.StringFieldUpdateOperationsInput | string
   movingTo?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  moveId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
 }
 
 export type TeamUncheckedUpdateInput = {
@@ -411,6 +426,7 @@ export type TeamUncheckedUpdateInput = {
   purging?: Prisma.BoolFieldUpdateOperationsInput | boolean
   cell?: Prisma.StringFieldUpdateOperationsInput | string
   movingTo?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  moveId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
 }
 
 export type TeamCreateManyInput = {
@@ -429,6 +445,7 @@ export type TeamCreateManyInput = {
   purging?: boolean
   cell?: string
   movingTo?: string | null
+  moveId?: string | null
 }
 
 export type TeamUpdateManyMutationInput = {
@@ -447,6 +464,7 @@ export type TeamUpdateManyMutationInput = {
   purging?: Prisma.BoolFieldUpdateOperationsInput | boolean
   cell?: Prisma.StringFieldUpdateOperationsInput | string
   movingTo?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  moveId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
 }
 
 export type TeamUncheckedUpdateManyInput = {
@@ -465,6 +483,7 @@ export type TeamUncheckedUpdateManyInput = {
   purging?: Prisma.BoolFieldUpdateOperationsInput | boolean
   cell?: Prisma.StringFieldUpdateOperationsInput | string
   movingTo?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  moveId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
 }
 
 export type StringNullableListFilter<$PrismaModel = never> = {
@@ -491,6 +510,7 @@ export type TeamCountOrderByAggregateInput = {
   purging?: Prisma.SortOrder
   cell?: Prisma.SortOrder
   movingTo?: Prisma.SortOrder
+  moveId?: Prisma.SortOrder
 }
 
 export type TeamMaxOrderByAggregateInput = {
@@ -508,6 +528,7 @@ export type TeamMaxOrderByAggregateInput = {
   purging?: Prisma.SortOrder
   cell?: Prisma.SortOrder
   movingTo?: Prisma.SortOrder
+  moveId?: Prisma.SortOrder
 }
 
 export type TeamMinOrderByAggregateInput = {
@@ -525,6 +546,7 @@ export type TeamMinOrderByAggregateInput = {
   purging?: Prisma.SortOrder
   cell?: Prisma.SortOrder
   movingTo?: Prisma.SortOrder
+  moveId?: Prisma.SortOrder
 }
 
 export type TeamCreateallowedAddressesInput = {
@@ -574,6 +596,7 @@ export type TeamSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs = r
   purging?: boolean
   cell?: boolean
   movingTo?: boolean
+  moveId?: boolean
 }, ExtArgs["result"]["team"]>
 
 export type TeamSelectCreateManyAndReturn<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetSelect<{
@@ -592,6 +615,7 @@ export type TeamSelectCreateManyAndReturn<ExtArgs extends runtime.Types.Extensio
   purging?: boolean
   cell?: boolean
   movingTo?: boolean
+  moveId?: boolean
 }, ExtArgs["result"]["team"]>
 
 export type TeamSelectUpdateManyAndReturn<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetSelect<{
@@ -610,6 +634,7 @@ export type TeamSelectUpdateManyAndReturn<ExtArgs extends runtime.Types.Extensio
   purging?: boolean
   cell?: boolean
   movingTo?: boolean
+  moveId?: boolean
 }, ExtArgs["result"]["team"]>
 
 export type TeamSelectScalar = {
@@ -628,9 +653,10 @@ export type TeamSelectScalar = {
   purging?: boolean
   cell?: boolean
   movingTo?: boolean
+  moveId?: boolean
 }
 
-export type TeamOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"slug" | "name" | "zoneId" | "paramsSchemaValidationEnabled" | "errorHandlerSlug" | "errorHandlerTag" | "allowedAddresses" | "createdAt" | "updatedBy" | "updatedAt" | "suspendedAt" | "suspendedReason" | "purging" | "cell" | "movingTo", ExtArgs["result"]["team"]>
+export type TeamOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"slug" | "name" | "zoneId" | "paramsSchemaValidationEnabled" | "errorHandlerSlug" | "errorHandlerTag" | "allowedAddresses" | "createdAt" | "updatedBy" | "updatedAt" | "suspendedAt" | "suspendedReason" | "purging" | "cell" | "movingTo" | "moveId", ExtArgs["result"]["team"]>
 
 export type $TeamPayload<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   name: "Team"
@@ -663,6 +689,10 @@ export type $TeamPayload<ExtArgs extends runtime.Types.Extensions.InternalArgs =
      * The cell that they are moving to.
      */
     movingTo: string | null
+    /**
+     * Which move that is.
+     */
+    moveId: string | null
   }, ExtArgs["result"]["team"]>
   composites: {}
 }
@@ -1101,6 +1131,7 @@ export interface TeamFieldRefs {
   readonly purging: Prisma.FieldRef<"Team", 'Boolean'>
   readonly cell: Prisma.FieldRef<"Team", 'String'>
   readonly movingTo: Prisma.FieldRef<"Team", 'String'>
+  readonly moveId: Prisma.FieldRef<"Team", 'String'>
 }
     
 

@@ -2,4 +2,6 @@
 ALTER TABLE teams
   ADD COLUMN cell text NOT NULL DEFAULT '',
   -- The cell that they are moving to.
-  ADD COLUMN moving_to text;
+  ADD COLUMN moving_to text,
+  -- Which move that is.
+  ADD COLUMN move_id uuid;

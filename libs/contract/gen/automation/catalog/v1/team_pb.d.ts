@@ -405,6 +405,13 @@ export declare type BeginTeamMoveRequest = Message<"automation.catalog.v1.BeginT
    * @generated from field: string cell = 2;
    */
   cell: string;
+
+  /**
+   * What this move is called: a new UUID.
+   *
+   * @generated from field: string move = 3;
+   */
+  move: string;
 };
 
 /**
@@ -423,9 +430,16 @@ export declare type EndTeamMoveRequest = Message<"automation.catalog.v1.EndTeamM
   team: string;
 
   /**
+   * Which move; empty, where it is given up: whichever there is.
+   *
+   * @generated from field: string move = 2;
+   */
+  move: string;
+
+  /**
    * False: it is given up.
    *
-   * @generated from field: bool moved = 2;
+   * @generated from field: bool moved = 3;
    */
   moved: boolean;
 };
@@ -551,8 +565,7 @@ export declare const TeamService: GenService<{
   },
   /**
    * Operator only: the executions of the team are to move to another cell. From then on, within 5 s, none begins; what is
-   * accepted waits. Again: nothing changes. FAILED_PRECONDITION team_in_cell where they are there; team_moving where they
-   * move to a third one.
+   * accepted waits. FAILED_PRECONDITION team_in_cell where they are there; team_moving where they move already.
    *
    * @generated from rpc automation.catalog.v1.TeamService.BeginTeamMove
    */
@@ -563,6 +576,7 @@ export declare const TeamService: GenService<{
   },
   /**
    * Operator only: the move is over, and the team's cell is the new one, or it is given up, and all is as it was.
+   * FAILED_PRECONDITION team_move_ended where the move that is named is not under way.
    *
    * @generated from rpc automation.catalog.v1.TeamService.EndTeamMove
    */

@@ -116,6 +116,13 @@ export declare type ReadExecutionsRequest = Message<"automation.execution.v1.Rea
    * @generated from field: string after = 4;
    */
   after: string;
+
+  /**
+   * A later mark: only those whose changes are not told from that on. Empty: all.
+   *
+   * @generated from field: string before_mark = 5;
+   */
+  beforeMark: string;
 };
 
 /**
@@ -151,6 +158,18 @@ export declare type ReadRowsRequest = Message<"automation.execution.v1.ReadRowsR
    * @generated from field: string after = 4;
    */
   after: string;
+
+  /**
+   * As in ReadExecutions; of tables whose old rows stay as they are.
+   *
+   * @generated from field: string mark = 5;
+   */
+  mark: string;
+
+  /**
+   * @generated from field: bool changed = 6;
+   */
+  changed: boolean;
 };
 
 /**
@@ -276,6 +295,13 @@ export declare type LeaveTeamResponse = Message<"automation.execution.v1.LeaveTe
    * @generated from field: uint32 untold_events = 3;
    */
   untoldEvents: number;
+
+  /**
+   * Nothing of it is accepted any more, but not all replicas know.
+   *
+   * @generated from field: bool closed = 4;
+   */
+  closed: boolean;
 };
 
 /**
@@ -324,6 +350,13 @@ export declare type SumUpTeamRequest = Message<"automation.execution.v1.SumUpTea
    * @generated from field: string team = 1;
    */
   team: string;
+
+  /**
+   * Events are counted of executions that are not older.
+   *
+   * @generated from field: string mark = 2;
+   */
+  mark: string;
 };
 
 /**
@@ -415,6 +448,7 @@ export declare const TeamMoveService: GenService<{
   },
   /**
    * Adds rows to a table. Executions that are there already are replaced, and lose their timelines and logs.
+   * FAILED_PRECONDITION team_in_cell where the team is there.
    *
    * @generated from rpc automation.execution.v1.TeamMoveService.WriteRows
    */
@@ -425,6 +459,7 @@ export declare const TeamMoveService: GenService<{
   },
   /**
    * Once nothing of the team runs, and all that is told of its events was told, the cell accepts nothing of it any more.
+   * FAILED_PRECONDITION replica_of_before while a replica of the cell does not say that it knows of moves.
    *
    * @generated from rpc automation.execution.v1.TeamMoveService.LeaveTeam
    */
