@@ -101,7 +101,7 @@ describe.runIf(shared.owned && shapeFromEnvironment() === 'services')('cells', {
     await cells.stop()
   })
 
-  test('have the executions of the teams that are in them', async () => {
+  test('each has the executions of its teams', async () => {
     await admin('teams', 'create', 'west', '--cell', 'blue')
     const west = await clientOfTeam('west')
     const process = await makeProcess({ sourceCode: 'return 1' }, west)
@@ -116,7 +116,7 @@ describe.runIf(shared.owned && shapeFromEnvironment() === 'services')('cells', {
     ])
   })
 
-  test('are changed by a team while it works: no run is lost or doubled, and what it had is there', async () => {
+  test('a team changes them while it works: no run is lost or doubled, and what it had is there', async () => {
     const webhook = { enabled: true }
     const source = 'console.log("a line"); return svc.context.parameters.number'
     const load = await makeProcess({ name: 'load', slug: 'load', sourceCode: source, webhook }, client)
@@ -169,7 +169,7 @@ describe.runIf(shared.owned && shapeFromEnvironment() === 'services')('cells', {
     expect(again.body.executionId).toBe(keyed.body.executionId)
   }, 180_000)
 
-  test('are not changed where runs do not end in time, and a change that was cut off goes on', async () => {
+  test('a team stays where its runs do not end in time, and a move that was cut off goes on', async () => {
     const endless = await makeProcess({ sourceCode: 'await new Promise((done) => setTimeout(done, 60_000))' }, client)
     const id = await execute(endless, {}, client)
     await waitUntil('it runs', async () => (await executionOf(id, client)).status === 'RUNNING', soon)

@@ -238,7 +238,10 @@ export interface TableRequest {
   changed: boolean
 }
 
-/** Rows of another table behind one of them, those that may have changed since the mark or the others; undefined where it is none that a team takes along. */
+/**
+ * Rows of another table behind one of them, those that may have changed since the mark or the others; undefined where it is
+ * none that a team takes along.
+ */
 export function readTable(
   connections: Connections,
   team: string,
@@ -284,8 +287,8 @@ export async function writeExecutions(connections: Connections, team: string, ro
 }
 
 /**
- * Adds rows of another table to it; those that are there stay. Failure team_in_cell. Events get a number below all that are told here: they
- * have been told where they come from.
+ * Adds rows of another table to it; those that are there stay. Events get a number below all that are told here: they have
+ * been told where they come from. Failure team_in_cell.
  */
 export async function writeTable(connections: Connections, team: string, table: string, rows: string): Promise<void> {
   const given = `json_populate_recordset(NULL::${table}, $1::json) r`
