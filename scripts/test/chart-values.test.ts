@@ -105,6 +105,7 @@ const changes: Record<string, Change> = {
   'sandbox.images': { set: '[0].id=my-image' },
   'sandbox.allowAnyImage': { set: 'true', shows: /allowAnyImage.*true/ },
   'sandbox.teamMax': { set: '3', shows: /TEAM_MAX_SANDBOXES.*"3"/ },
+  cells: { set: '.blue.existingSecret=blue-database', shows: /execution@blue=/ },
   'runners.kind': { set: 'deployment', shows: /image: process-automation-runner/ },
   'runners.replicas': { given: deployment, set: '6', shows: /replicas: 6/ },
   'runners.slots': { set: '7', shows: /RUNNER_SLOTS.*7/ },

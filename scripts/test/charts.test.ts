@@ -73,6 +73,31 @@ describe.runIf(isThere('helm'))('the chart', () => {
     expect(others.flatMap(secretsOf).map(({ name }) => name)).not.toContain('release-process-automation-keys')
   })
 
+  test('gives a further cell an execution service and runners of its own, on the database that its Secret names', async () => {
+    const manifests = await render(full, ['cells.blue.existingSecret=blue-database', 'cells.blue.topic=of-blue'])
+    const podNamed = (name: string) =>
+      podOf(manifests.find((each) => each.kind === 'Deployment' && component(each) === name)!)[0]!
+    const envOf = (name: string) =>
+      Object.fromEntries(podNamed(name).containers[0]!.env.map((each) => [each.name, each.value ?? '']))
+    const addresses = (name: string) => (envOf(name)['SERVICE_ADDRESSES'] ?? '').split(',')
+    const own = 'execution=release-process-automation-execution-blue-replicas.automation.svc:9102'
+    expect(addresses('execution-blue')).toContain(own)
+    expect(addresses('runner-blue')).toEqual([own, expect.stringMatching(/^storage=/)])
+    for (const name of ['gateway', 'process-catalog', 'scheduler'])
+      expect(addresses(name)).toContain(own.replace('execution=', 'execution@blue='))
+    expect(addresses('execution')).not.toContain(own)
+    expect(envOf('execution-blue')).toMatchObject({ CELL: 'blue', KAFKA_TOPIC: 'of-blue' })
+    const databaseOf = (name: string) =>
+      secretsOf(podNamed(name)).find(({ items }) => items.some(({ path }) => path === 'DATABASE_URL'))?.name
+    expect(databaseOf('execution-blue')).toBe('blue-database')
+    expect(databaseOf('execution')).toBe('postgres')
+    const migrations = podOf(manifests.find((each) => component(each) === 'migrations' && each.kind === 'Job')!)[0]!
+    expect(migrations.containers.map(({ name }) => name)).toContain('execution-blue')
+    const policies = manifests.filter(({ kind }) => kind === 'NetworkPolicy').map((each) => JSON.stringify(each))
+    expect(policies.filter((text) => text.includes('"runner"') !== text.includes('"runner-blue"'))).toEqual([])
+    expect(policies.filter((text) => text.includes('"execution"') !== text.includes('"execution-blue"'))).toEqual([])
+  })
+
   test('has services show certificates to each other where all have one, and refuses to leave one out', async () => {
     const names = ['gateway', 'process-catalog', 'execution', 'scheduler', 'storage', 'sandbox', 'runner']
     const sets = names.map((name) => `internalTls.secrets.${name}=tls-of-${name}`)

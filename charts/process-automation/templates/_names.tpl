@@ -40,6 +40,19 @@ app.kubernetes.io/component: {{ index . 1 }}
 {{ printf "%s=%s.%s.svc:%d" (index . 2) (include "automation.replicas" (list $root $name)) $root.Release.Namespace (int (index $root.Values.services $name "ports" "grpc")) }}
 {{- end }}
 
+{{/* The execution of a further cell, as its own cell calls it or with its name; takes (list root cell called). */}}
+{{- define "automation.cellAddress" -}}
+{{- $root := index . 0 -}}
+{{ printf "%s=%s.%s.svc:%d" (index . 2) (include "automation.replicas" (list $root (printf "execution-%s" (index . 1)))) $root.Release.Namespace (int $root.Values.services.execution.ports.grpc) }}
+{{- end }}
+
+{{/* Components of a kind, with those of further cells, as JSON; takes (list root kind). */}}
+{{- define "automation.inCells" -}}
+{{- $kind := index . 1 -}}{{- $all := list $kind -}}
+{{- range $cell, $_ := (index . 0).Values.cells }}{{ $all = append $all (printf "%s-%s" $kind $cell) }}{{ end -}}
+{{ toJson $all }}
+{{- end }}
+
 {{- define "automation.runnerAddresses" -}}
 {{ include "automation.address" (list . "storage" "storage") }},{{ include "automation.address" (list . "execution" "execution") }}
 {{- end }}
@@ -47,7 +60,10 @@ app.kubernetes.io/component: {{ index . 1 }}
 {{/* Which Secret has a setting of a component, and under which key: YAML of {name, key}. Takes (list root setting component). */}}
 {{- define "automation.secretOf" -}}
 {{- $root := index . 0 -}}{{- $setting := index . 1 -}}{{- $component := index . 2 -}}{{- $values := $root.Values -}}{{- $full := include "automation.fullname" $root -}}
-{{- if and $values.trial.enabled (or (eq $setting "DATABASE_URL") (hasPrefix "S3_" $setting)) -}}
+{{- if and (eq $setting "DATABASE_URL") (hasPrefix "execution-" $component) -}}
+{{- $cell := index $values.cells (trimPrefix "execution-" $component) -}}
+{name: {{ $cell.existingSecret }}, key: {{ $cell.key | default "url" }}}
+{{- else if and $values.trial.enabled (or (eq $setting "DATABASE_URL") (hasPrefix "S3_" $setting)) -}}
 {name: {{ $full }}-trial, key: {{ eq $setting "DATABASE_URL" | ternary "url" $setting }}}
 {{- else if eq $setting "DATABASE_URL" -}}
 {name: {{ $values.database.existingSecret | default (printf "%s-database" $full) }}, key: {{ $values.database.key }}}

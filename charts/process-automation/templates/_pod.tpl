@@ -48,7 +48,7 @@ SERVICE_ADDRESSES: {{ list
   (include "automation.address" (list . "process-catalog" "catalog"))
   (include "automation.address" (list . "sandbox" "sandbox"))
   (include "automation.address" (list . "scheduler" "scheduler"))
-  (include "automation.runnerAddresses" .) | join "," | quote }}
+  (include "automation.runnerAddresses" .) | join "," }}{{ range $cell, $_ := .Values.cells }},{{ include "automation.cellAddress" (list $ $cell (printf "execution@%s" $cell)) }}{{ end }}
 INTERNAL_HOST: 0.0.0.0
 PUBLIC_URL: {{ include "automation.publicUrl" . | quote }}
 RUN_TIMEOUT_MS: {{ min 300000 (int64 .Values.runTimeoutMaxMs) | quote }}
@@ -56,6 +56,18 @@ RUN_TIMEOUT_MAX_MS: {{ int64 .Values.runTimeoutMaxMs | quote }}
 {{- with .Values.egressAllow }}
 EGRESS_ALLOW: {{ join "," . | quote }}
 {{- end }}
+{{- end }}
+
+{{/* What is in a cell knows the execution of its own; takes (list root cell kind). */}}
+{{- define "automation.addressesInCell" -}}
+{{- $root := index . 0 -}}
+{{- $addresses := list (include "automation.cellAddress" (list $root (index . 1) "execution")) (include "automation.address" (list $root "storage" "storage")) -}}
+{{- if ne (index . 2) "runner" }}
+{{- range $name, $called := dict "process-catalog" "catalog" "sandbox" "sandbox" "scheduler" "scheduler" }}
+{{- $addresses = append $addresses (include "automation.address" (list $root $name $called)) }}
+{{- end }}
+{{- end -}}
+{{ join "," $addresses }}
 {{- end }}
 
 {{/* A runner knows of execution, and of storage for what runs store. */}}
