@@ -6,7 +6,7 @@ import { BaseSequencer, type TestSpecification } from 'vitest/node'
 class LongestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
     const hasOwn = ({ moduleId }: TestSpecification) =>
-      /\b(start\w*System|restartedSystem|ownTeam)\(/.test(readFileSync(moduleId, 'utf8'))
+      /\b(startSystem|restartedSystem|ownTeam)\(/.test(readFileSync(moduleId, 'utf8'))
     const { own = [], others = [] } = Object.groupBy(await super.sort(files), (file) =>
       hasOwn(file) ? 'own' : 'others',
     )

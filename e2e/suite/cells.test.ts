@@ -186,5 +186,5 @@ describe.runIf(shared.owned && shapeFromEnvironment() === 'services')('cells', {
     const last = await execute(endless, {}, client)
     await waitUntil('it runs', async () => (await executionOf(last, client)).status === 'RUNNING', soon)
     expect(await countIn('first', 'shop')).toMatchObject({ all: all + 1 })
-  }, 60_000)
+  }, 120_000)
 })
