@@ -9,57 +9,12 @@ import { startCellSystem, type CellSystem } from '../system/cell-system.ts'
 import { killedAdmin, runAdmin, shapeFromEnvironment } from '../system/system.ts'
 import { waitUntil } from '../system/wait-until.ts'
 import { clientOf } from './client-of.ts'
+import { ConstantLoad } from './constant-load.ts'
 import { execute, executionOf, makeProcess } from './runs.ts'
 import { shared } from './shared-system.ts'
 
 const everyMs = 60
 const soon = { timeoutMs: 20_000 }
-
-/** Calls of a webhook one after the other has begun: of three, one is not waited for, and one starts another run and waits for it. */
-class Load {
-  readonly ids: string[] = []
-  readonly refusals: string[] = []
-  readonly failures: string[] = []
-  readonly #webhooks: string
-  readonly #open = new Set<Promise<void>>()
-  readonly #timer: NodeJS.Timeout
-  #count = 0
-
-  constructor(webhooks: string) {
-    this.#webhooks = webhooks
-    this.#timer = setInterval(() => {
-      const call = this.#call((this.#count += 1)).finally(() => this.#open.delete(call))
-      this.#open.add(call)
-    }, everyMs)
-  }
-
-  async #call(number: number): Promise<void> {
-    const [process, query] = [
-      ['load', '?async=true'],
-      ['load', ''],
-      ['outer', ''],
-    ][number % 3] as [string, string]
-    try {
-      const answer = await fetch(`${this.#webhooks}/${process}${query}`, {
-        method: 'POST',
-        headers: { 'content-type': 'application/json' },
-        body: JSON.stringify({ number }),
-      })
-      const text = await answer.text()
-      if (answer.status === 503 && answer.headers.has('retry-after')) this.refusals.push(text)
-      else if (answer.status >= 300) this.failures.push(`${answer.status} ${text}`)
-      else if (query === '' && text !== `${number}`) this.failures.push(`${number}: ${text}`)
-      else this.ids.push(answer.headers.get('svc-execution-id') ?? `none for ${number}`)
-    } catch (error) {
-      this.failures.push(String((error as Error).cause ?? error))
-    }
-  }
-
-  async stop(): Promise<void> {
-    clearInterval(this.#timer)
-    await Promise.all(this.#open)
-  }
-}
 
 describe.runIf(shared.owned && shapeFromEnvironment() === 'services')('cells', { concurrent: false }, () => {
   let cells: CellSystem
@@ -131,7 +86,15 @@ describe.runIf(shared.owned && shapeFromEnvironment() === 'services')('cells', {
     const key = { 'Idempotency-Key': 'order-4711' }
     const keyed = await client.post<{ executionId: string }>(`/processes/${load.id}/execute`, {}, { headers: key })
 
-    const calls = new Load(client.webhooks)
+    // Of three calls one is not waited for, and one starts another run and waits for it.
+    const calls = new ConstantLoad({
+      everyMs,
+      call: (number) => ({
+        url: `${client.webhooks}/${number % 3 === 2 ? 'outer' : 'load'}`,
+        isAwaited: number % 3 !== 0,
+      }),
+      isRefusal: (answer) => answer.status === 503 && answer.headers.has('retry-after'),
+    })
     await waitUntil('the first runs', () => calls.ids.length > 20, { timeoutMs: 60_000 })
     const { port } = receiver.address() as AddressInfo
     const callbacks: string[] = []

@@ -6,6 +6,7 @@ import { startElasticSystem, type ElasticSystem, type ExtraReplica } from '../sy
 import { runAdmin, shapeFromEnvironment } from '../system/system.ts'
 import { waitUntil } from '../system/wait-until.ts'
 import { clientOf } from './client-of.ts'
+import { ConstantLoad } from './constant-load.ts'
 import { makeProcess } from './runs.ts'
 import { shared } from './shared-system.ts'
 
@@ -13,47 +14,6 @@ const everyMs = 80
 /** Longer than a name is believed. */
 const namesKnownMs = 6500
 const measuredMs = 6000
-
-/** Calls one after the other has begun, at a constant rate, of teams in turn: every third run is started and not waited for. */
-class ConstantLoad {
-  readonly failures: string[] = []
-  readonly ids: string[] = []
-  readonly #clients: Client[]
-  readonly #open = new Set<Promise<void>>()
-  readonly #timer: NodeJS.Timeout
-  #count = 0
-
-  constructor(clients: Client[]) {
-    this.#clients = clients
-    this.#timer = setInterval(() => {
-      const call = this.#call((this.#count += 1)).finally(() => this.#open.delete(call))
-      this.#open.add(call)
-    }, everyMs)
-  }
-
-  async #call(number: number): Promise<void> {
-    const query = number % 3 === 0 ? '?async=true' : ''
-    try {
-      const { webhooks } = this.#clients[number % this.#clients.length]!
-      const answer = await fetch(`${webhooks}/load${query}`, {
-        method: 'POST',
-        headers: { 'content-type': 'application/json' },
-        body: JSON.stringify({ number }),
-      })
-      const text = await answer.text()
-      if (answer.status >= 300) this.failures.push(`${new Date().toISOString()} ${answer.status} ${text}`)
-      else this.ids.push(answer.headers.get('svc-execution-id') ?? `none for ${number}`)
-      if (query === '' && answer.status < 300 && text !== `${number}`) this.failures.push(`${number}: ${text}`)
-    } catch (error) {
-      this.failures.push(String((error as Error).cause ?? error))
-    }
-  }
-
-  async stop(): Promise<void> {
-    clearInterval(this.#timer)
-    await Promise.all(this.#open)
-  }
-}
 
 describe.runIf(shared.owned && shapeFromEnvironment() === 'services')('replicas of execution', () => {
   let elastic: ElasticSystem
@@ -87,7 +47,14 @@ describe.runIf(shared.owned && shapeFromEnvironment() === 'services')('replicas 
     const load = { name: 'load', slug: 'load', sourceCode: 'return svc.context.parameters.number' }
     for (const client of clients) await makeProcess({ ...load, webhook: { enabled: true } }, client)
     await elastic.add()
-    const calls = new ConstantLoad(clients)
+    // Of teams in turn: every third run is started and not waited for.
+    const calls = new ConstantLoad({
+      everyMs,
+      call: (number) => ({
+        url: `${clients[number % clients.length]!.webhooks}/load`,
+        isAwaited: number % 3 !== 0,
+      }),
+    })
     await waitUntil('the first runs', () => calls.ids.length > 10, { timeoutMs: 60_000 })
     const more: ExtraReplica[] = []
     for (let count = 0; count < 4; count += 1) more.push(await elastic.add())

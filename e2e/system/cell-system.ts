@@ -1,14 +1,13 @@
-import { spawn, type ChildProcess } from 'node:child_process'
+import type { ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
-import { closeSync, openSync } from 'node:fs'
 import { chmod, mkdtemp } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { freePorts } from '@automation/testing/free-ports'
 import { serviceEnvironment } from '@automation/testing/service-environment'
 import { Client } from 'pg'
-import { removeTraces, repositoryRoot, startSystem, systemSettings, type System } from './system.ts'
-import { waitUntil } from './wait-until.ts'
+import { serviceReady, startService } from './service-process.ts'
+import { removeTraces, startSystem, systemSettings, type System } from './system.ts'
 
 /** A system in the shape of services with a second cell: an execution and a runner of its own, on a database of its own. */
 export interface CellSystem {
@@ -19,29 +18,18 @@ export interface CellSystem {
 }
 
 /** Starts it; the second cell is called `blue`. */
-export async function startCellSystem(team: string, env: Record<string, string> = {}): Promise<CellSystem> {
+export async function startCellSystem(team: string, more: Record<string, string> = {}): Promise<CellSystem> {
   const dataDir = await mkdtemp(join(tmpdir(), 'automation-e2e-cells-'))
   await chmod(dataDir, 0o755)
   const [port, executionHealth, runnerHealth] = await freePorts(3)
   const settings = await systemSettings(dataDir, team)
-  const given = { ...settings, ...env, SERVICE_ADDRESSES: `execution@blue=127.0.0.1:${port}` }
+  const given = { ...settings, ...more, SERVICE_ADDRESSES: `execution@blue=127.0.0.1:${port}` }
   const system = await startSystem({ shape: 'services', team, dataDir, env: given })
   const children: ChildProcess[] = []
-  const start = (service: string, args: string[], own: Record<string, string>) => {
-    const log = openSync(`${dataDir}.log`, 'a')
-    const program = [`apps/${service}/src/main.ts`, ...args]
-    const child = spawn(process.execPath, program, { cwd: repositoryRoot, env: own, stdio: ['ignore', log, log] })
-    closeSync(log)
-    return child
-  }
-  const ready = async (name: string, child: ChildProcess, health: number | undefined) => {
-    children.push(child)
-    const isReady = () =>
-      fetch(`http://127.0.0.1:${health}/readyz`).then(
-        async (answer) => (await answer.arrayBuffer(), answer.ok),
-        () => false, // nobody listens yet
-      )
-    await waitUntil(name, isReady, { timeoutMs: 120_000, everyMs: 50 })
+  const log = `${dataDir}.log`
+  const start = async (service: string, env: Record<string, string>, health: number | undefined) => {
+    children.push(startService(service, { env, log }))
+    await serviceReady(`the ${service} of blue`, `127.0.0.1:${health}`)
   }
 
   const own = await serviceEnvironment(dataDir, 'execution')
@@ -54,14 +42,15 @@ export async function startCellSystem(team: string, env: Record<string, string> 
     ...{ CELL: 'blue', DATABASE_URL: blueUrl.href, SERVICE_PORTS: ports, SERVICE_ADDRESSES: '' },
     HEALTH_PORT: `${executionHealth}`,
   }
-  await once(start('execution', ['--migrate'], { ...own, ...ofBlue }), 'exit')
-  await ready('the execution of blue', start('execution', [], { ...own, ...ofBlue }), executionHealth)
+  const env = { ...own, ...ofBlue }
+  await once(startService('execution', { args: ['--migrate'], env, log }), 'exit')
+  await start('execution', env, executionHealth)
   const runner = {
     ...(await serviceEnvironment(dataDir, 'runner')),
     ...{ SERVICE_ADDRESSES: '', SERVICE_PORTS: ports, HEALTH_PORT: `${runnerHealth}` },
     RUNNER_DEPENDENCIES_DIR: `${dataDir}/packages-of-blue`,
   }
-  await ready('the runner of blue', start('runner', [], runner), runnerHealth)
+  await start('runner', runner, runnerHealth)
 
   return {
     system,

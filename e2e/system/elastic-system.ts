@@ -1,12 +1,12 @@
-import { spawn, type ChildProcess } from 'node:child_process'
+import type { ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
-import { closeSync, openSync, renameSync, writeFileSync } from 'node:fs'
+import { renameSync, writeFileSync } from 'node:fs'
 import { chmod, mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { serviceEnvironment } from '@automation/testing/service-environment'
-import { removeTraces, repositoryRoot, startSystem, systemSettings, type System } from './system.ts'
-import { waitUntil } from './wait-until.ts'
+import { serviceReady, startService } from './service-process.ts'
+import { removeTraces, startSystem, systemSettings, type System } from './system.ts'
 
 /** A replica of execution beside the one that its supervisor keeps. */
 export interface ExtraReplica {
@@ -52,21 +52,11 @@ export async function startElasticSystem(team: string, env: Record<string, strin
 
   async function add(): Promise<ExtraReplica> {
     const address = `127.0.0.${(last += 1)}`
-    const log = openSync(`${dataDir}.log`, 'a')
-    const child = spawn(process.execPath, ['apps/execution/src/main.ts'], {
-      cwd: repositoryRoot,
-      env: { ...(await serviceEnvironment(dataDir, 'execution')), INTERNAL_HOST: address },
-      stdio: ['ignore', log, log],
-    })
-    closeSync(log)
+    const env = { ...(await serviceEnvironment(dataDir, 'execution')), INTERNAL_HOST: address }
+    const child = startService('execution', { env, log: `${dataDir}.log` })
     const replica = { address, process: child }
     extras.add(replica)
-    const ready = () =>
-      fetch(`http://${address}:${healthPort}/readyz`).then(
-        async (answer) => (await answer.arrayBuffer(), answer.ok),
-        () => false,
-      )
-    await waitUntil(`the replica at ${address}`, ready, { timeoutMs: 120_000, everyMs: 50 })
+    await serviceReady(`the replica at ${address}`, `${address}:${healthPort}`)
     addresses.push(address)
     tellNames()
     return replica

@@ -105,62 +105,51 @@ export class WireNetwork implements Neighbours {
   }
 
   client<S extends DescService>(service: S, connection = ''): Client<S> {
-    const cells = this.#cellsOf(service)
-    if (cells.size === 1) return this.#clientOf(service, connection, cells.get('')!)
-    const { cells: teams } = this.#options
-    const asked = (route?: Route) => {
-      const cell = route === undefined || route.team === '' || teams === undefined ? '' : teams.of(route.team)
-      return typeof cell === 'string' ? ofCell(cells, cell) : cell.then((name) => ofCell(cells, name))
-    }
-    const channel = (route?: Route) => {
-      const replicas = asked(route)
-      return replicas instanceof Promise
-        ? replicas.then((found) => this.#next(found, connection, route))
-        : this.#next(replicas, connection, route)
-    }
-    return this.#traced(service, {
-      channel,
-      connected: (context, route) => this.#connected(() => channel(route), context),
-      avoid: (channel) => {
-        const replicas = [...cells.values()].find((service) => this.#has(service, connection, channel))
-        return replicas !== undefined && this.#avoid(channel, replicas)
-      },
-      routeOf: (method, { principal: { team } }) => ({
-        team,
-        isToOwnReplica: this.#isByTeam(service) && team !== '' && changes(method),
-      }),
-      began: (channel) => this.#began(channel),
-      moved: async () => {
-        await delay(movedMs)
-        // What is known stays.
-        await teams?.look().catch(() => undefined)
-      },
-      metadata: this.#metadata,
-    })
+    return this.#clientOf(service, connection, this.#cellsOf(service))
   }
 
   inCells<S extends DescService>(service: S): ReadonlyMap<string, Client<S>> {
     const cells = [...this.#cellsOf(service)]
-    return new Map(cells.map(([name, replicas]) => [name, this.#clientOf(service, '', replicas)]))
+    return new Map(cells.map(([name, replicas]) => [name, this.#clientOf(service, '', new Map([['', replicas]]))]))
   }
 
-  #clientOf<S extends DescService>(service: S, connection: string, asked: Service): Client<S> {
-    const channel = (route?: Route) => this.#next(asked, connection, route)
+  /** Of one cell: where all calls go. Of several: those of a team go to its own. */
+  #clientOf<S extends DescService>(service: S, connection: string, cells: ReadonlyMap<string, Service>): Client<S> {
+    const first = cells.get('')!
+    const teams = cells.size > 1 ? this.#options.cells : undefined
+    const isByTeam = this.#options.byTeam?.includes(areaOf(service)) === true
+    const channel = (route?: Route) => {
+      const cell = teams === undefined || route === undefined || route.team === '' ? '' : teams.of(route.team)
+      return typeof cell === 'string'
+        ? this.#next(ofCell(cells, cell), connection, route)
+        : cell.then((name) => this.#next(ofCell(cells, name), connection, route))
+    }
+    const replicasOf = (channel: Channel) =>
+      teams && [...cells.values()].find((replicas) => this.#has(replicas, connection, channel))
     return this.#traced(service, {
       channel,
       connected: (context, route) => this.#connected(() => channel(route), context),
-      avoid: (channel) => this.#avoid(channel, asked),
-      ...(this.#isByTeam(service) && { routeOf, began: (channel) => this.#began(channel) }),
+      avoid: (channel) => this.#avoid(channel, replicasOf(channel) ?? first),
+      ...((isByTeam || teams) && {
+        routeOf: (method, { principal: { team } }) => ({
+          team,
+          isToOwnReplica: isByTeam && team !== '' && changes(method),
+        }),
+        began: (channel) => this.#began(channel),
+      }),
+      ...(teams && {
+        moved: async () => {
+          await delay(movedMs)
+          // What is known stays.
+          await teams.look().catch(() => undefined)
+        },
+      }),
       metadata: this.#metadata,
     })
   }
 
   #has({ known }: Service, name: string, channel: Channel): boolean {
     return known.addresses.some((address) => this.#connections.get(`${name}@${address}`)?.channel === channel)
-  }
-
-  #isByTeam(service: DescService): boolean {
-    return this.#options.byTeam?.includes(areaOf(service)) === true
   }
 
   replicas(service: DescService): readonly string[] {
@@ -348,11 +337,6 @@ export class WireNetwork implements Neighbours {
     this.#connections.delete(key)
     connection.close()
   }
-}
-
-/** Where there is one cell. */
-function routeOf(method: DescMethod, { principal: { team } }: CallContext): Route | undefined {
-  return changes(method) && team !== '' ? { team, isToOwnReplica: true } : undefined
 }
 
 /** What only reads costs every replica the same. */

@@ -1,10 +1,11 @@
 import { randomUUID } from 'node:crypto'
 import { setTimeout as pause } from 'node:timers/promises'
-import { TeamService, type Team } from '@automation/contract/catalog/v1/team'
+import { TeamService } from '@automation/contract/catalog/v1/team'
 import { TeamMoveService } from '@automation/contract/execution/v1/team_move'
-import { Failure, invalid, notFound } from '@automation/errors'
+import { Failure, invalid } from '@automation/errors'
 import type { Client } from '@automation/rpc'
 import type { Answer } from './answer.ts'
+import { readTeam } from './find-team.ts'
 import { operatorContext } from './operator-context.ts'
 import type { Target } from './target.ts'
 
@@ -44,7 +45,7 @@ export async function moveToCell(target: Target, team: string, { to, waitS, tell
   const into = cellOf(cells, to)
   if (cell !== to) {
     const from = cellOf(cells, cell)
-    if (movingTo !== undefined) await endCutOff(target, team, { from })
+    if (movingTo !== undefined) await endCutOff(target, team, { cell, from })
     await cleared(into, team)
     await new CellMove(target, team, { from, into, tell }).run({ to, waitS })
   }
@@ -59,16 +60,15 @@ export async function moveToCell(target: Target, team: string, { to, waitS, tell
 export async function giveUpMove(target: Target, team: string): Promise<Answer> {
   const cells = target.inCells(TeamMoveService)
   const { cell, movingTo } = await readTeam(target, team)
-  if (movingTo !== undefined) await endCutOff(target, team, { from: cellOf(cells, cell) })
+  if (movingTo !== undefined) await endCutOff(target, team, { cell, from: cellOf(cells, cell) })
   for (const [name, other] of cells) if (name !== cell) await cleared(other, team)
   return answer(team, cell, `The executions of ${team} are in the cell ${nameOf(cell)}.`)
 }
 
-/** Whichever command has begun the move: it can't end it any more. */
-async function endCutOff(target: Target, team: string, { from }: { from: Cell }): Promise<void> {
-  const before = await readTeam(target, team)
+/** Ends the move of a team that is in this cell, whichever command has begun it: that can't end it any more. */
+async function endCutOff(target: Target, team: string, { cell, from }: { cell: string; from: Cell }): Promise<void> {
   const after = await target.client(TeamService).endTeamMove({ team }, operatorContext())
-  if (after.cell !== before.cell)
+  if (after.cell !== cell)
     throw new Failure('failed_precondition', 'team_moved', `Another command has moved ${team}: do it again`)
   await from.joinTeam({ team }, operatorContext())
 }
@@ -191,13 +191,6 @@ class CellMove {
       after = last
     }
   }
-}
-
-async function readTeam(target: Target, team: string): Promise<Team> {
-  const { teams } = await target.client(TeamService).listTeams({}, operatorContext())
-  const found = teams.find(({ slug }) => slug === team)
-  if (found === undefined) throw notFound('team')
-  return found
 }
 
 /** Failure: invalid `/to` where this command can't reach it. */

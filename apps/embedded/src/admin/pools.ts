@@ -1,10 +1,10 @@
 import type { Command } from 'commander'
 import { timestampDate } from '@bufbuild/protobuf/wkt'
-import { TeamService } from '@automation/contract/catalog/v1/team'
 import { TeamPoolService, type PoolToken, type TeamPool } from '@automation/contract/execution/v1/team_pool'
 import { Failure, invalid, notFound } from '@automation/errors'
 import type { Answer } from './answer.ts'
 import { group, leaf, time, type Perform } from './command-parts.ts'
+import { readTeam } from './find-team.ts'
 import { operatorContext } from './operator-context.ts'
 import type { Target } from './target.ts'
 
@@ -64,9 +64,7 @@ async function createPool(
   target: Target,
   wanted: { name: string; team: string; labels: Record<string, string> },
 ): Promise<Answer> {
-  const { teams } = await target.client(TeamService).listTeams({}, operatorContext())
-  const team = teams.find(({ slug }) => slug === wanted.team)
-  if (team === undefined) throw notFound('team')
+  const team = await readTeam(target, wanted.team)
   if (team.cell !== '')
     throw new Failure(
       'failed_precondition',

@@ -1,5 +1,4 @@
 import { setTimeout as pause } from 'node:timers/promises'
-import { TeamService } from '@automation/contract/catalog/v1/team'
 import { TeamRemovalService as CatalogRemoval } from '@automation/contract/catalog/v1/team_removal'
 import { TeamRemovalService as ExecutionRemoval } from '@automation/contract/execution/v1/team_removal'
 import { TeamRemovalService as SandboxRemoval } from '@automation/contract/sandbox/v1/team_removal'
@@ -10,6 +9,7 @@ import type { Client } from '@automation/rpc'
 import { operatorContext } from './operator-context.ts'
 import type { Answer } from './answer.ts'
 import { cellCalled, firstCell } from './cell-move.ts'
+import { findTeam } from './find-team.ts'
 import type { Target } from './target.ts'
 import { knownWithinMs, stopTeam } from './team-suspension.ts'
 
@@ -27,8 +27,7 @@ export async function purgeTeam(
 ): Promise<Answer> {
   if (confirm !== team) throw invalid('/confirm', `must be the team's slug: --confirm ${team}`)
   const catalog = target.client(CatalogRemoval)
-  const { teams } = await target.client(TeamService).listTeams({}, operatorContext())
-  const found = teams.find(({ slug }) => slug === team)
+  const found = await findTeam(target, team)
   if (found !== undefined) cellCalled(target, found.cell || firstCell, '/team')
   const isThere = found !== undefined
   // Where it is not, a removal may have been cut off at its very end; a slug that never was a team's has nothing, either.

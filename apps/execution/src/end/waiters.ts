@@ -37,7 +37,7 @@ export class Outcomes {
       const outcome = found?.notKept ? found : await waiter.wait(ms, signal)
       if (outcome?.notKept) throw notKept(id)
       if (outcome !== undefined) return { ...known, ...outcome }
-      if (this.#waiters.abandoned || waiter.isGivenUp) return { ...known, status: accepted.status, replicaStops: true }
+      if (waiter.isGivenUp) return { ...known, status: accepted.status, replicaStops: true }
       const progress = (await readProgress(this.#pool, id)) ?? { status: Status.RUNNING }
       if (!isTerminal(progress.status)) return { ...known, ...progress }
       // It has ended since: with the value, which progress has none of.
@@ -105,7 +105,7 @@ export interface RunOutcome {
 export interface Waiter {
   /** The outcome, or undefined when the time is over or the caller has gone. */
   wait(ms: number, signal: AbortSignal): Promise<RunOutcome | undefined>
-  /** The run goes on elsewhere: there is no outcome of it here. */
+  /** The run goes on, and whoever waits for it is to do so elsewhere. */
   readonly isGivenUp: boolean
   /** Nobody waits any more. */
   close(): void
@@ -115,7 +115,7 @@ interface Waiting {
   sinceMs: number
   /** A look at the record has found a value that was not kept; it may still be on its way here. */
   passedOver?: boolean
-  isGivenUp?: boolean
+  isGivenUp: boolean
   settle(outcome: RunOutcome | undefined): void
 }
 
@@ -129,7 +129,7 @@ export class Waiters {
   open(executionId: string): Waiter {
     const { promise, resolve } = Promise.withResolvers<RunOutcome | undefined>()
     if (this.#abandoned) resolve(undefined)
-    const waiting: Waiting = { sinceMs: performance.now(), settle: resolve }
+    const waiting: Waiting = { sinceMs: performance.now(), isGivenUp: this.#abandoned, settle: resolve }
     const all = this.#waiting.get(executionId) ?? new Set()
     this.#waiting.set(executionId, all.add(waiting))
     this.#count += 1
@@ -141,7 +141,7 @@ export class Waiters {
     return {
       wait: (ms, signal) => within(promise, ms, signal).finally(close),
       get isGivenUp() {
-        return waiting.isGivenUp === true
+        return waiting.isGivenUp
       },
       close,
     }
@@ -155,8 +155,8 @@ export class Waiters {
     }
   }
 
-  /** These runs go on elsewhere: whoever waits for them here does so there. */
-  giveUp(executionIds: string[]): void {
+  /** Whoever waits here for these runs is to do so elsewhere. */
+  giveUp(executionIds: Iterable<string>): void {
     for (const id of executionIds)
       for (const waiting of this.#waiting.get(id) ?? []) {
         waiting.isGivenUp = true
@@ -167,7 +167,7 @@ export class Waiters {
   /** This replica stops: whoever still waits gets to know where the run is. */
   abandon(): void {
     this.#abandoned = true
-    for (const all of this.#waiting.values()) for (const { settle } of all) settle(undefined)
+    this.giveUp(this.#waiting.keys())
   }
 
   get abandoned(): boolean {

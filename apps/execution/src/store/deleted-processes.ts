@@ -54,6 +54,11 @@ WITH logs AS (
 )
 DELETE FROM executions WHERE id = ANY ($1::uuid[])`
 
+/** Removes these executions with their logs and timelines. */
+export async function removeExecutions(client: Queries, ids: string[]): Promise<void> {
+  await client.query(removed, [ids])
+}
+
 /**
  * Removes some ended executions with their logs and timelines, of a process or of a whole team; not before each of these
  * readers has seen their events. Gives how many there were.
@@ -75,7 +80,11 @@ export function removeSome(
         ORDER BY e.id LIMIT $3 FOR UPDATE SKIP LOCKED`,
       [team, processId ?? null, limit, readers],
     )
-    if (rows.length > 0) await client.query(removed, [rows.map(({ id }) => id)])
+    if (rows.length > 0)
+      await removeExecutions(
+        client,
+        rows.map(({ id }) => id),
+      )
     return rows.length
   })
 }

@@ -1,6 +1,7 @@
 import { Status } from '@automation/contract/execution/v1/execution'
 import { among, livingStatuses } from './statuses.ts'
 import type { Queries } from './connections.ts'
+import { otherTableNames } from './team-moves.ts'
 
 /** Executions of a team that have not ended, or only those of them that run; at most 1000. */
 export async function readLivingOfTeam(pool: Queries, team: string, alsoWaiting: boolean): Promise<string[]> {
@@ -21,16 +22,7 @@ export async function hasMoreOfTeam(pool: Queries, team: string): Promise<boolea
   return rows[0]!.more
 }
 
-const besides = [
-  'callbacks',
-  'start_keys',
-  'webhook_refusals',
-  'deleted_processes',
-  'process_names',
-  'run_counts',
-  'team_slots',
-  'team_pools',
-]
+const besides = [...otherTableNames, 'team_slots', 'team_pools']
 
 /** Removes what is kept of a team without executions; gives how many rows there were. */
 export async function removeRestOfTeam(pool: Queries, team: string): Promise<number> {

@@ -1,6 +1,7 @@
-import { createdAtMs, lowestIdAt } from '../execution-id.ts'
 import { Failure } from '@automation/errors'
+import { createdAtMs, lowestIdAt } from '../execution-id.ts'
 import type { Connections, Queries } from './connections.ts'
+import { removeExecutions } from './deleted-processes.ts'
 import { isWaiting } from './event-numbers.ts'
 import { endedStatuses, waits } from './statuses.ts'
 import { runningRuns } from './tracked-runs.ts'
@@ -225,9 +226,6 @@ export function readExecutions(
   ])
 }
 
-/** Rows that end their changes: those of counts of days that are over for long. */
-const oldCounts = (until: string) => `at < date_trunc('day', ${until}, 'UTC') - interval '3 days'`
-
 export interface TableRequest {
   table: string
   /** Of timelines and logs. */
@@ -239,25 +237,30 @@ export interface TableRequest {
 }
 
 /**
- * Rows of another table behind one of them, those that may have changed since the mark or the others; undefined where it is
- * none that a team takes along.
+ * Rows of another table behind one of them, of other tables than those of executions those that may have changed since the
+ * mark or the others; undefined where it is none that a team takes along.
  */
-export function readTable(
+export async function readTable(
   connections: Connections,
   team: string,
   { table, executionIds, after, mark, changed }: TableRequest,
-): Promise<string[]> | undefined {
-  const isOfExecutions = tablesOfExecutions.includes(table)
+): Promise<string[] | undefined> {
   const order = orderOfExecutions[table] ?? otherTables[table]
   if (order === undefined) return undefined
-  const own = isOfExecutions
-    ? 'execution_id IN (SELECT id FROM executions WHERE team = $1 AND id = ANY ($2::uuid[]))'
-    : 'team = $1 AND $2::uuid[] IS NOT NULL'
-  const behind = `($3::text = '' OR (${order}) > (SELECT ${order} FROM json_populate_record(NULL::${table}, nullif($3, '')::json)))`
-  const isOld = table === 'run_counts' ? oldCounts('to_timestamp($4)') : 'to_timestamp($4) IS NULL'
-  const now = isOfExecutions ? 'to_timestamp($4) IS NOT NULL' : `${changed ? 'NOT' : ''} (${isOld})`
-  const rows = `SELECT * FROM ${table} WHERE ${own} AND ${now} AND ${behind} ${which[table] ?? ''} ORDER BY ${order} LIMIT ${pageRows}`
-  return readPage(connections, rows, [team, executionIds, after, createdAtMs(mark.id) / 1000])
+  const behind = `($2::text = '' OR (${order}) > (SELECT ${order} FROM json_populate_record(NULL::${table}, nullif($2, '')::json)))`
+  const rowsWhere = (where: string) =>
+    `SELECT * FROM ${table} WHERE ${where} AND ${behind} ORDER BY ${order} LIMIT ${pageRows}`
+  if (tablesOfExecutions.includes(table)) {
+    const own = 'execution_id IN (SELECT id FROM executions WHERE team = $1 AND id = ANY ($3::uuid[]))'
+    return readPage(connections, rowsWhere(own), [team, after, executionIds])
+  }
+  if (table === 'run_counts') {
+    const isOld = `at < date_trunc('day', to_timestamp($3), 'UTC') - interval '3 days'`
+    const own = `team = $1 AND ${changed ? 'NOT' : ''} (${isOld})`
+    return readPage(connections, rowsWhere(own), [team, after, createdAtMs(mark.id) / 1000])
+  }
+  // All rows of the others may change.
+  return changed ? readPage(connections, rowsWhere(`team = $1 ${which[table] ?? ''}`), [team, after]) : []
 }
 
 /** Failure team_in_cell where a cell has a team; until the end of the transaction nobody lets it join. */
@@ -316,9 +319,7 @@ export function clearTeam(connections: Connections, team: string): Promise<boole
     )
     const ids = rows.map(({ id }) => id)
     if (ids.length > 0) {
-      for (const table of tablesOfExecutions)
-        await client.query(`DELETE FROM ${table} WHERE execution_id = ANY ($1::uuid[])`, [ids])
-      await client.query('DELETE FROM executions WHERE id = ANY ($1::uuid[])', [ids])
+      await removeExecutions(client, ids)
       return false
     }
     for (const [table, keys] of Object.entries(otherTables)) {
