@@ -25,7 +25,10 @@ ACCOUNTS = {
     "group": "root:x:0:\n%(account)s:x:1000:\nnogroup:x:65534:\n",
 }
 # Of the machine, not of a process: some tell of others.
-MASKED = ("kcore", "keys", "key-users", "kmsg", "sysrq-trigger", "timer_list", "sched_debug")
+MASKED = (
+    *("kcore", "keys", "key-users", "kmsg", "sysrq-trigger", "timer_list", "sched_debug"),
+    *("cmdline", "interrupts", "softirqs", "diskstats", "pressure/cpu", "pressure/io", "pressure/memory", "pressure/irq"),
+)
 SHARED_MB = 64
 # Of what else counts for the account that made the jail.
 BOUNDS = {"max_user_namespaces": "0", "max_inotify_instances": "16", "max_inotify_watches": "8192"}

@@ -25,8 +25,12 @@ def remove(path):
 
 
 def enter(path):
-    posix.chmod(path, 0o700)
     directory = posix.open(path, posix.O_PATH | posix.O_DIRECTORY | posix.O_NOFOLLOW | posix.O_CLOEXEC)
+    try:
+        # Of what was opened, so that no link that came into its place is followed.
+        posix.chmod("/proc/self/fd/%d" % directory, 0o700)
+    except FileNotFoundError:
+        posix.chmod(path, 0o700)  # Where there is no /proc.
     posix.fchdir(directory)
     posix.close(directory)
 

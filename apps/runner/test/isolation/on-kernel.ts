@@ -1,4 +1,4 @@
-import { byCalls, byProgram, type Attempt } from './attempt.ts'
+import { byCalls, byProgram, inBoth, type Attempt } from './attempt.ts'
 
 const asRoot = { control: 'root' } as const
 const isHeard = (name: string, numbers: string, more: Pick<Attempt, 'control'> = asRoot) =>
@@ -94,6 +94,18 @@ call(303, 264, -100, b'/tmp', handle, ctypes.byref(ctypes.c_int()), 0)`,
   byCalls('changes segments', 'every level', `call(154, 0, 0, ctypes.create_string_buffer(64), 64)`, {
     control: isX86,
   }),
+  inBoth(
+    'reads what the machine does for all',
+    'namespaces',
+    `return ['interrupts', 'softirqs', 'diskstats', 'cmdline', 'pressure/cpu'].some((name) => {
+      try { return fs.readFileSync('/proc/' + name, 'utf8') !== '' } catch { return false }
+    })`,
+    `
+def said(name):
+    with open('/proc/' + name) as file:
+        return file.read() != ''
+return any_of(['interrupts', 'softirqs', 'diskstats', 'cmdline', 'pressure/cpu'], said)`,
+  ),
   byCalls('uses ports of devices', 'every level', `apart(lambda: call(172, 0, 3))`, inVain),
   // Others may where kernel.dmesg_restrict is 0.
   byCalls('reads what the kernel says', 'every level', `call(103, 116, 10, 0, 0)`, { control: 'root' }),
