@@ -12,6 +12,7 @@ import { asService, ownContext, type Client, type Neighbours } from '@automation
 import type { Logger } from '@automation/service'
 import type { TlsIdentity } from '../config.ts'
 import { DaemonSessions } from './daemon-sessions.ts'
+import { ConnectionLimits } from '../http/connection-limits.ts'
 import { callHeaders, forwardCall } from './forward-call.ts'
 import { answerHealth, begin, endLate, refuseCall } from './grpc-answers.ts'
 import { keptAlive } from './kept-alive.ts'
@@ -26,8 +27,8 @@ const forUsers = new Set([health, 'automation.sandbox.v1.CommandService', 'autom
 const watch = { pingMs: 20_000, idleMs: 300_000 }
 const settings = { maxConcurrentStreams: 200, initialWindowSize: 256 * 1024, maxHeaderListSize: 16 * 1024 }
 
-/** Connections beyond are refused; each holds some memory here. */
-const mostSessions = 2000
+/** Connections beyond are refused; each holds some memory here, and many calls go over one. */
+const connectionBounds = { max: 2000, maxOfAddress: 200 }
 
 const handshakeMs = 10_000
 
@@ -38,6 +39,7 @@ export interface GrpcPortOptions {
   traffic: Traffic
   /** Undefined: without TLS. */
   tls: TlsIdentity | undefined
+  isProxy: (address: string) => boolean
 }
 
 /**
@@ -54,15 +56,20 @@ export class GrpcPort {
 
   constructor(options: GrpcPortOptions) {
     this.#options = options
-    const { tls } = options
+    const { tls, isProxy } = options
+    const connections = new ConnectionLimits({ ...connectionBounds, isProxy })
     this.#server =
       tls === undefined
         ? createServer({ settings })
         : createSecureServer({ settings, ...tls, minVersion: 'TLSv1.2', handshakeTimeout: handshakeMs })
-    this.#server.maxConnections = mostSessions
     this.#server.on('connection', (socket: Socket) => {
+      const release = connections.admit(socket.remoteAddress ?? '')
+      if (release === undefined) return socket.destroy()
       this.#sockets.add(socket)
-      socket.once('close', () => this.#sockets.delete(socket))
+      socket.once('close', () => {
+        this.#sockets.delete(socket)
+        release()
+      })
     })
     this.#server.on('session', (session: ServerHttp2Session) => this.#begin(session))
     this.#server.on('sessionError', () => undefined) // the session has closed itself

@@ -19,8 +19,8 @@ const most = { inAll: 4000, ofTeam: 1000, ofSandbox: 1000 }
 export interface PublicEntryOptions {
   neighbours: Neighbours
   clientAddress: ClientAddress
-  /** Whether proxies in front are believed in what they say of the client. */
-  behindProxies: boolean
+  /** Whether who calls from this address is believed in what it says of the client. */
+  isBelieved: (address: string) => boolean
   domain: string | undefined
   callTimeoutMs: number
 }
@@ -49,7 +49,7 @@ export class PublicEntry {
    */
   async admit({ incoming, path, query }: Exchange, upgrade: boolean): Promise<Admitted> {
     const { headers } = incoming
-    const { neighbours, domain, callTimeoutMs, clientAddress, behindProxies } = this.#options
+    const { neighbours, domain, callTimeoutMs, clientAddress, isBelieved } = this.#options
     const target = publicTarget({ path, query, host: headers.host ?? '' }, domain)
     if (target === undefined) throw notFound('sandbox')
     this.#routes ??= neighbours.client(SandboxRouteService)
@@ -59,7 +59,8 @@ export class PublicEntry {
     const { basicAuth, team } = route
     if (basicAuth !== undefined)
       await this.#gate.check({ id: sandboxId, team }, basicAuth, basicCredentials(headers.authorization) ?? {}, address)
-    const protocol = behindProxies && headers['x-forwarded-proto'] === 'https' ? 'https' : 'http'
+    const protocol =
+      headers['x-forwarded-proto'] === 'https' && isBelieved(incoming.socket.remoteAddress ?? '') ? 'https' : 'http'
     const sharesOrigin = prefix !== ''
     const cookies = sharesOrigin ? new OwnCookies(sandboxId, prefix) : undefined
     const withoutAuthorization = basicAuth !== undefined || sharesOrigin

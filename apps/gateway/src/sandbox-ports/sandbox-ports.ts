@@ -3,7 +3,7 @@ import type { Logger, Registry } from '@automation/service'
 import { TeamService } from '@automation/contract/catalog/v1/team'
 import { isPassing } from '@automation/errors'
 import type { GatewayConfig } from '../config.ts'
-import type { ClientAddress } from '../http/caller.ts'
+import { proxies, type ClientAddress } from '../http/caller.ts'
 import type { Observer } from '../observe.ts'
 import { sandboxAddresses, type SandboxAddresses } from './addresses.ts'
 import { GrpcPort } from './grpc-port.ts'
@@ -40,11 +40,12 @@ export class SandboxPorts {
     if (sandboxes.publicDomain === undefined)
       this.#sharedOrigin = new SharedOriginWarning({ neighbours, logger }, callTimeoutMs)
     const traffic = new Traffic(metrics)
-    this.#grpc = new GrpcPort({ neighbours, callTimeoutMs, logger, traffic, tls: sandboxes.grpcTls })
+    const isProxy = proxies(config.trustedProxies)
+    this.#grpc = new GrpcPort({ neighbours, callTimeoutMs, logger, traffic, tls: sandboxes.grpcTls, isProxy })
     this.#public = new PublicPorts({
       neighbours,
       clientAddress,
-      behindProxies: config.trustedProxies.length > 0,
+      isBelieved: (address) => config.trustedProxies.length > 0 && isProxy(address),
       domain: sandboxes.publicDomain,
       callTimeoutMs,
       answerTimeoutMs: sandboxes.answerTimeoutMs,
