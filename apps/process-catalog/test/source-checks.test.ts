@@ -29,6 +29,14 @@ test('a check says where the syntax is broken, and nothing of what is right', as
   const broken = await check(caller, JAVASCRIPT, 'const a = 1\nreturn a +')
   expect(broken.faults).toMatchObject([{ message: 'Unexpected token', line: 2, column: 11 }])
   expect((await check(caller, PYTHON, 'def a(:\n  pass')).faults).toMatchObject([{ line: 1, column: 7 }])
+  // What Python finds when it compiles, and nothing of what a process may have at its top.
+  expect((await check(caller, PYTHON, 'x = 1\nbreak')).faults).toMatchObject([
+    { message: "'break' outside loop", line: 2 },
+  ])
+  expect((await check(caller, PYTHON, 'def f(a, a):\n  return a')).faults).toMatchObject([{ line: 1 }])
+  expect((await check(caller, PYTHON, 'class A:\n  return 1')).faults).toMatchObject([{ line: 2 }])
+  const allowed = 'from os import *\nx: int = 1\nfor y in [x]:\n  if y:\n    return y\nmatch x:\n  case 2:\n    return'
+  expect((await check(caller, PYTHON, allowed)).faults).toEqual([])
   for (const language of [JAVASCRIPT, PYTHON])
     for (const source of ['', 'return 1']) expect((await check(caller, language, source)).faults).toEqual([])
   expect(await refused(check(caller, JAVASCRIPT, 'return 1\0'))).toBe('/sourceCode')

@@ -12,12 +12,12 @@ const longestSource = 128 * 1024
 const timeoutMs = 4000
 
 /**
- * Finds the fault of the source that it is given; parsed, not compiled: a return at the top is allowed here. The source is a stranger's:
- * before it is parsed, a filter leaves no system calls but those for memory, and for what is open. So a fault of the parser gives nobody
+ * Finds the fault of the source that it is given: parsed, then compiled without the returns at its top, which are allowed here. The source is a
+ * stranger's: before it is parsed, a filter leaves no system calls but those for memory, and for what is open. So a fault of the parser gives nobody
  * the service's environment, memory or network. What parsing may import is there before.
  */
 export const pythonParser = `
-import ctypes, os, resource, sys, unicodedata
+import _ast, ctypes, os, resource, sys, unicodedata
 resource.setrlimit(resource.RLIMIT_DATA, (2**27, 2**27))
 resource.setrlimit(resource.RLIMIT_CPU, (2, 2))
 resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
@@ -41,11 +41,35 @@ head = ctypes.create_string_buffer(len(steps).to_bytes(8, 'little') + ctypes.add
 none, one, two = map(ctypes.c_ulong, range(3))
 if prctl(38, one, none, none, none) or prctl(22, two, ctypes.byref(head), none, none):
     sys.exit(1)
+def tell(error):
+    sys.stdout.buffer.write(f'{error.lineno or 1} {error.offset or 1} {error.msg}'.encode('utf-8', 'replace'))
+    sys.exit()
 try:
     # PyCF_ONLY_AST: to import it from ast takes longer than to parse.
-    compile(source, '<source>', 'exec', 0x400)
+    tree = compile(source, '<source>', 'exec', 0x400)
 except SyntaxError as error:
-    sys.stdout.buffer.write(f'{error.lineno or 1} {error.offset or 1} {error.msg}'.encode('utf-8', 'replace'))
+    tell(error)
+try:
+    rest = [tree]
+    while rest:
+        holder = rest.pop()
+        if isinstance(holder, (_ast.FunctionDef, _ast.AsyncFunctionDef, _ast.ClassDef)):
+            continue
+        for name in ('body', 'orelse', 'finalbody', 'handlers', 'cases'):
+            statements = getattr(holder, name, None)
+            if not isinstance(statements, list):
+                continue
+            for at, each in enumerate(statements):
+                rest.append(each)
+                if isinstance(each, _ast.Return):
+                    place = {name: getattr(each, name) for name in each._attributes}
+                    statements[at] = _ast.Expr(each.value, **place) if each.value else _ast.Pass(**place)
+    compile(tree, '<source>', 'exec', dont_inherit=True)
+except SyntaxError as error:
+    tell(error)
+except (MemoryError, RecursionError):
+    # What is parsed needs more of both to be compiled than there is here.
+    pass
 `
 
 /**
