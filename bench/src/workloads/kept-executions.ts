@@ -42,7 +42,7 @@ export async function keepExecutions(dataDir: string, counts: KeptCounts): Promi
     }
     await client.query(noteNames)
     await client.query(countRuns)
-    await client.query('VACUUM (ANALYZE) executions, timeline_events, log_chunks')
+    await client.query('VACUUM (ANALYZE) executions, timeline_events, log_chunks, run_counts')
     await client.query('CHECKPOINT')
   } finally {
     await client.end()
@@ -125,7 +125,7 @@ const noteNames = `
 INSERT INTO process_names (team, process_id, process_name)
 SELECT team, id, name FROM catalog.processes WHERE team = 'demo' ON CONFLICT DO NOTHING`
 
-/** As the system does it: each start and each end to its hour, and of the last week to its minute; days that are over, and hours and minutes of all processes, are sums of theirs. */
+/** As the system does it: each start and each end to its hour, and of the last week to its minute, in the order of time; days that are over, and hours and minutes of all processes, are sums of theirs. */
 const countRuns = `
 INSERT INTO run_counts (team, grain, at, process_id, origin, status, runs, run_ms, log_bytes, cpu_ms, memory_mb_ms, durations)
 SELECT e.team, grain, date_trunc(unit, e.started_at, 'UTC'),
@@ -134,7 +134,7 @@ SELECT e.team, grain, date_trunc(unit, e.started_at, 'UTC'),
   FROM executions e CROSS JOIN (VALUES (1, 'minute', interval '7 days'), (2, 'hour', interval '60 days'), (3, 'day', interval '60 days'), (4, 'hour', interval '60 days'), (5, 'minute', interval '7 days')) AS g (grain, unit, kept)
   CROSS JOIN LATERAL (VALUES (4), (e.status)) AS s (status)
  WHERE e.team = 'demo' AND NOT e.trial AND e.started_at > now() - kept
- GROUP BY 1, 2, 3, 4, 5, s.status
+ GROUP BY 1, 2, 3, 4, 5, s.status ORDER BY 3, grain
     ON CONFLICT DO NOTHING;
 INSERT INTO counted_days (until, hours_until)
 SELECT until, until FROM date_trunc('day', now() - interval '24 hours', 'UTC') AS until

@@ -100,8 +100,9 @@ export class Statistics {
       return spansOfAll([grains.minuteOfAll, grains.minute], fromMs, toMs, untilMs)
     }
     const { daysMs, hoursMs } = await readFilledUntil(this.#connections)
-    if (bucket === Bucket.DAY) return spansOfDays(fromMs, toMs, daysMs)
-    return spansOfAll([grains.hourOfAll, grains.hour], fromMs, toMs, isOfAll ? hoursMs : 0)
+    const hoursOf = (from: number, to: number) =>
+      spansOfAll([grains.hourOfAll, grains.hour], from, to, isOfAll ? hoursMs : 0)
+    return bucket === Bucket.DAY ? spansOfDays(fromMs, toMs, daysMs, hoursOf) : hoursOf(fromMs, toMs)
   }
 }
 
@@ -123,14 +124,19 @@ function spanOf({ from, to }: Span, bucketMs: number, usualMs: number): { fromMs
 }
 
 /** Whole days that are filled as days, what is before and behind them as hours: few rows make up a long span. */
-function spansOfDays(fromMs: number, toMs: number, filledUntilMs: number): CountSpan[] {
+function spansOfDays(
+  fromMs: number,
+  toMs: number,
+  filledUntilMs: number,
+  hoursOf: (fromMs: number, toMs: number) => CountSpan[],
+): CountSpan[] {
   const firstDay = Math.ceil(fromMs / dayMs) * dayMs
   const lastDay = Math.min(Math.floor(toMs / dayMs) * dayMs, filledUntilMs)
-  if (firstDay >= lastDay) return [{ grain: grains.hour, fromMs, toMs }]
+  if (firstDay >= lastDay) return hoursOf(fromMs, toMs)
   return [
-    { grain: grains.hour, fromMs, toMs: firstDay },
+    ...hoursOf(fromMs, firstDay),
     { grain: grains.day, fromMs: firstDay, toMs: lastDay },
-    { grain: grains.hour, fromMs: lastDay, toMs },
+    ...hoursOf(lastDay, toMs),
   ]
 }
 
