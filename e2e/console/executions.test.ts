@@ -31,7 +31,7 @@ test('the source of a failed execution has the failing line marked, and the erro
   await context.close()
 })
 
-test('where the source was changed since, an execution says how sources are kept, and a rerun what it runs', async () => {
+test('where the source was changed since, an execution shows the one that ran, as long as it is kept, and a rerun what it runs', async () => {
   const { id, slug } = (await client.post<Process>('/processes', { name: 'Rewritten', sourceCode: 'return 1' })).body
   const version = (await client.post<{ id: string }>(`/processes/${id}/versions`, { tag: 'v7' })).body
   const run = async (input: object) =>
@@ -42,6 +42,10 @@ test('where the source was changed since, an execution says how sources are kept
 
   const { context, page } = await visit(browser)
   await page.goto(at(`/executions/${ofSource}?tab=source`))
+  await page.getByText('return 1').waitFor()
+  for (let number = 3; number <= 102; number += 1)
+    await client.patch(`/processes/${id}`, { sourceCode: `return ${number}` })
+  await page.reload()
   await page.getByRole('heading', { name: 'The source that ran is not kept' }).waitFor()
   await picture(page, 'source-not-kept')
   expect(await page.getByRole('button', { name: 'Try again' }).count()).toBe(0)

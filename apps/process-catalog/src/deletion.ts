@@ -7,6 +7,7 @@ import type { Catalog } from './catalog.ts'
 import { findAliasName, removeAlias } from './store/aliases.ts'
 import { forgetDrafts } from './store/drafts.ts'
 import { forgetContents } from './store/deleted-versions.ts'
+import { forgetFormerSources } from './store/former-sources.ts'
 import type { OwnerName } from './store/owners.ts'
 import type { Store } from './store/store.ts'
 import {
@@ -139,7 +140,7 @@ async function scheduleUsers({ scheduleUses }: Catalog, used: UsedName, caller: 
 
 const oldestTimeoutMs = 5000
 
-/** Removes what is left of deleted versions, and drafts, once no execution of them is kept: execution says how far back its own go. */
+/** Removes what is left of deleted versions and former sources, and drafts, once no execution of them is kept: execution says how far back its own go. */
 export async function forgetVersions(
   store: Store,
   executions: ReadonlyMap<string, Client<typeof ExecutionService>>,
@@ -150,5 +151,6 @@ export async function forgetVersions(
   if (!times.every((time) => time !== undefined)) return
   const oldest = new Date(Math.min(...times))
   await forgetContents(store, oldest)
+  await forgetFormerSources(store, oldest)
   await forgetDrafts(store, oldest)
 }

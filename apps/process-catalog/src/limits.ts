@@ -22,6 +22,8 @@ export const limits = {
   frameAncestors: 20,
   /** Of a team, that have not ended. */
   serviceAccounts: 500,
+  /** How long an access token may outlive its time: between reading which key signs and the signature, and for clocks that differ. */
+  tokenSlackS: 60,
   tagCharacters: 255,
   tagCount: 100,
   originCharacters: 2048,

@@ -3,6 +3,7 @@ import { ResolveService, type RunSpec } from '@automation/contract/catalog/v1/re
 import { Failure } from '@automation/errors'
 import { asService, type CallContext, type Client, type Neighbours } from '@automation/rpc'
 import { isUuid } from '@automation/contract/forms'
+import { timestampFromDate } from '@bufbuild/protobuf/wkt'
 import { LRUCache } from 'lru-cache'
 
 /** Which spec is asked for: the texts of the caller, as they came. */
@@ -83,6 +84,18 @@ export class Specs {
       if (!(error instanceof Failure) || error.code !== 'version_not_found' || !isUuid(name.tag)) throw error
       return this.#share(name, true, traceparent)
     }
+  }
+
+  /** The same as `spec`, which `name` has now, as it was then, as far as that is kept: to look at. Failures as of `resolve`. */
+  async resolveAsOf(name: SpecName, spec: RunSpec, asOf: Date): Promise<RunSpec | undefined> {
+    const request = {
+      ...name,
+      deleted: this.#deleted.has(spec),
+      takesVariablesFault: true,
+      asOf: timestampFromDate(asOf),
+    }
+    const { outcome } = await this.#catalog.resolveRun(request, this.#contextFor(name.team, undefined))
+    return outcome.case === 'spec' ? outcome.value : undefined
   }
 
   /** Names the content of a spec: equal for equal content, whatever the revision. */

@@ -12,8 +12,9 @@ import type { Metrics } from '../metrics.ts'
 import type { QueuedRun, Signals } from '../signals.ts'
 import type { ForcedEnds } from '../end/forced-ends.ts'
 import type { NestedRuns } from './nested-runs.ts'
+import { sourceMarkOf } from '../accept/source-mark.ts'
 import { checkSpecSize, type Specs } from '../accept/specs.ts'
-import { claimRows, readClaimed, type Claimed, type ClaimRequest } from '../store/claim-rows.ts'
+import { claimRows, noteSourceMark, readClaimed, type Claimed, type ClaimRequest } from '../store/claim-rows.ts'
 import { bytesOf } from '../store/stored-text.ts'
 import type { Queries } from '../store/connections.ts'
 
@@ -245,7 +246,7 @@ export class Claims {
   }
 
   async #handOver(run: Claimed, slot: Slot, fence: bigint): Promise<void> {
-    const { specs, specMaxBytes, runners, forced } = this.#context
+    const { pool, specs, specMaxBytes, runners, forced } = this.#context
     const { id, team, processId, versionId } = run
     this.#handOvers.add(`${run.pool} ${team}`, 1)
     try {
@@ -254,6 +255,8 @@ export class Claims {
       // What runs see may have grown since it was accepted.
       checkSpecSize(spec, specMaxBytes)
       specs.keep(name, spec)
+      const mark = sourceMarkOf(spec)
+      if (run.sourceMark !== String(mark)) await this.#untilReachable(() => noteSourceMark(pool, id, mark))
       const texts = {
         comment: run.comment ?? undefined,
         initiatedBy: run.initiatedBy ?? undefined,

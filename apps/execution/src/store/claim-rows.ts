@@ -23,6 +23,8 @@ export interface Claimed {
   createdBy: string
   initiatedBy: string | null
   traceparent: string | null
+  /** Of what it was accepted with; null for those that older releases accepted. */
+  sourceMark: string | null
   /** How long it was QUEUED, in seconds; null where it was not, absent where it is read back. */
   queuedS?: number | null
 }
@@ -55,7 +57,7 @@ export interface ClaimRequest {
 
 const row = `e.id, e.team, e.pool, e.session_id AS "sessionId", e.process_id AS "processId", e.version_id AS "versionId",
   e.schedule_id AS "scheduleId", e.parameters, e.request, e.comment, e.timeout_ms AS "timeoutMs", e.fresh_process AS "freshProcess", e.depth,
-  e.created_by AS "createdBy", e.initiated_by AS "initiatedBy", e.traceparent`
+  e.created_by AS "createdBy", e.initiated_by AS "initiatedBy", e.traceparent, e.source_mark AS "sourceMark"`
 
 const [queued, dequeued, running] = way(Status.QUEUED, Status.DEQUEUED, Status.RUNNING)
 way(Status.CREATED, running)
@@ -141,6 +143,15 @@ async function turnsOf(
 /** What a claim whose outcome is unknown has made RUNNING. */
 export async function readClaimed(pool: Queries, sessions: string[], fence: bigint): Promise<Claimed[]> {
   return (await pool.query<Claimed>({ name: 'read-claimed', text: readBack, values: [sessions, fence] })).rows
+}
+
+/** Notes the source of a run that is about to have another one than it was accepted with. */
+export async function noteSourceMark(pool: Queries, id: string, mark: bigint): Promise<void> {
+  await pool.query({
+    name: 'note-source-mark',
+    text: 'UPDATE executions SET source_mark = $2 WHERE id = $1',
+    values: [id, mark],
+  })
 }
 
 /** What waits in a pool for a runner. */

@@ -36,6 +36,8 @@ export interface RecordRow {
   trial: boolean
   requestReceivedAt: Date | null
   sourceMark: string | null
+  /** Absent in lists. */
+  startedAt: Date | null
   /** What its end was told with. */
   explanation: string | null
 }
@@ -60,7 +62,7 @@ export function recordColumns(list: boolean): string {
   const text = (column: string) => (list ? ifWithinLimit(column) : column)
   return `e.id, e.process_id AS "processId", e.process_name AS "processName", e.process_slug AS "processSlug",
     e.version_id AS "versionId", e.schedule_id AS "scheduleId", e.status, e.sequence, e.pool, ${text('e.parameters')} AS parameters,
-    ${list ? 'NULL' : 'e.request'} AS request, ${text('e.comment')} AS comment, ${text('e.return_value')} AS "returnValue",
+    ${list ? 'NULL' : 'e.request'} AS request, ${list ? 'NULL' : 'e.started_at'} AS "startedAt", ${text('e.comment')} AS comment, ${text('e.return_value')} AS "returnValue",
     e.timeout_ms AS "timeoutMs", e.fresh_process AS "freshProcess", e.callback_url AS "callbackUrl",
     e.initiated_by AS "initiatedBy", e.created_by AS "createdBy", e.updated_by AS "updatedBy", e.updated_at AS "updatedAt",
     e.parent_id AS "parentId", e.rerun_of AS "rerunOf", ${originOf} AS origin, e.tag, e.trial, e.explanation,

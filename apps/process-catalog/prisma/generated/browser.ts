@@ -63,6 +63,11 @@ export type Version = Prisma.VersionModel
  */
 export type DeletedVersion = Prisma.DeletedVersionModel
 /**
+ * Model FormerSource
+ * A source that a process or a module had before an edit, for those who look what runs of then have run.
+ */
+export type FormerSource = Prisma.FormerSourceModel
+/**
  * Model Alias
  * 
  */

@@ -3,6 +3,7 @@ import { Failure, invalid, notFound } from '@automation/errors'
 import { installsProcessId } from '@automation/contract/installs'
 import { memberIn, principalIn, type Handlers } from '@automation/rpc'
 import { isTeamSlug, isUuid } from '@automation/contract/forms'
+import { timestampDate } from '@bufbuild/protobuf/wkt'
 import type { Catalog } from '../catalog.ts'
 import { noteNeed } from '../store/deleted-versions.ts'
 import { readInstallSpec } from '../store/installs.ts'
@@ -16,7 +17,10 @@ export function resolveHandlers({ store, box, revisions }: Catalog): Handlers<ty
     await noteNeed(store, team, tag)
   }
   const spec = async (request: ResolveRunRequest) => {
-    const found = await readRunSpec(store, box, request, request.deleted ? 'deleted' : 'living')
+    const found = await readRunSpec(store, box, request, {
+      named: request.deleted ? 'deleted' : 'living',
+      asOf: request.asOf && timestampDate(request.asOf),
+    })
     // Who does not know of the fault would run it without variables.
     if (found.variablesFault !== undefined && !request.takesVariablesFault)
       throw new Failure('too_large', 'run_too_large', found.variablesFault)

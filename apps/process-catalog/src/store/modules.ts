@@ -10,6 +10,7 @@ import { languageOf, type LanguageName } from '../language.ts'
 import { moduleDigest } from '../source-digest.ts'
 import { audit } from './audit.ts'
 import { descriptionOf, missingDigests } from './described.ts'
+import { keepFormerSource } from './former-sources.ts'
 import { keptBefore } from './kept-before.ts'
 import { largeTexts, listedTexts } from './listed-texts.ts'
 import { requireUnused } from './users.ts'
@@ -88,6 +89,8 @@ export function updateModule(
       await requireFreeName(rows, author.team, { name, language: current.language })
       await requireUnused(rows, current)
     }
+    if ((change.sourceCode ?? current.sourceCode) !== current.sourceCode)
+      await keepFormerSource(rows, 'modules', current.id)
     const description = {
       sourceDigest: moduleDigest({ ...current, ...given(change) }),
       describedRevision: current.revision + 1,
@@ -107,6 +110,7 @@ export function deleteModule(store: Store, author: Author, id: string, ifMatch: 
     await requireUnused(rows, module)
     await rows.alias.deleteMany({ where: { ownerId: module.id } })
     await rows.version.deleteMany({ where: { ownerId: module.id } })
+    await rows.formerSource.deleteMany({ where: { ownerId: module.id } })
     await rows.module.delete({ where: { id: module.id } })
     await audit(rows, author, { type: AuditType.MODULE, event: 'deleted', entityId: module.id })
   })

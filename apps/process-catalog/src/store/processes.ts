@@ -18,6 +18,7 @@ import { processDigest, processStateDigest } from '../source-digest.ts'
 import { changedCredentials, noCredentials } from '../webhook-credentials.ts'
 import { audit } from './audit.ts'
 import { descriptionOf, digestIfAny, missingDigests } from './described.ts'
+import { keepFormerSource } from './former-sources.ts'
 import { keptBefore } from './kept-before.ts'
 import { noteEffect } from './effects.ts'
 import { findProcess } from './owners.ts'
@@ -105,6 +106,7 @@ export function updateProcess(
     if (decides && detects && reading === undefined) return { unread: { language, source: saved.sourceCode } }
     const settling = { ...saved, reading: detects ? reading : undefined }
     const settled = decides ? await settleDependencies(rows, settling, detection) : {}
+    if (saved.sourceCode !== current.sourceCode) await keepFormerSource(rows, 'processes', current.id)
     const publicToken = saved.publicEnabled ? saved.publicToken || newPublicToken() : saved.publicToken
     const data = { ...columns, publicToken, ...settled, ...changedCredentials(current, credentials, passwordHash) }
     const row = await rows.process.update({

@@ -1,9 +1,9 @@
 import { AuditType } from '@automation/contract/audit/v1/audit'
 import { Failure } from '@automation/errors'
+import { limits } from '../limits.ts'
 import { audit } from './audit.ts'
 import type { Author } from './processes.ts'
 import { changeTeam } from './revisions.ts'
-import { slackS } from './signing-keys.ts'
 import type { Rows, Store } from './store.ts'
 import { noteSuspension } from './team-limits.ts'
 
@@ -33,6 +33,7 @@ const tables = [
   'process_uses',
   'drafts',
   'deleted_versions',
+  'former_sources',
   'aliases',
   'versions',
   'dependency_installs',
@@ -81,7 +82,7 @@ export function finishRemoval(store: Store, author: Author): Promise<void> {
     await rows.$executeRaw`DELETE FROM removed_teams WHERE tokens_until <= now()`
     await rows.$executeRaw`
       INSERT INTO removed_teams (digest, tokens_until)
-      SELECT sha256(convert_to(${slug}, 'UTF8')), now() + make_interval(secs => greatest(max(token_ttl_s), ${longestLinkS}::int) + ${slackS}::int)
+      SELECT sha256(convert_to(${slug}, 'UTF8')), now() + make_interval(secs => greatest(max(token_ttl_s), ${longestLinkS}::int) + ${limits.tokenSlackS}::int)
         FROM signing_keys
       ON CONFLICT (digest) DO UPDATE SET tokens_until = excluded.tokens_until`
     // Of no team, so that the number rises though those of the team go.

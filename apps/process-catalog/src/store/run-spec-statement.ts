@@ -1,11 +1,12 @@
 import { limits } from '../limits.ts'
+import { asOf } from './former-sources.ts'
 
 // Each way to name a process and a version is a statement of its own, so that each has a plan with its own index.
 const processes = {
-  id: 'processes process ON process.team = revisions.team AND process.id = $2::uuid',
-  slug: 'processes process ON process.team = revisions.team AND process.slug = $2',
+  id: (table: string) => `${table} process ON process.team = revisions.team AND process.id = $2::uuid`,
+  slug: (table: string) => `${table} process ON process.team = revisions.team AND process.slug = $2`,
   // Of a draft that no process is stored for, as far as runs have to do with it.
-  draft: `LATERAL (
+  draft: () => `LATERAL (
     SELECT process_id AS id, 'Draft'::text AS name, 'draft'::text AS slug, language, source_code, imports, parameters_schema,
       false AS webhook_enabled, NULL::text AS webhook_username, NULL::text AS webhook_password_hash,
       '{}'::text[] AS webhook_allowed_addresses,
@@ -25,15 +26,20 @@ const versionConditions = {
 /** How a version is named, if at all: by its id where it may only be a deleted one, or a draft. */
 export type NamedVersion = keyof typeof versionConditions | 'deleted'
 
-/** The prepared statement that reads a run's specification: $1 the team, $2 the process, $3 the version where one is named. */
-export function runSpecStatement(process: keyof typeof processes, version: NamedVersion) {
+/**
+ * The prepared statement that reads a run's specification: $1 the team, $2 the process, $3 the version where one is named,
+ * and last, with `isAsOf`, the moment as of which sources that are nobody's version are read.
+ */
+export function runSpecStatement(process: keyof typeof processes, version: NamedVersion, isAsOf = false) {
+  const moment = version === 'none' ? '$3' : '$4'
+  const at = (table: 'processes' | 'modules') => (isAsOf ? asOf(table, moment) : table)
   const isKept = version === 'deleted'
   const [versions, condition] = isKept
     ? ['kept_versions', versionConditions.id]
     : ['versions', versionConditions[version]]
   const packages = isKept ? packagesOfKept : packagesOfProcess
   return {
-    name: `run_spec_${process}_${version}`,
+    name: `run_spec_${process}_${version}${isAsOf ? '_as_of' : ''}`,
     text: `
       WITH RECURSIVE run AS (
         SELECT revisions.revision, teams.zone_id AS "zoneId",
@@ -53,14 +59,14 @@ export function runSpecStatement(process: keyof typeof processes, version: Named
           ${packages.error} AS "dependenciesError"
         FROM revisions
         JOIN teams ON teams.slug = revisions.team
-        LEFT JOIN ${processes[process]}
+        LEFT JOIN ${processes[process](at('processes'))}
         LEFT JOIN ${versions} version ON version.process_id = process.id AND ${condition}
         LEFT JOIN dependency_manifests manifest ON manifest.team = revisions.team AND manifest.language = process.language
           AND manifest.process_id IS NOT DISTINCT FROM ${packages.owner}
         WHERE revisions.team = $1
       ),
       ${scope},
-      ${needed},
+      ${needed(at('modules'))},
       ${unmet}
       SELECT run.*, seen.*, ${linksAndSources}, ${unmetAndNames}
       FROM run CROSS JOIN LATERAL (${variables}) seen`,
@@ -105,11 +111,11 @@ const variables = `
  * The module that a reference `wanted` of a source of this team means: of the source's own team, then of the run's, then of
  * the run's parents in the order of their slugs.
  */
-export const foundModule = (owner: string) => `
+export const foundModule = (owner: string, modules = 'modules') => `
   SELECT module.id AS module, version.id AS version, module.team,
     CASE WHEN version.id IS NULL THEN module.imports ELSE version.imports END AS imports
   FROM (
-    SELECT id, team, imports FROM modules
+    SELECT id, team, imports FROM ${modules} found
     WHERE team IN (SELECT team FROM scope) AND language = (SELECT language FROM run)
       AND name = split_part(wanted, ' ', 1)
     ORDER BY team <> ${owner}, team <> $1, team LIMIT 1
@@ -121,19 +127,19 @@ export const foundModule = (owner: string) => `
   WHERE split_part(wanted, ' ', 2) = '' OR version.id IS NOT NULL`
 
 // Each way from a source to one that it imports, once: what imports each other in a circle ends, too.
-const needed = `
+const needed = (modules: string) => `
   needed AS (
     SELECT NULL::uuid AS importer, wanted AS reference, found.*
-    FROM run CROSS JOIN unnest(run.imports) AS wanted CROSS JOIN LATERAL (${foundModule('$1')}) found
+    FROM run CROSS JOIN unnest(run.imports) AS wanted CROSS JOIN LATERAL (${foundModule('$1', modules)}) found
     UNION
     SELECT coalesce(needed.version, needed.module), wanted, found.*
-    FROM needed CROSS JOIN unnest(needed.imports) AS wanted CROSS JOIN LATERAL (${foundModule('needed.team')}) found
+    FROM needed CROSS JOIN unnest(needed.imports) AS wanted CROSS JOIN LATERAL (${foundModule('needed.team', modules)}) found
   ),
   sources AS (
     SELECT target.id, module.name, version.id AS version, version.tag, module.team,
       coalesce(version.source_code, module.source_code) AS source
     FROM (SELECT DISTINCT coalesce(version, module) AS id, module, version FROM needed) target
-    JOIN modules module ON module.id = target.module
+    JOIN ${modules} module ON module.id = target.module
     LEFT JOIN versions version ON version.id = target.version
   )`
 

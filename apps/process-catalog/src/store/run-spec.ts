@@ -65,13 +65,14 @@ async function readRevisions(store: Store, teams: string[]): Promise<(bigint | u
 /**
  * Everything that a run sees, with the revision that it was read at, in one statement: so all of it is from one snapshot.
  * `tag` is a version id, a tag or an alias; empty for the current source.
- * Of `deleted` versions only such are found, by their ids, and drafts. Fails with team_not_found, process_not_found, version_not_found.
+ * Of `deleted` versions only such are found, by their ids, and drafts. With `asOf` sources that are nobody's version are as they
+ * were at that moment, as far as they are kept; the process is named by its id. Fails with team_not_found, process_not_found, version_not_found.
  */
 export async function readRunSpec(
   store: Store,
   box: SecretBox,
   { team, identifier, tag }: { team: string; identifier: string; tag: string },
-  named: 'living' | 'deleted' = 'living',
+  { named = 'living', asOf }: { named?: 'living' | 'deleted'; asOf?: Date | undefined } = {},
 ): Promise<RunSpecMessage> {
   const isStored = identifier !== draftsProcessId
   if (!isStored && named === 'living') throw tag === '' ? absentProcess(identifier) : absentVersionOrAlias(tag)
@@ -81,8 +82,8 @@ export async function readRunSpec(
   const process = byId || isSlug(identifier) ? identifier : ''
   const name = version !== 'name' || isTag(tag) ? tag : ''
   const [row] = await store.forRuns<RunRow>({
-    ...runSpecStatement(isStored ? (byId ? 'id' : 'slug') : 'draft', version),
-    values: version === 'none' ? [team, process] : [team, process, name],
+    ...runSpecStatement(isStored ? (byId ? 'id' : 'slug') : 'draft', version, asOf !== undefined),
+    values: [team, process, ...(version === 'none' ? [] : [name]), ...(asOf === undefined ? [] : [asOf])],
   })
   if (row === undefined) throw notFound('team')
   if (row.processId === null) throw absentProcess(identifier)

@@ -74,6 +74,7 @@ export async function removeRemains(store: Store, team: string, processId: strin
     const where = { ownerId: processId }
     removed = (await store.read((rows) => rows.deletedVersion.deleteMany({ where, limit: batchRows }))).count
   }
+  await store.read((rows) => rows.formerSource.deleteMany({ where: { ownerId: processId } }))
   await store.read(
     (rows) => rows.$executeRaw`DELETE FROM drafts WHERE team = ${team} AND process_id = ${processId}::uuid`,
   )

@@ -6827,7 +6827,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description That of its version, also where that was deleted; the current one as long as it has not changed */
+            /** @description That of its version, also where that was deleted, or the one that the process had then; of a process and of a module the last 100 sources are kept */
             200: {
                 headers: {
                     [name: string]: unknown;

@@ -138,7 +138,8 @@ export function executionLookRoutes(api: RestApi, neighbours: Neighbours): void 
       summary: 'Read the source that an execution has run',
       success: {
         status: 200,
-        description: 'That of its version, also where that was deleted; the current one as long as it has not changed',
+        description:
+          'That of its version, also where that was deleted, or the one that the process had then; of a process and of a module the last 100 sources are kept',
         schema: sourceRecord,
       },
       refusals: { 404: ['source_not_kept'] },

@@ -406,6 +406,7 @@ export const ModelName = {
   Effect: 'Effect',
   Version: 'Version',
   DeletedVersion: 'DeletedVersion',
+  FormerSource: 'FormerSource',
   Alias: 'Alias',
   Module: 'Module',
   Variable: 'Variable',
@@ -430,7 +431,7 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
     omit: GlobalOmitOptions
   }
   meta: {
-    modelProps: "team" | "revision" | "teamParent" | "parentGrant" | "process" | "tombstone" | "effect" | "version" | "deletedVersion" | "alias" | "module" | "variable" | "dependencyManifest" | "dependencyInstall" | "apiToken" | "signingKey" | "consoleSession" | "signInCode"
+    modelProps: "team" | "revision" | "teamParent" | "parentGrant" | "process" | "tombstone" | "effect" | "version" | "deletedVersion" | "formerSource" | "alias" | "module" | "variable" | "dependencyManifest" | "dependencyInstall" | "apiToken" | "signingKey" | "consoleSession" | "signInCode"
     txIsolationLevel: TransactionIsolationLevel
   }
   model: {
@@ -1097,6 +1098,80 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
         count: {
           args: Prisma.DeletedVersionCountArgs<ExtArgs>
           result: runtime.Types.Utils.Optional<Prisma.DeletedVersionCountAggregateOutputType> | number
+        }
+      }
+    }
+    FormerSource: {
+      payload: Prisma.$FormerSourcePayload<ExtArgs>
+      fields: Prisma.FormerSourceFieldRefs
+      operations: {
+        findUnique: {
+          args: Prisma.FormerSourceFindUniqueArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$FormerSourcePayload> | null
+        }
+        findUniqueOrThrow: {
+          args: Prisma.FormerSourceFindUniqueOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$FormerSourcePayload>
+        }
+        findFirst: {
+          args: Prisma.FormerSourceFindFirstArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$FormerSourcePayload> | null
+        }
+        findFirstOrThrow: {
+          args: Prisma.FormerSourceFindFirstOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$FormerSourcePayload>
+        }
+        findMany: {
+          args: Prisma.FormerSourceFindManyArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$FormerSourcePayload>[]
+        }
+        create: {
+          args: Prisma.FormerSourceCreateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$FormerSourcePayload>
+        }
+        createMany: {
+          args: Prisma.FormerSourceCreateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        createManyAndReturn: {
+          args: Prisma.FormerSourceCreateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$FormerSourcePayload>[]
+        }
+        delete: {
+          args: Prisma.FormerSourceDeleteArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$FormerSourcePayload>
+        }
+        update: {
+          args: Prisma.FormerSourceUpdateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$FormerSourcePayload>
+        }
+        deleteMany: {
+          args: Prisma.FormerSourceDeleteManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateMany: {
+          args: Prisma.FormerSourceUpdateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateManyAndReturn: {
+          args: Prisma.FormerSourceUpdateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$FormerSourcePayload>[]
+        }
+        upsert: {
+          args: Prisma.FormerSourceUpsertArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$FormerSourcePayload>
+        }
+        aggregate: {
+          args: Prisma.FormerSourceAggregateArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AggregateFormerSource>
+        }
+        groupBy: {
+          args: Prisma.FormerSourceGroupByArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.FormerSourceGroupByOutputType>[]
+        }
+        count: {
+          args: Prisma.FormerSourceCountArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.FormerSourceCountAggregateOutputType> | number
         }
       }
     }
@@ -1946,6 +2021,18 @@ export const DeletedVersionScalarFieldEnum = {
 export type DeletedVersionScalarFieldEnum = (typeof DeletedVersionScalarFieldEnum)[keyof typeof DeletedVersionScalarFieldEnum]
 
 
+export const FormerSourceScalarFieldEnum = {
+  id: 'id',
+  team: 'team',
+  ownerId: 'ownerId',
+  sourceCode: 'sourceCode',
+  imports: 'imports',
+  until: 'until'
+} as const
+
+export type FormerSourceScalarFieldEnum = (typeof FormerSourceScalarFieldEnum)[keyof typeof FormerSourceScalarFieldEnum]
+
+
 export const AliasScalarFieldEnum = {
   id: 'id',
   team: 'team',
@@ -2050,7 +2137,8 @@ export const ApiTokenScalarFieldEnum = {
   id: 'id',
   scopes: 'scopes',
   expiresAt: 'expiresAt',
-  lastUsedAt: 'lastUsedAt'
+  lastUsedAt: 'lastUsedAt',
+  accessRevokedAt: 'accessRevokedAt'
 } as const
 
 export type ApiTokenScalarFieldEnum = (typeof ApiTokenScalarFieldEnum)[keyof typeof ApiTokenScalarFieldEnum]
@@ -2408,6 +2496,7 @@ export type GlobalOmitConfig = {
   effect?: Prisma.EffectOmit
   version?: Prisma.VersionOmit
   deletedVersion?: Prisma.DeletedVersionOmit
+  formerSource?: Prisma.FormerSourceOmit
   alias?: Prisma.AliasOmit
   module?: Prisma.ModuleOmit
   variable?: Prisma.VariableOmit

@@ -60,6 +60,7 @@ export const ModelName = {
   Effect: 'Effect',
   Version: 'Version',
   DeletedVersion: 'DeletedVersion',
+  FormerSource: 'FormerSource',
   Alias: 'Alias',
   Module: 'Module',
   Variable: 'Variable',
@@ -228,6 +229,18 @@ export const DeletedVersionScalarFieldEnum = {
 export type DeletedVersionScalarFieldEnum = (typeof DeletedVersionScalarFieldEnum)[keyof typeof DeletedVersionScalarFieldEnum]
 
 
+export const FormerSourceScalarFieldEnum = {
+  id: 'id',
+  team: 'team',
+  ownerId: 'ownerId',
+  sourceCode: 'sourceCode',
+  imports: 'imports',
+  until: 'until'
+} as const
+
+export type FormerSourceScalarFieldEnum = (typeof FormerSourceScalarFieldEnum)[keyof typeof FormerSourceScalarFieldEnum]
+
+
 export const AliasScalarFieldEnum = {
   id: 'id',
   team: 'team',
@@ -332,7 +345,8 @@ export const ApiTokenScalarFieldEnum = {
   id: 'id',
   scopes: 'scopes',
   expiresAt: 'expiresAt',
-  lastUsedAt: 'lastUsedAt'
+  lastUsedAt: 'lastUsedAt',
+  accessRevokedAt: 'accessRevokedAt'
 } as const
 
 export type ApiTokenScalarFieldEnum = (typeof ApiTokenScalarFieldEnum)[keyof typeof ApiTokenScalarFieldEnum]

@@ -34,6 +34,7 @@ export type ApiTokenMinAggregateOutputType = {
   id: string | null
   expiresAt: Date | null
   lastUsedAt: Date | null
+  accessRevokedAt: Date | null
 }
 
 export type ApiTokenMaxAggregateOutputType = {
@@ -46,6 +47,7 @@ export type ApiTokenMaxAggregateOutputType = {
   id: string | null
   expiresAt: Date | null
   lastUsedAt: Date | null
+  accessRevokedAt: Date | null
 }
 
 export type ApiTokenCountAggregateOutputType = {
@@ -59,6 +61,7 @@ export type ApiTokenCountAggregateOutputType = {
   scopes: number
   expiresAt: number
   lastUsedAt: number
+  accessRevokedAt: number
   _all: number
 }
 
@@ -73,6 +76,7 @@ export type ApiTokenMinAggregateInputType = {
   id?: true
   expiresAt?: true
   lastUsedAt?: true
+  accessRevokedAt?: true
 }
 
 export type ApiTokenMaxAggregateInputType = {
@@ -85,6 +89,7 @@ export type ApiTokenMaxAggregateInputType = {
   id?: true
   expiresAt?: true
   lastUsedAt?: true
+  accessRevokedAt?: true
 }
 
 export type ApiTokenCountAggregateInputType = {
@@ -98,6 +103,7 @@ export type ApiTokenCountAggregateInputType = {
   scopes?: true
   expiresAt?: true
   lastUsedAt?: true
+  accessRevokedAt?: true
   _all?: true
 }
 
@@ -184,6 +190,7 @@ export type ApiTokenGroupByOutputType = {
   scopes: string[]
   expiresAt: Date | null
   lastUsedAt: Date | null
+  accessRevokedAt: Date | null
   _count: ApiTokenCountAggregateOutputType | null
   _min: ApiTokenMinAggregateOutputType | null
   _max: ApiTokenMaxAggregateOutputType | null
@@ -218,6 +225,7 @@ export type ApiTokenWhereInput = {
   scopes?: Prisma.StringNullableListFilter<"ApiToken">
   expiresAt?: Prisma.DateTimeNullableFilter<"ApiToken"> | Date | string | null
   lastUsedAt?: Prisma.DateTimeNullableFilter<"ApiToken"> | Date | string | null
+  accessRevokedAt?: Prisma.DateTimeNullableFilter<"ApiToken"> | Date | string | null
 }
 
 export type ApiTokenOrderByWithRelationInput = {
@@ -231,6 +239,7 @@ export type ApiTokenOrderByWithRelationInput = {
   scopes?: Prisma.SortOrder
   expiresAt?: Prisma.SortOrderInput | Prisma.SortOrder
   lastUsedAt?: Prisma.SortOrderInput | Prisma.SortOrder
+  accessRevokedAt?: Prisma.SortOrderInput | Prisma.SortOrder
 }
 
 export type ApiTokenWhereUniqueInput = Prisma.AtLeast<{
@@ -247,6 +256,7 @@ export type ApiTokenWhereUniqueInput = Prisma.AtLeast<{
   scopes?: Prisma.StringNullableListFilter<"ApiToken">
   expiresAt?: Prisma.DateTimeNullableFilter<"ApiToken"> | Date | string | null
   lastUsedAt?: Prisma.DateTimeNullableFilter<"ApiToken"> | Date | string | null
+  accessRevokedAt?: Prisma.DateTimeNullableFilter<"ApiToken"> | Date | string | null
 }, "clientId" | "id">
 
 export type ApiTokenOrderByWithAggregationInput = {
@@ -260,6 +270,7 @@ export type ApiTokenOrderByWithAggregationInput = {
   scopes?: Prisma.SortOrder
   expiresAt?: Prisma.SortOrderInput | Prisma.SortOrder
   lastUsedAt?: Prisma.SortOrderInput | Prisma.SortOrder
+  accessRevokedAt?: Prisma.SortOrderInput | Prisma.SortOrder
   _count?: Prisma.ApiTokenCountOrderByAggregateInput
   _max?: Prisma.ApiTokenMaxOrderByAggregateInput
   _min?: Prisma.ApiTokenMinOrderByAggregateInput
@@ -279,6 +290,7 @@ export type ApiTokenScalarWhereWithAggregatesInput = {
   scopes?: Prisma.StringNullableListFilter<"ApiToken">
   expiresAt?: Prisma.DateTimeNullableWithAggregatesFilter<"ApiToken"> | Date | string | null
   lastUsedAt?: Prisma.DateTimeNullableWithAggregatesFilter<"ApiToken"> | Date | string | null
+  accessRevokedAt?: Prisma.DateTimeNullableWithAggregatesFilter<"ApiToken"> | Date | string | null
 }
 
 export type ApiTokenCreateInput = {
@@ -292,6 +304,7 @@ export type ApiTokenCreateInput = {
   scopes?: Prisma.ApiTokenCreatescopesInput | string[]
   expiresAt?: Date | string | null
   lastUsedAt?: Date | string | null
+  accessRevokedAt?: Date | string | null
 }
 
 export type ApiTokenUncheckedCreateInput = {
@@ -305,6 +318,7 @@ export type ApiTokenUncheckedCreateInput = {
   scopes?: Prisma.ApiTokenCreatescopesInput | string[]
   expiresAt?: Date | string | null
   lastUsedAt?: Date | string | null
+  accessRevokedAt?: Date | string | null
 }
 
 export type ApiTokenUpdateInput = {
@@ -318,6 +332,7 @@ export type ApiTokenUpdateInput = {
   scopes?: Prisma.ApiTokenUpdatescopesInput | string[]
   expiresAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   lastUsedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  accessRevokedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
 }
 
 export type ApiTokenUncheckedUpdateInput = {
@@ -331,6 +346,7 @@ export type ApiTokenUncheckedUpdateInput = {
   scopes?: Prisma.ApiTokenUpdatescopesInput | string[]
   expiresAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   lastUsedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  accessRevokedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
 }
 
 export type ApiTokenCreateManyInput = {
@@ -344,6 +360,7 @@ export type ApiTokenCreateManyInput = {
   scopes?: Prisma.ApiTokenCreatescopesInput | string[]
   expiresAt?: Date | string | null
   lastUsedAt?: Date | string | null
+  accessRevokedAt?: Date | string | null
 }
 
 export type ApiTokenUpdateManyMutationInput = {
@@ -357,6 +374,7 @@ export type ApiTokenUpdateManyMutationInput = {
   scopes?: Prisma.ApiTokenUpdatescopesInput | string[]
   expiresAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   lastUsedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  accessRevokedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
 }
 
 export type ApiTokenUncheckedUpdateManyInput = {
@@ -370,6 +388,7 @@ export type ApiTokenUncheckedUpdateManyInput = {
   scopes?: Prisma.ApiTokenUpdatescopesInput | string[]
   expiresAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   lastUsedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  accessRevokedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
 }
 
 export type ApiTokenCountOrderByAggregateInput = {
@@ -383,6 +402,7 @@ export type ApiTokenCountOrderByAggregateInput = {
   scopes?: Prisma.SortOrder
   expiresAt?: Prisma.SortOrder
   lastUsedAt?: Prisma.SortOrder
+  accessRevokedAt?: Prisma.SortOrder
 }
 
 export type ApiTokenMaxOrderByAggregateInput = {
@@ -395,6 +415,7 @@ export type ApiTokenMaxOrderByAggregateInput = {
   id?: Prisma.SortOrder
   expiresAt?: Prisma.SortOrder
   lastUsedAt?: Prisma.SortOrder
+  accessRevokedAt?: Prisma.SortOrder
 }
 
 export type ApiTokenMinOrderByAggregateInput = {
@@ -407,6 +428,7 @@ export type ApiTokenMinOrderByAggregateInput = {
   id?: Prisma.SortOrder
   expiresAt?: Prisma.SortOrder
   lastUsedAt?: Prisma.SortOrder
+  accessRevokedAt?: Prisma.SortOrder
 }
 
 export type ApiTokenCreatescopesInput = {
@@ -431,6 +453,7 @@ export type ApiTokenSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs
   scopes?: boolean
   expiresAt?: boolean
   lastUsedAt?: boolean
+  accessRevokedAt?: boolean
 }, ExtArgs["result"]["apiToken"]>
 
 export type ApiTokenSelectCreateManyAndReturn<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetSelect<{
@@ -444,6 +467,7 @@ export type ApiTokenSelectCreateManyAndReturn<ExtArgs extends runtime.Types.Exte
   scopes?: boolean
   expiresAt?: boolean
   lastUsedAt?: boolean
+  accessRevokedAt?: boolean
 }, ExtArgs["result"]["apiToken"]>
 
 export type ApiTokenSelectUpdateManyAndReturn<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetSelect<{
@@ -457,6 +481,7 @@ export type ApiTokenSelectUpdateManyAndReturn<ExtArgs extends runtime.Types.Exte
   scopes?: boolean
   expiresAt?: boolean
   lastUsedAt?: boolean
+  accessRevokedAt?: boolean
 }, ExtArgs["result"]["apiToken"]>
 
 export type ApiTokenSelectScalar = {
@@ -470,9 +495,10 @@ export type ApiTokenSelectScalar = {
   scopes?: boolean
   expiresAt?: boolean
   lastUsedAt?: boolean
+  accessRevokedAt?: boolean
 }
 
-export type ApiTokenOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"clientId" | "team" | "name" | "secretHash" | "createdAt" | "revokedAt" | "id" | "scopes" | "expiresAt" | "lastUsedAt", ExtArgs["result"]["apiToken"]>
+export type ApiTokenOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"clientId" | "team" | "name" | "secretHash" | "createdAt" | "revokedAt" | "id" | "scopes" | "expiresAt" | "lastUsedAt" | "accessRevokedAt", ExtArgs["result"]["apiToken"]>
 
 export type $ApiTokenPayload<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   name: "ApiToken"
@@ -491,6 +517,10 @@ export type $ApiTokenPayload<ExtArgs extends runtime.Types.Extensions.InternalAr
     scopes: string[]
     expiresAt: Date | null
     lastUsedAt: Date | null
+    /**
+     * When its access tokens were revoked with it, where they were.
+     */
+    accessRevokedAt: Date | null
   }, ExtArgs["result"]["apiToken"]>
   composites: {}
 }
@@ -924,6 +954,7 @@ export interface ApiTokenFieldRefs {
   readonly scopes: Prisma.FieldRef<"ApiToken", 'String[]'>
   readonly expiresAt: Prisma.FieldRef<"ApiToken", 'DateTime'>
   readonly lastUsedAt: Prisma.FieldRef<"ApiToken", 'DateTime'>
+  readonly accessRevokedAt: Prisma.FieldRef<"ApiToken", 'DateTime'>
 }
     
 

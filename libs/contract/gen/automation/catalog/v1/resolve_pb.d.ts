@@ -4,6 +4,7 @@
 
 import type { GenFile, GenMessage, GenService } from "@bufbuild/protobuf/codegenv2";
 import type { Message } from "@bufbuild/protobuf";
+import type { Timestamp } from "@bufbuild/protobuf/wkt";
 import type { Language } from "../../common/v1/language_pb.js";
 
 /**
@@ -138,6 +139,14 @@ export declare type ResolveRunRequest = Message<"automation.catalog.v1.ResolveRu
    * @generated from field: bool takes_variables_fault = 6;
    */
   takesVariablesFault: boolean;
+
+  /**
+   * The source of the process, where no version is named, and those of modules without a version are as they were then, as far
+   * as they are kept: to look at, for a run has what there is now. `known_revision` is 0.
+   *
+   * @generated from field: google.protobuf.Timestamp as_of = 7;
+   */
+  asOf?: Timestamp | undefined;
 };
 
 /**
