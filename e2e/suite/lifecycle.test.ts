@@ -145,7 +145,7 @@ describe.skipIf(!shared.owned)(
       },
     )
 
-    test('a revoked API token cannot be exchanged from that moment; its access tokens stay valid', async () => {
+    test('a revoked API token cannot be exchanged from that moment; its access tokens stay valid unless they are to end at once', async () => {
       const admin = async (...args: string[]) => {
         const answer = await runAdmin(args, own.system.env)
         expect(answer.code, answer.stderr).toBe(0)
@@ -159,6 +159,9 @@ describe.skipIf(!shared.owned)(
       await admin('tokens', 'revoke', clientId)
       await expect(accessTokenOf(host, 'life', apiToken)).rejects.toThrow('401')
       expect((await brief.get('/team')).status).toBe(200)
+      await admin('tokens', 'revoke', clientId, '--at-once')
+      const status = async () => (await brief.get('/team')).status
+      await waitUntil('the access token to end', async () => (await status()) === 401, { timeoutMs: 5000 })
     })
 
     test('with nothing running the stop does not take its time', () => own.system.stop(GRACE_MS / 2))

@@ -81,6 +81,10 @@ export function createGateway(config: GatewayConfig, context: PartContext): Gate
   const limitRows = new TeamLimitRows(logger, async (knownRevision) => {
     const answer = await teams.listTeamLimits({ knownRevision, gateway }, ownContext(SELF, config.callTimeoutMs))
     gateways = Math.max(answer.gateways, 1)
+    if (answer.revision !== knownRevision && limitRows.isKnown) {
+      await keys.renew()
+      verifier.forget()
+    }
     return answer
   })
   const callsPerSecond = (team: string) => limitRows.find(team, 'callsPerSecond')
@@ -88,7 +92,7 @@ export function createGateway(config: GatewayConfig, context: PartContext): Gate
   const teamAddresses = new TeamAddresses(limitRows)
   const shared = { config, neighbours, logger, report, clientAddress: addresses, budget, calls, teamAddresses }
   const webhooks = new WebhookEntry(shared)
-  const verifier = new TokenVerifier(config.publicUrl, keys.find, config.external)
+  const verifier = new TokenVerifier(config.publicUrl, keys.find, config.external, (id) => limitRows.isRevoked(id))
   const streams = new OpenStreams(config, metrics)
   const teamChanges = new TeamChanges(neighbours, config.callTimeoutMs, logger)
   const sandboxPorts = new SandboxPorts({ ...shared, observer: observed, metrics })

@@ -55,6 +55,25 @@ describe('401 only for what is missing, malformed, expired or wrongly signed', (
     expect(await outcome(`Bearer ${head}.${encoded(claims)}.${signature}`)).toMatchObject({ code: 'token_invalid' })
   })
 
+  test('within 5 s a token whose API token was revoked with it, and any that is signed by a key that was taken away', async () => {
+    const told = { gateways: 1, tellsSuspensions: true }
+    let answer = { ...told, revision: 1n, revokedClients: ['leaked'] }
+    const own = await startGateway({}, {}, ({ answers }) => answers.set('listTeamLimits', () => answer))
+    try {
+      const [leaked, other] = [await own.servers.token({ client_id: 'leaked' }), await own.servers.token()]
+      const status = async (token: string) => {
+        const headers = { authorization: `Bearer ${token}` }
+        return (await own.request('GET', '/api/demo/rest/team', { headers })).status
+      }
+      expect([await status(leaked), await status(other)]).toEqual([401, 200])
+      own.servers.answers.set('listSigningKeys', () => ({ jwks: '{"keys":[]}' }))
+      answer = { ...told, revision: 2n, revokedClients: [] }
+      await until(async () => (await status(other)) === 401, { what: 'the key to be gone', timeoutMs: 5000 })
+    } finally {
+      await own.stop()
+    }
+  })
+
   test('a token is forgotten at its end, also when it was verified a moment before', async () => {
     const token = await gateway.servers.token({}, '3s')
     expect(await outcome(`Bearer ${token}`)).toMatchObject({ status: 200 })

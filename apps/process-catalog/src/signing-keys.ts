@@ -27,6 +27,11 @@ export class SigningKeys {
     return kept.replaceKey(this.#store, await this.#generated(), this.#tokenTtlS, minAgeDays)
   }
 
+  /** From now on no token of a former key is valid. */
+  endFormer(): Promise<void> {
+    return kept.endFormerKeys(this.#store)
+  }
+
   /** Rotates where the key that signs is at least so old, and forgets keys whose tokens have all ended. */
   async upkeep(maxAgeDays: number): Promise<void> {
     if (await kept.keyIsOlderThan(this.#store, maxAgeDays)) await this.rotate(maxAgeDays)

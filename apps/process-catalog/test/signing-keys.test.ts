@@ -1,3 +1,4 @@
+import { TeamLimitService } from '@automation/contract/catalog/v1/team_limit'
 import { decodeProtectedHeader } from 'jose'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { exchange, gateway, listedKeys, newToken, operator, verified } from './api-tokens.ts'
@@ -25,6 +26,17 @@ test('after a rotation new tokens have the new key, and old ones verify on', asy
   expect(decodeProtectedHeader(after).kid).not.toBe(decodeProtectedHeader(before).kid)
   await verified(catalog, before)
   await verified(catalog, after)
+})
+
+test('after a rotation at once what former keys have signed is valid no more, and gateways are told to read the keys', async () => {
+  const { team, apiToken } = await newToken(catalog)
+  const before = (await exchange(catalog, team, apiToken)).accessToken
+  const revision = async () => (await catalog.client(TeamLimitService).listTeamLimits({}, gateway)).revision
+  const known = await revision()
+  await catalog.tokens.rotateSigningKey({ atOnce: true }, operator)
+  await expect(verified(catalog, before)).rejects.toThrow('no applicable key')
+  await verified(catalog, (await exchange(catalog, team, apiToken)).accessToken)
+  expect(await revision()).toBeGreaterThan(known)
 })
 
 test('a rotation by one replica holds for the others at once', async () => {

@@ -1,6 +1,7 @@
+import { TeamLimitService } from '@automation/contract/catalog/v1/team_limit'
 import { userContext } from '@automation/testing'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { exchange, newToken, operator, verified } from './api-tokens.ts'
+import { exchange, gateway, newToken, operator, verified } from './api-tokens.ts'
 import { refused, startCatalog, type CatalogUnderTest } from './catalog-under-test.ts'
 
 let catalog: CatalogUnderTest
@@ -44,6 +45,21 @@ describe('API tokens', () => {
     const { clientId } = await newToken(catalog)
     await catalog.tokens.revokeApiToken({ clientId }, operator)
     await catalog.tokens.revokeApiToken({ clientId }, operator)
+  })
+
+  test('services are told whose access tokens end before their time, and of no others', async () => {
+    const [kept, ended] = [await newToken(catalog), await newToken(catalog)]
+    const told = () => catalog.client(TeamLimitService).listTeamLimits({}, gateway)
+    const before = (await told()).revision
+    await catalog.tokens.revokeApiToken({ clientId: kept.clientId }, operator)
+    await catalog.tokens.revokeApiToken({ clientId: ended.clientId }, operator)
+    expect((await told()).revision).toBe(before)
+    await catalog.tokens.revokeApiToken({ clientId: ended.clientId, atOnce: true }, operator)
+    expect(await told()).toMatchObject({ revokedClients: [ended.clientId] })
+    await catalog.sql(`UPDATE api_tokens SET access_revoked_at = now() - interval '2 days' WHERE client_id = $1`, [
+      ended.clientId,
+    ])
+    expect(await told()).toMatchObject({ revokedClients: [] })
   })
 
   test('a team that is not there has none', async () => {

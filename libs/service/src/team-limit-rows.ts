@@ -17,6 +17,8 @@ export interface TeamLimitAnswer {
   tellsSuspensions?: boolean
   /** Teams whose executions are not in the first cell, or do not stay there. */
   cells?: readonly TeamCell[]
+  /** Client ids whose access tokens were revoked and have not ended. */
+  revokedClients?: readonly string[]
 }
 
 interface TeamCell {
@@ -46,6 +48,7 @@ export class TeamLimitRows {
   #suspensions = new Map<string, TeamSuspension>()
   #removed = new Set<string>()
   #cells = new Map<string, TeamCell>()
+  #revokedClients = new Set<string>()
   readonly #first = Promise.withResolvers<void>()
   #known = false
 
@@ -70,6 +73,7 @@ export class TeamLimitRows {
     if (tellsSuspensions !== true) return
     this.#suspensions = new Map(suspensions.map((suspension) => [suspension.team, suspension]))
     this.#cells = new Map(cells.map((each) => [each.team, each]))
+    this.#revokedClients = new Set(answer.revokedClients)
     this.#removed = new Set(removed.map((digest) => Buffer.from(digest).toString('hex')))
     this.#revision = revision
   }
@@ -111,6 +115,11 @@ export class TeamLimitRows {
   isGone(team: string): boolean {
     if (this.#suspensions.get(team)?.purging === true) return true
     return this.#removed.size > 0 && this.#removed.has(hash('sha256', team))
+  }
+
+  /** Whether the access tokens that were had for this client id are worth nothing any more. */
+  isRevoked(clientId: string): boolean {
+    return this.#revokedClients.has(clientId)
   }
 
   /** In which cell the executions of this team are; '' is the first. */

@@ -249,15 +249,15 @@ function addTokens(program: Command, perform: Perform): void {
       }
     })
   })
-  leaf(tokens, 'revoke <client-id>', 'no access token can be had for it any more').action(function (
-    this: Command,
-    clientId: string,
-  ) {
-    return perform(this, async (target) => {
-      await target.client(TokenService).revokeApiToken({ clientId }, operatorContext())
-      return { json: { clientId, revoked: true }, text: `API token ${clientId} is revoked.` }
+  leaf(tokens, 'revoke <client-id>', 'no access token can be had for it any more')
+    .option('--at-once', 'also end the access tokens that it was exchanged for, within 5 s')
+    .action(function (this: Command, clientId: string, { atOnce = false }: { atOnce?: boolean }) {
+      return perform(this, async (target) => {
+        await target.client(TokenService).revokeApiToken({ clientId, atOnce }, operatorContext())
+        const rest = atOnce ? ', and so are its access tokens' : '; its access tokens are valid until they expire'
+        return { json: { clientId, revoked: true, atOnce }, text: `API token ${clientId} is revoked${rest}.` }
+      })
     })
-  })
 }
 
 function addConsole(program: Command, perform: Perform): void {
@@ -300,12 +300,15 @@ function addKeys(program: Command, perform: Perform): void {
     keys,
     'rotate',
     'sign access tokens with a new key from now on; those that were issued are valid until they expire',
-  ).action(function (this: Command) {
-    return perform(this, async (target) => {
-      await target.client(TokenService).rotateSigningKey({}, operatorContext())
-      return { json: { rotated: true }, text: 'Access tokens are signed with a new key from now on.' }
+  )
+    .option('--at-once', 'end all access tokens that were issued, of all teams, within 5 s')
+    .action(function (this: Command, { atOnce = false }: { atOnce?: boolean }) {
+      return perform(this, async (target) => {
+        await target.client(TokenService).rotateSigningKey({ atOnce }, operatorContext())
+        const rest = atOnce ? ' Those that were issued are valid no more.' : ''
+        return { json: { rotated: true, atOnce }, text: `Access tokens are signed with a new key from now on.${rest}` }
+      })
     })
-  })
 }
 
 function addEncryptionKey(program: Command, perform: Perform): void {

@@ -51,6 +51,11 @@ export class SigningKeys {
     this.#timer = undefined
   }
 
+  /** Reads them now, as some may have been taken away. Failure unavailable. */
+  async renew(): Promise<void> {
+    await this.#refresh()
+  }
+
   /** The key set as JSON text, not older than `maxAgeMs` unless the catalog is away. */
   async json(maxAgeMs: number): Promise<string> {
     if (this.#keys !== undefined && performance.now() - this.#keys.readAt <= maxAgeMs) return this.#keys.json

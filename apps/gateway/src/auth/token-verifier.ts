@@ -39,10 +39,17 @@ export class TokenVerifier {
   readonly #findKey: JWTVerifyGetKey
   readonly #external: ExternalIssuer | undefined
   readonly #findExternalKey: JWTVerifyGetKey | undefined
+  readonly #isRevoked: (clientId: string) => boolean
   readonly #remembered = new LRUCache<string, Remembered>({ max: 10_000 })
 
-  /** `issuer` is the `iss` of our own tokens. */
-  constructor(issuer: string, findKey: JWTVerifyGetKey, external: ExternalIssuer | undefined) {
+  /** `issuer` is the `iss` of our own tokens; `isRevoked` says whose of them end before their time. */
+  constructor(
+    issuer: string,
+    findKey: JWTVerifyGetKey,
+    external: ExternalIssuer | undefined,
+    isRevoked: (clientId: string) => boolean,
+  ) {
+    this.#isRevoked = isRevoked
     this.#issuer = issuer
     this.#findKey = findKey
     this.#external = external
@@ -58,13 +65,23 @@ export class TokenVerifier {
     const digest = hash('sha256', `${resource ?? ''}\n${token}`, 'base64')
     const known = this.#remembered.get(digest)
     if (known !== undefined) {
-      if (known.untilMs > Date.now()) return known.identity
+      if (known.untilMs > Date.now()) return this.#unlessRevoked(known.identity)
       this.#remembered.delete(digest)
     }
     const { claims, isOwn } = await this.#claimsOf(token, resource)
     const identity = isOwn ? identityOf(claims, true) : outsideIdentity(claims, this.#external?.scopes)
     if (identity.subject === '') throw tokenInvalid()
     this.#remembered.set(digest, { identity, untilMs: Math.min(identity.endsMs, Date.now() + REMEMBER_MS) })
+    return this.#unlessRevoked(identity)
+  }
+
+  /** Signatures are checked anew: keys may have been taken away. */
+  forget(): void {
+    this.#remembered.clear()
+  }
+
+  #unlessRevoked(identity: Identity): Identity {
+    if (identity.isOwn && this.#isRevoked(identity.subject)) throw tokenInvalid()
     return identity
   }
 

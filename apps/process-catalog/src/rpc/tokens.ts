@@ -59,9 +59,10 @@ export function tokenHandlers(catalog: Catalog): Handlers<typeof TokenService> {
       return { jwks: await keys.keySet() }
     },
 
-    async rotateSigningKey(_, context) {
+    async rotateSigningKey({ atOnce }, context) {
       principalIn(context, 'operator')
       await keys.rotate()
+      if (atOnce) await keys.endFormer()
       return {}
     },
 
@@ -81,10 +82,10 @@ export function tokenHandlers(catalog: Catalog): Handlers<typeof TokenService> {
       return { tokens: await listApiTokens(store, team) }
     },
 
-    async revokeApiToken({ clientId }, context) {
+    async revokeApiToken({ clientId, atOnce }, context) {
       const operator = principalIn(context, 'operator')
       if (!/^[a-z0-9-]{1,255}$/.test(clientId)) throw notFound('api_token')
-      await revokeApiToken(store, clientId, (team) => ({ ...operator, team }))
+      await revokeApiToken(store, clientId, atOnce, (team) => ({ ...operator, team }))
       return {}
     },
   }

@@ -9,6 +9,7 @@ import { boundedSecretHash, secretHash, secretMatches, type Credentials } from '
 import { audit } from './audit.ts'
 import type { Author } from './processes.ts'
 import type { Rows, Store } from './store.ts'
+import { noteRevocation } from './team-limits.ts'
 import { requireTeam } from './teams.ts'
 
 export type ApiTokenMessage = MessageInitShape<typeof ApiTokenSchema>
@@ -89,8 +90,16 @@ export function listApiTokens(store: Store, team: string): Promise<ApiTokenMessa
   })
 }
 
-/** From this moment on the token can't be exchanged; revoking it again changes nothing. `authorFor` its team. */
-export function revokeApiToken(store: Store, clientId: string, authorFor: (team: string) => Author): Promise<void> {
+/**
+ * From this moment on the token can't be exchanged, and with `atOnce` gateways refuse what it was exchanged for within seconds; doing it
+ * again changes nothing. `authorFor` its team.
+ */
+export function revokeApiToken(
+  store: Store,
+  clientId: string,
+  atOnce: boolean,
+  authorFor: (team: string) => Author,
+): Promise<void> {
   return store.write(async (rows) => {
     const { count } = await rows.apiToken.updateMany({
       where: { clientId, revokedAt: null },
@@ -98,6 +107,11 @@ export function revokeApiToken(store: Store, clientId: string, authorFor: (team:
     })
     const token = await rows.apiToken.findUnique({ where: { clientId }, select: { team: true } })
     if (token === null) throw notFound('api_token')
+    if (atOnce) {
+      const where = { clientId, accessRevokedAt: null }
+      const ended = await rows.apiToken.updateMany({ where, data: { accessRevokedAt: new Date() } })
+      if (ended.count > 0) await noteRevocation(rows, token.team)
+    }
     if (count > 0)
       await audit(rows, authorFor(token.team), { type: AuditType.TOKEN, event: 'revoked', entityId: clientId })
   })

@@ -1,14 +1,13 @@
 import type { Sealed } from '@automation/database'
+import { limits } from '../limits.ts'
 import type { Store } from './store.ts'
+import { noteRevocation } from './team-limits.ts'
 
 /** A signing key as it is kept: the public half as JSON text, the private half sealed. */
 export interface KeptKey extends Sealed {
   kid: string
   publicKey: string
 }
-
-// Between reading which key signs and the signature, and for clocks that differ.
-export const slackS = 60
 
 /** Keeps the first key; where there is one already, notes how long the tokens that it signs from now on live. */
 export async function keepFirstKey(store: Store, key: KeptKey, tokenTtlS: number): Promise<void> {
@@ -28,11 +27,19 @@ export async function keepFirstKey(store: Store, key: KeptKey, tokenTtlS: number
 export function replaceKey(store: Store, key: KeptKey, tokenTtlS: number, minAgeDays: number): Promise<boolean> {
   return store.write(async (rows) => {
     const retired = await rows.$executeRaw`
-      UPDATE signing_keys SET verifiable_until = now() + make_interval(secs => token_ttl_s + ${slackS}::int)
+      UPDATE signing_keys SET verifiable_until = now() + make_interval(secs => token_ttl_s + ${limits.tokenSlackS}::int)
       WHERE verifiable_until IS NULL AND created_at <= now() - make_interval(days => ${minAgeDays}::int)`
     if (retired === 0) return false
     await rows.signingKey.create({ data: { ...key, tokenTtlS } })
     return true
+  })
+}
+
+/** Nothing that another key than the present one has signed is valid any more: gateways read the keys anew within seconds. */
+export function endFormerKeys(store: Store): Promise<void> {
+  return store.write(async (rows) => {
+    await rows.$executeRaw`UPDATE signing_keys SET verifiable_until = now() WHERE verifiable_until > now()`
+    await noteRevocation(rows)
   })
 }
 

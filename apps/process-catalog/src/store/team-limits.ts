@@ -2,6 +2,7 @@ import { AuditType } from '@automation/contract/audit/v1/audit'
 import type { ListTeamLimitsResponseSchema } from '@automation/contract/catalog/v1/team_limit'
 import { notFound } from '@automation/errors'
 import type { MessageInitShape } from '@bufbuild/protobuf'
+import { limits } from '../limits.ts'
 import { audit } from './audit.ts'
 import type { Author } from './processes.ts'
 import type { Rows, Store } from './store.ts'
@@ -31,6 +32,11 @@ export function noteCell(rows: Rows, team: string): Promise<void> {
   return noteLimit(rows, team, 'cell', null)
 }
 
+/** What access tokens are refused before their end has changed; of no team: the keys that they may be signed with. */
+export function noteRevocation(rows: Rows, team = ''): Promise<void> {
+  return noteLimit(rows, team, 'revoked', null)
+}
+
 async function noteLimit(rows: Rows, team: string, name: string, value: bigint | null): Promise<void> {
   // One after the other, so that numbers are committed in their order; by the clock, as revisions of teams are.
   await rows.$executeRaw`LOCK TABLE team_limits IN SHARE ROW EXCLUSIVE MODE`
@@ -42,8 +48,8 @@ async function noteLimit(rows: Rows, team: string, name: string, value: bigint |
 }
 
 /**
- * All limits of single teams, where their tokens may be used from, which are suspended and in which cells they are, where
- * they are others than those of this revision.
+ * All limits of single teams, where their tokens may be used from, which are suspended and in which cells they are, and whose
+ * access tokens were revoked, where they are others than those of this revision.
  */
 export function listTeamLimits(
   store: Store,
@@ -54,7 +60,7 @@ export function listTeamLimits(
       SELECT coalesce(max(changed), 0)::bigint AS revision FROM team_limits`
     const { revision } = newest!
     if (revision === knownRevision) return { revision, tellsSuspensions: true }
-    const limits = await rows.$queryRaw<{ team: string; name: string; value: bigint }[]>`
+    const own = await rows.$queryRaw<{ team: string; name: string; value: bigint }[]>`
       SELECT team, name, value FROM team_limits WHERE value IS NOT NULL ORDER BY team, name`
     const addresses = await rows.$queryRaw<{ team: string; ranges: string[] }[]>`
       SELECT slug AS team, allowed_addresses AS ranges FROM teams WHERE cardinality(allowed_addresses) > 0 ORDER BY slug`
@@ -66,8 +72,21 @@ export function listTeamLimits(
        WHERE cell <> '' OR moving_to IS NOT NULL ORDER BY slug`
     const removed = await rows.$queryRaw<{ digest: Uint8Array }[]>`
       SELECT digest FROM removed_teams WHERE tokens_until > now()`
+    const revoked = await rows.$queryRaw<{ clientId: string }[]>`
+      SELECT client_id AS "clientId" FROM api_tokens
+       WHERE access_revoked_at > now() - make_interval(secs => (SELECT max(token_ttl_s) FROM signing_keys) + ${limits.tokenSlackS}::int)`
+    const revokedClients = revoked.map(({ clientId }) => clientId)
     const digests = removed.map(({ digest }) => new Uint8Array(digest))
-    return { revision, limits, addresses, suspensions, removed: digests, tellsSuspensions: true, cells }
+    return {
+      revision,
+      limits: own,
+      addresses,
+      suspensions,
+      removed: digests,
+      tellsSuspensions: true,
+      cells,
+      revokedClients,
+    }
   })
 }
 

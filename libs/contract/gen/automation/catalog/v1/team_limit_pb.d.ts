@@ -121,6 +121,14 @@ export declare type ListTeamLimitsResponse = Message<"automation.catalog.v1.List
    * @generated from field: repeated automation.catalog.v1.TeamCell cells = 8;
    */
   cells: TeamCell[];
+
+  /**
+   * Client ids whose access tokens were revoked and have not ended, all of them; none where the revision is the known one. A
+   * revision also rises when signing keys were taken away before their time.
+   *
+   * @generated from field: repeated string revoked_clients = 9;
+   */
+  revokedClients: string[];
 };
 
 /**

@@ -102,6 +102,12 @@ export declare const ListSigningKeysResponseSchema: GenMessage<ListSigningKeysRe
  * @generated from message automation.catalog.v1.RotateSigningKeyRequest
  */
 export declare type RotateSigningKeyRequest = Message<"automation.catalog.v1.RotateSigningKeyRequest"> & {
+  /**
+   * No access token that there is stays valid, within seconds.
+   *
+   * @generated from field: bool at_once = 1;
+   */
+  atOnce: boolean;
 };
 
 /**
@@ -266,6 +272,13 @@ export declare type RevokeApiTokenRequest = Message<"automation.catalog.v1.Revok
    * @generated from field: string client_id = 1;
    */
   clientId: string;
+
+  /**
+   * Also the access tokens that it was exchanged for, within seconds; also for one that was revoked before.
+   *
+   * @generated from field: bool at_once = 2;
+   */
+  atOnce: boolean;
 };
 
 /**
@@ -416,7 +429,7 @@ export declare const TokenService: GenService<{
     output: typeof ListSigningKeysResponseSchema;
   },
   /**
-   * Operator only: a new signing key; tokens signed with the former ones stay valid.
+   * Operator only: a new signing key; tokens signed with the former ones stay valid, but where that is to end at once.
    *
    * @generated from rpc automation.catalog.v1.TokenService.RotateSigningKey
    */
