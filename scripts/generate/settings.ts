@@ -60,7 +60,7 @@ export const groups: SettingGroup[] = [
       },
       RUNNER_KEY: {
         default: 'made from `INTERNAL_KEY`',
-        text: 'all that a runner may sign with; several as with `INTERNAL_KEY`',
+        text: 'what runners sign with, and what the key of each runner pod is made of, which is all that the pod has; several as with `INTERNAL_KEY`',
       },
       INTERNAL_TLS_DIR:
         'a folder with `ca.crt`, `tls.crt` and `tls.key`, for [mutual TLS between services](../guides/operating/internal-tls.md); absent: they speak without TLS',
@@ -262,7 +262,7 @@ export const groups: SettingGroup[] = [
     settings: {
       KUBERNETES_PODS: {
         default: 'none',
-        text: 'a JSON file: where pods are made (`namespace`, by default that of the service account), the name of the installation that they are labelled with (`instance`, process-automation), the ConfigMap in that namespace that they belong to and go with (`owner`), the nodes that they run on (`placement` with `nodeSelector`, `tolerations`, `affinity`, `priorityClassName` as in a pod). With `runners` it makes runners on the cluster, one for a team each: `image`; `secret`, whose entry `RUNNER_KEY` they sign with; pods kept for teams that have none (`spare`, 1), pods in all (`max`, 10), of one team (`maxPerTeam`, 3); when an idle pod goes (`idleMs`, 60000), when one that execution does not know is given up (`startTimeoutMs`, 120000); cores that a pod asks for (`cpu`, 250m), memory that it asks for and may take (`memory`, 2Gi), what its private folders may hold in all (`tmpMb`, 4096), and its sets of packages (`packagesMb`, 4096); `pullPolicy`, `pullSecrets`, `serviceAccount`, `runtimeClassName` as in a pod; further settings of the runners (`settings`): `{"RUNNER_SLOTS": "16"}`',
+        text: 'a JSON file: where pods are made (`namespace`, by default that of the service account), the name of the installation that they are labelled with (`instance`, process-automation), the ConfigMap in that namespace that they belong to and go with (`owner`), the nodes that they run on (`placement` with `nodeSelector`, `tolerations`, `affinity`, `priorityClassName` as in a pod). With `runners` it makes runners on the cluster, one for a team each: `image`; pods kept for teams that have none (`spare`, 1), pods in all (`max`, 10), of one team (`maxPerTeam`, 3); when an idle pod goes (`idleMs`, 60000), when one that execution does not know is given up (`startTimeoutMs`, 120000); cores that a pod asks for (`cpu`, 250m), memory that it asks for and may take (`memory`, 2Gi), what its private folders may hold in all (`tmpMb`, 4096), and its sets of packages (`packagesMb`, 4096); `pullPolicy`, `pullSecrets`, `serviceAccount`, `runtimeClassName` as in a pod; further settings of the runners (`settings`): `{"RUNNER_SLOTS": "16"}`',
       },
     },
   },

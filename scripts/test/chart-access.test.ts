@@ -227,7 +227,28 @@ describe.runIf(isThere('helm'))('who reaches what', () => {
       'release-process-automation-pod-settings: pods.json is pods.json',
       'runners-tls: all of it in /run/secrets/runners-tls',
     ])
-    expect(podSettings(manifests)).toHaveProperty('runners.secret', 'automation-runner-key')
+  })
+
+  test('the key of which those of runner pods are made is nowhere near them, and the sandbox service has it for them alone', async () => {
+    const separate = ['sandbox.namespace=sandboxes']
+    const manifests = await render(minimal, separate)
+    const inPodNamespace = manifests.filter(({ metadata }) => metadata.namespace === 'sandboxes')
+    expect(inPodNamespace.map(({ kind }) => kind)).toContain('Role')
+    expect(inPodNamespace.filter(({ kind }) => kind === 'Secret')).toEqual([])
+    expect(JSON.stringify(podSettings(manifests))).not.toContain('RUNNER_KEY')
+    const sandboxOf = (all: Manifest[]) => {
+      const [pod] = podOf(all.find((each) => each.kind === 'Deployment' && component(each) === 'sandbox')!)
+      return secretsOf(pod!).flatMap(({ items }) => items.map(({ path }) => path))
+    }
+    const rightsOf = (all: Manifest[]) =>
+      (all.find(({ kind }) => kind === 'Role')!['rules'] as { resources: string[]; verbs: string[] }[])
+        .filter(({ resources }) => resources.includes('secrets'))
+        .flatMap(({ verbs }) => verbs)
+    expect(sandboxOf(manifests)).toContain('RUNNER_KEY')
+    expect(rightsOf(manifests)).toEqual(['create'])
+    const plain = await render(minimal, [...separate, 'runners.kind=deployment'])
+    expect(sandboxOf(plain)).not.toContain('RUNNER_KEY')
+    expect(rightsOf(plain)).toEqual([])
   })
 
   test('where none are named, what pods need is made with the release', async () => {

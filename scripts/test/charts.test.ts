@@ -35,7 +35,7 @@ describe.runIf(isThere('helm'))('the chart', () => {
     }
   })
 
-  test('gives rights on the cluster to the sandbox service alone, in one namespace and on pods', async () => {
+  test('gives rights on the cluster to the sandbox service alone, in one namespace: on pods, and to make their Secrets', async () => {
     const manifests = await render(full)
     const mounted = manifests.filter((manifest) => podOf(manifest).some((pod) => pod.automountServiceAccountToken))
     expect(mounted.map(component)).toEqual(['sandbox'])
@@ -44,7 +44,8 @@ describe.runIf(isThere('helm'))('the chart', () => {
     expect(roles.map(({ metadata }) => metadata.namespace)).toEqual(['sandboxes'])
     const rules = roles[0]!['rules'] as { resources: string[]; verbs: string[] }[]
     expect(rules.flatMap(({ verbs }) => verbs)).not.toContain('*')
-    expect(rules.flatMap(({ resources }) => resources)).not.toContain('secrets')
+    const onSecrets = rules.filter(({ resources }) => resources.includes('secrets'))
+    expect(onSecrets.flatMap(({ verbs }) => verbs)).toEqual(['create'])
   })
 
   test('puts no secret into the specification of a pod', async () => {

@@ -53,7 +53,6 @@ describe.skipIf(missing.length > 0)(
       kubectl('create', 'namespace', namespace)
       kubectl('label', 'namespace', namespace, 'pod-security.kubernetes.io/enforce=restricted')
       const keys = { INTERNAL_KEY: randomBytes(24).toString('hex'), RUNNER_KEY: randomBytes(24).toString('hex') }
-      kubectl('create', 'secret', 'generic', 'keys', `--from-literal=RUNNER_KEY=${keys.RUNNER_KEY}`, '-n', namespace)
       database = await testDatabase()
       const host = process.env['CLUSTER_HOST_ADDRESS']!
       const common = { DATABASE_URL: database.url, ENCRYPTION_KEY: 'for these tests alone', ...keys }
@@ -74,7 +73,7 @@ describe.skipIf(missing.length > 0)(
       registry = await littleRegistry({ answer: npmPackage('module.exports = 42') }, packages, host)
       const KUBERNETES_PODS = join(folder, 'pods.json')
       const image = process.env['RUNNER_PODS_TEST_IMAGE']
-      const members = { image, secret: 'keys', max: 2, idleMs: 4000, cpu: '50m', memory: '1Gi' }
+      const members = { image, max: 2, idleMs: 4000, cpu: '50m', memory: '1Gi' }
       writeFileSync(
         KUBERNETES_PODS,
         JSON.stringify({ namespace, runners: { ...members, settings: registry.settings } }),

@@ -18,6 +18,7 @@ import { Ends } from './end/ends.ts'
 import { ErrorHandlers } from './react/error-handlers.ts'
 import { KnownPools } from './dispatch/known-pools.ts'
 import { PoolTokens } from './dispatch/pool-tokens.ts'
+import { HandOvers } from './dispatch/hand-overs.ts'
 import { HeldRuns } from './dispatch/held-runs.ts'
 import { KilledRuns } from './end/killed-runs.ts'
 import { ForcedEnds } from './end/forced-ends.ts'
@@ -117,7 +118,9 @@ export function compose(
   const reaper = new Reaper(hot, forced, leaseMs, logger)
 
   // How it is accepted.
-  const starting = { teamMoves, runners, capacity, backlog, limits, replicaId, partitions, signals, metrics }
+  const sessions = new Sessions(hot, forced, leaseMs)
+  const handOvers = new HandOvers({ runners, sessions, logger })
+  const starting = { teamMoves, runners, handOvers, capacity, backlog, limits, replicaId, partitions, signals, metrics }
   const starts = new Starts({ ...starting, batches, pool: hot })
   const refusals = new WebhookRefusals(reads, metrics, logger)
   const gate = new WebhookGate(specs, refusals)
@@ -128,12 +131,11 @@ export function compose(
 
   // How it comes to a runner.
   const nested = new NestedRuns({ pool: hot, admission, outcomes, runners, limits, logger, signals })
-  const claiming = { runners, backlog, specs, forced, nested, unserved, limits, metrics, logger, signals }
+  const claiming = { runners, handOvers, backlog, specs, forced, nested, unserved, limits, metrics, logger, signals }
   const claims = new Claims({ ...claiming, pool: batches, specMaxBytes: config.runSpecMaxBytes })
   const queueHints = new QueueHints({ peers, backlog, claims, runners, signals })
   const held = new HeldRuns({ pool: hot, specs, forced, backlog, logger, signals })
   const logs = new Logs(pools.logs, partitions, metrics, logger, signal, signals)
-  const sessions = new Sessions(hot, forced, leaseMs)
   const killedRuns = new KilledRuns(pools.events, partitions, logger)
   const poolTokens = new PoolTokens(hot)
   const { returnValueMaxBytes, retentionDays } = config

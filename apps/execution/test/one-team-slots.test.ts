@@ -166,3 +166,20 @@ test('where no team has its turn, no slot is taken', () => {
   expect([...slots.portions('default', () => [], 256)]).toEqual([])
   expect(slots.credit('default')).toBe(8)
 })
+
+test('a pod has one slot to give until it is bound, whatever it grants and says, and then those that it has granted', () => {
+  const slots = new Slots()
+  slots.open({ sessionId: 'p', pool: 'default', slots: 8, oneTeam: true, isPod: true, languages: allLanguages })
+  slots.grant('p', 8, 'b')
+  expect(slots.credit('default')).toBe(1)
+  const slot = slots.take('default', 'a', Language.JAVASCRIPT)!
+  slots.grant('p', 1)
+  for (const team of teams) expect(slots.take('default', team, Language.JAVASCRIPT)).toBeUndefined()
+  slots.giveBack(slot)
+  expect(slots.take('default', 'c', Language.JAVASCRIPT)).toBeDefined()
+  slots.bind('p', 'c')
+  slots.grant('p', 1, 'a')
+  expect(slots.credit('default')).toBe(9)
+  expect(slots.take('default', 'a', Language.JAVASCRIPT)).toBeUndefined()
+  expect(slots.take('default', 'c', Language.JAVASCRIPT)).toBeDefined()
+})

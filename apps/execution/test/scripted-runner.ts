@@ -9,7 +9,7 @@ import {
   type RunnerMessageSchema,
   type UsageSchema,
 } from '@automation/contract/runner/v1/runner'
-import { asRunnerWith, ownContext, type CallContext, type Neighbours } from '@automation/rpc'
+import { asRunnerWith, ownContext, type CallContext, type Neighbours, type RunnerPodId } from '@automation/rpc'
 import { MessageQueue } from '@automation/rpc/message-queue'
 import { until } from '@automation/testing'
 import type { MessageInitShape } from '@bufbuild/protobuf'
@@ -34,6 +34,8 @@ export interface Script {
   sessionId?: string
   /** It comes with the token of a pool. */
   poolToken?: string
+  /** It comes with the key of this pod. */
+  pod?: RunnerPodId
   labels?: Record<string, string>
 }
 
@@ -59,7 +61,7 @@ export class ScriptedRunner {
   readonly #running = new Map<string, Run>()
   /** Running, or ended with a result that is not stored. */
   readonly #named = new Set<string>()
-  readonly #script: Required<Omit<Script, 'poolToken'>> & Pick<Script, 'poolToken'>
+  readonly #script: Required<Omit<Script, 'poolToken' | 'pod'>> & Pick<Script, 'poolToken' | 'pod'>
   readonly #neighbours: Neighbours
   #sent: MessageQueue<Sent>[] = []
   readonly #over: Promise<void>[] = []
@@ -116,11 +118,12 @@ export class ScriptedRunner {
     return this
   }
 
-  async renew(): Promise<string[]> {
+  /** `team`: whose it says to be. */
+  async renew(team = ''): Promise<string[]> {
     const client = this.#neighbours.client(RunnerService, 'sessions')
     const executionIds = [...this.#named]
     const { endedExecutionIds } = await client.renewSession(
-      { sessionId: this.sessionId, executionIds },
+      { sessionId: this.sessionId, executionIds, team },
       this.#context(),
     )
     return endedExecutionIds
@@ -205,8 +208,8 @@ export class ScriptedRunner {
   }
 
   #context(): CallContext {
-    const { poolToken } = this.#script
-    const self = { role: 'runner', team: '', subject: 'scripted', name: 'scripted' } as const
+    const { poolToken, pod } = this.#script
+    const self = { role: 'runner', team: '', subject: 'scripted', name: 'scripted', pod } as const
     const context = ownContext(poolToken === undefined ? self : asRunnerWith(poolToken), 600_000)
     return { ...context, signal: this.#stop.signal }
   }

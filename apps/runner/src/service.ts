@@ -1,4 +1,4 @@
-import { CpuGroups, describeIsolation, summarizeIsolation } from '@automation/jail'
+import { CpuGroups, describeIsolation, summarizeIsolation, type Isolation } from '@automation/jail'
 import type { Check, Part, PartContext } from '@automation/service'
 import type { Child } from './children/child.ts'
 import { ChildLauncher } from './children/child-launcher.ts'
@@ -59,7 +59,8 @@ export function createRunner(config: RunnerConfig, context: PartContext, retire?
       tracer,
     )
     const { withoutPython } = launcher
-    const { isolation } = launcher
+    // The key of a pod is good for one team, however well the pod could part several.
+    const isolation = config.idleExitMs > 0 ? { ...launcher.isolation, oneTeam: true } : launcher.isolation
     const dependencies = runnerDependencies(config, launcher, context)
     const removeSets = (keys: readonly string[]) => dependencies.removeSets(keys)
     const working = {
@@ -98,7 +99,7 @@ export function createRunner(config: RunnerConfig, context: PartContext, retire?
       ],
       exceeded: (child, words) => atFault(child, (run) => run.fail(reason('OutOfDiskError', words), 'kill')),
     })
-    return { launcher, pool, runner, watch, disk, dependencies }
+    return { launcher, isolation, pool, runner, watch, disk, dependencies }
   }
 
   function measuredBy({ isolation }: ChildLauncher, pool: ChildPool, runner: () => Runner): Metrics {
@@ -135,7 +136,7 @@ export function createRunner(config: RunnerConfig, context: PartContext, retire?
       parts.watch.start()
       parts.disk.start()
       parts.runner.start()
-      const { isolation } = parts.launcher
+      const { isolation } = parts
       const level = isolation.tried.length === 0 && isolation.remedy === undefined ? 'info' : 'warn'
       logger[level](
         { pool: config.pool, slots: config.slots, isolation },
@@ -155,7 +156,9 @@ function atFault(child: Child, fail: (run: ActiveRun) => void): void {
   else if (child.state === 'idle') child.end('kill')
 }
 
-function checks(parts: { launcher: ChildLauncher; pool: ChildPool; runner: Runner } | undefined): Check[] {
+function checks(
+  parts: { launcher: ChildLauncher; isolation: Isolation; pool: ChildPool; runner: Runner } | undefined,
+): Check[] {
   const { connected = 0, replicas = 0 } = parts?.runner ?? {}
   const withoutPython = parts?.launcher.withoutPython
   return [
@@ -165,8 +168,8 @@ function checks(parts: { launcher: ChildLauncher; pool: ChildPool; runner: Runne
     {
       name: 'isolation details',
       ok: parts !== undefined,
-      detail: parts && describeIsolation(parts.launcher.isolation),
+      detail: parts && describeIsolation(parts.isolation),
     },
-    { name: 'isolation', ok: parts !== undefined, ...(parts && summarizeIsolation(parts.launcher.isolation)) },
+    { name: 'isolation', ok: parts !== undefined, ...(parts && summarizeIsolation(parts.isolation)) },
   ]
 }

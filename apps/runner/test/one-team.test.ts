@@ -57,6 +57,16 @@ test('a runner of one team grants one slot to one replica until it has a run, th
   for (const { teams } of replicas) expect(teams).toContain('blue')
 })
 
+test('a runner that is made on demand serves one team, whatever its isolation parts', async () => {
+  const replica = new ScriptedReplica()
+  void (await startRetiring({ ISOLATION_MANY_TEAMS: 'true', RUNNER_POD: 'name=test,idleMs=60000' }, [replica]))
+  await until(() => replica.credit === 1)
+  expect(replica.hellos[0]?.oneTeam).toBe(true)
+  expect((await replica.run('return 1', { spec: { team: 'blue' } })).value).toBe(1)
+  const { explanation } = await replica.run('return 2', { spec: { team: 'red' } })
+  expect(explanation).toBe('Error: The runner serves another team')
+})
+
 test('the single slot moves when its replica is away', async () => {
   const replicas = [new ScriptedReplica(), new ScriptedReplica()]
   await startForOneTeam(...replicas)

@@ -1,34 +1,66 @@
+import { podKeyOf, runnerKeyOf } from '@automation/rpc/key-ring'
 import { Environment } from '@automation/service'
 import { expect, test } from 'vitest'
 import { readPodsFile } from '../src/cluster/config.ts'
 import { readRunnerPodsConfig } from '../src/runner-pods/config.ts'
 import { sandboxLabel, sandboxPod, warmLabel } from '../src/drivers/kubernetes/sandbox-pod.ts'
-import { runnerPod, specHash } from '../src/runner-pods/runner-pod.ts'
+import { keySecretOf, runnerPod, specHash } from '../src/runner-pods/runner-pod.ts'
 import { podsFile } from './pods-file.ts'
 
-test('the pod of a runner is told where execution and storage are, and has its key as a file', () => {
+const runnerKey = 'a key of the tests that is long enough'
+const one = { name: 'one', keyId: '0198c0de-0000-7000-8000-000000000001' }
+const environmentOf = (pods: string) => new Environment({ KUBERNETES_PODS: pods, RUNNER_KEY: runnerKey })
+
+test('the pod of a runner is told where execution and storage are, and has its own key as a file', () => {
   const env = new Environment({
-    KUBERNETES_PODS: podsFile({}, { image: 'runner:1', secret: 'runner-key' }),
+    RUNNER_KEY: runnerKey,
+    KUBERNETES_PODS: podsFile({}, { image: 'runner:1' }),
     SERVICE_ADDRESSES: 'execution=execution-0:9102,execution=execution-1:9102,storage=storage:9104',
   })
-  const { pod } = readRunnerPodsConfig(env, readPodsFile(env))!
+  const { pod, ...config } = readRunnerPodsConfig(env, readPodsFile(env))!
   env.check()
-  const [container] = runnerPod('one', pod).spec!.containers
+  const made = runnerPod(one, pod)
+  const [container] = made.spec!.containers
   const variables = Object.fromEntries(container!.env!.map(({ name, value }) => [name, value]))
   expect(variables).toMatchObject({
     SERVICE_ADDRESSES: 'execution=execution-0:9102,execution=execution-1:9102,storage=storage:9104',
     RUNNER_KEY_FILE: expect.stringMatching(/^\//),
   })
   expect(variables).not.toHaveProperty('RUNNER_KEY')
+  const seen = { name: 'one', uid: 'uid-1', labels: made.metadata!.labels! }
+  const secret = keySecretOf(seen, (id) => podKeyOf(config.runnerKey, { id, pool: pod.pool }))!
+  expect(made.spec!.volumes).toContainEqual({
+    name: 'key',
+    secret: expect.objectContaining({ secretName: secret.metadata!.name }) as object,
+  })
+  expect(secret.metadata!.ownerReferences).toEqual([{ apiVersion: 'v1', kind: 'Pod', name: 'one', uid: 'uid-1' }])
+  const own = podKeyOf(runnerKey, { id: one.keyId, pool: 'default' })
+  expect(secret).toMatchObject({ type: 'Opaque', stringData: { RUNNER_KEY: own } })
+  // A later pod of this name waits for another Secret.
+  const later = runnerPod({ ...one, keyId: '0198c0de-0000-7000-8000-000000000002' }, pod)
+  expect(JSON.stringify(later.spec!.volumes)).not.toContain(secret.metadata!.name)
+})
+
+test('the key of runner pods is made of those of the services, which must have one that all runners share', () => {
+  const faultsOf = (values: Record<string, string>) => {
+    const env = new Environment({ KUBERNETES_PODS: podsFile({}, { image: 'runner:1' }), ...values })
+    const config = readRunnerPodsConfig(env, readPodsFile(env))!
+    return { faults: env.faults(), key: config.runnerKey }
+  }
+  expect(faultsOf({ INTERNAL_KEY: runnerKey })).toEqual({ faults: [], key: runnerKeyOf(runnerKey) })
+  expect(faultsOf({ INTERNAL_KEY: runnerKey, RUNNER_KEY: `${runnerKey}s` }).key).toBe(`${runnerKey}s`)
+  expect(faultsOf({}).faults).toEqual(['RUNNER_KEY must be set'])
+  const ofPod = podKeyOf(runnerKey, { id: one.keyId, pool: 'default' })
+  expect(faultsOf({ RUNNER_KEY: ofPod }).faults).toEqual(['RUNNER_KEY must have a key that all runners share'])
 })
 
 test('a runner pod asks a node for its request, may take its limit, and lets an autoscaler empty its node', () => {
   const podOf = (members: object) => {
-    const runners = { image: 'runner:1', secret: 'runner-key', memory: '2Gi', ...members }
-    const env = new Environment({ KUBERNETES_PODS: podsFile({}, runners) })
+    const runners = { image: 'runner:1', memory: '2Gi', ...members }
+    const env = environmentOf(podsFile({}, runners))
     const { pod } = readRunnerPodsConfig(env, readPodsFile(env))!
     env.check()
-    return runnerPod('one', pod)
+    return runnerPod(one, pod)
   }
   const resourcesOf = (members: object) => podOf(members).spec!.containers[0]!.resources
   expect(resourcesOf({ cpu: '100m', memoryRequest: '512Mi' })).toEqual({
@@ -56,11 +88,11 @@ test('a sandbox keeps its node, one that is only kept ready does not', () => {
 
 test('the pod of a runner has its certificate as files where services ask for one, and nothing of it where not', () => {
   const podOf = (members: object) => {
-    const file = podsFile({}, { image: 'runner:1', secret: 'runner-key', ...members })
-    const env = new Environment({ KUBERNETES_PODS: file })
+    const file = podsFile({}, { image: 'runner:1', ...members })
+    const env = environmentOf(file)
     const { pod } = readRunnerPodsConfig(env, readPodsFile(env))!
     env.check()
-    return runnerPod('one', pod).spec!
+    return runnerPod(one, pod).spec!
   }
   const { containers, volumes } = podOf({ tlsSecret: 'runner-tls' })
   const { mountPath } = containers[0]!.volumeMounts!.find(({ name }) => name === 'tls')!
@@ -76,11 +108,11 @@ test('runner pods and pods of sandboxes run on the nodes that are meant for the 
     affinity: { nodeAffinity: {} },
     priorityClassName: 'low',
   }
-  const env = new Environment({ KUBERNETES_PODS: podsFile({ placement }, { image: 'runner:1', secret: 'runner-key' }) })
+  const env = environmentOf(podsFile({ placement }, { image: 'runner:1' }))
   const pods = readPodsFile(env)
   const { pod } = readRunnerPodsConfig(env, pods)!
   env.check()
-  expect(runnerPod('one', pod).spec).toMatchObject(placement)
+  expect(runnerPod(one, pod).spec).toMatchObject(placement)
   const image = { id: 'base', image: 'base:1', cpus: 1, memoryMb: 64, warm: 0 }
   const sandbox = sandboxPod(
     { name: 'two', labels: {}, image, mark: { nonce: '', digest: '' } },
@@ -91,19 +123,20 @@ test('runner pods and pods of sandboxes run on the nodes that are meant for the 
     tolerations: expect.arrayContaining(placement.tolerations),
   })
   // Another placement is another kind of pod: those that are kept ready are made anew.
-  expect(specHash({ ...pod, placement: {} })).not.toBe(specHash(pod))
+  expect(specHash({ ...pod, placement: {} }, 'key')).not.toBe(specHash(pod, 'key'))
+  expect(specHash(pod, 'another key')).not.toBe(specHash(pod, 'key'))
 })
 
 test('pods name their user and groups unless the cluster gives them some', () => {
   const securityOf = (members: object) => {
-    const env = new Environment({ KUBERNETES_PODS: podsFile(members, { image: 'runner:1', secret: 'runner-key' }) })
+    const env = environmentOf(podsFile(members, { image: 'runner:1' }))
     const pods = readPodsFile(env)
     const { pod } = readRunnerPodsConfig(env, pods)!
     env.check()
     const image = { id: 'base', image: 'base:1', cpus: 1, memoryMb: 64, warm: 0 }
     const named = { name: 'two', labels: {}, image, mark: { nonce: '', digest: '' } }
     const sandbox = sandboxPod(named, { ...pods.cluster, daemonImage: 'daemon:1', homeMb: 64 })
-    return [runnerPod('one', pod), sandbox].map(({ spec }) => spec?.securityContext)
+    return [runnerPod(one, pod), sandbox].map(({ spec }) => spec?.securityContext)
   }
   const ids = { runAsUser: 1000, runAsGroup: 1000, fsGroup: 1000 }
   const restricted = { runAsNonRoot: true, seccompProfile: { type: 'RuntimeDefault' } }
@@ -117,7 +150,7 @@ test('pods name their user and groups unless the cluster gives them some', () =>
 test('what is wrong in the file of runner pods is told, all of it', () => {
   const members = { image: 'runner:1', max: 0, memory: 'much', pullSecrets: 'one', slots: 3 }
   const placement = { nodeSelector: { a: 1 }, tolerations: {}, nodeName: 'one' }
-  const env = new Environment({ KUBERNETES_PODS: podsFile({ instance: 'A', size: 1, placement }, members) })
+  const env = environmentOf(podsFile({ instance: 'A', size: 1, placement }, members))
   readRunnerPodsConfig(env, readPodsFile(env))
   const faults = env.faults().map((fault) => fault.replace(/^KUBERNETES_PODS names \S+, /, ''))
   expect(faults).toEqual([
@@ -130,6 +163,5 @@ test('what is wrong in the file of runner pods is told, all of it', () => {
     'whose runners.slots is not known',
     'whose runners.max must be a whole number from 1 to 1000, not "0"',
     'whose runners.memory must be an amount such as 2Gi, not "much"',
-    'whose runners.secret must name the Secret with the entry RUNNER_KEY',
   ])
 })

@@ -49,7 +49,6 @@ KUBERNETES_PODS: /etc/automation/pods.json
 {{- $pods := dict
   "image" (include "automation.image" (list . "runner"))
   "pullPolicy" .Values.image.pullPolicy
-  "secret" (include "automation.secretOf" (list . "RUNNER_KEY" "runner") | fromYaml).name
   "spare" (int $runners.pool.spare)
   "max" (int $runners.pool.max)
   "maxPerTeam" (int $runners.pool.maxPerTeam)

@@ -1,4 +1,4 @@
-import type { Principal } from './context.ts'
+import type { Principal, RunnerPodId } from './context.ts'
 
 /** Who has a key of its own. */
 export interface Caller {
@@ -33,6 +33,14 @@ const gateway: Caller = {
   speaksAs: (claimed) => claimed,
   mayCall: ({ role, subject }, service) =>
     role === 'user' ? !neverAsUser.has(service) : role === 'service' && subject === 'gateway' && ofGateway.has(service),
+}
+
+/** The runner of a pod calls as what its key names, whatever it says, and as a runner alone. */
+export function runnerOf(pod: RunnerPodId): Caller {
+  return {
+    speaksAs: ({ role, subject, name }) => ({ role, team: '', subject, name, pod }),
+    mayCall: ({ role }) => role === 'runner',
+  }
 }
 
 /** What an operator's key may be good for: `read` is part of each. */

@@ -20,6 +20,15 @@ export interface Principal {
   ip?: string
   /** For the role `run`: the run's token, which execution signed and verifies. For a runner of another network: its pool's. */
   token?: string
+  /** Of a runner with the key of one pod: that pod. What a caller says of it is not read. */
+  pod?: RunnerPodId
+}
+
+/** A runner pod as its key names it. */
+export interface RunnerPodId {
+  /** UUIDv7, made with the pod. */
+  id: string
+  pool: string
 }
 
 /** As whom a part of the system calls others: for itself, or for a team. */

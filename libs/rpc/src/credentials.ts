@@ -6,7 +6,7 @@ import { asRunnerWith, asRunWith, type Principal, type Role } from './context.ts
 import { isPoolToken } from './pool-token.ts'
 import { unreadRights } from './run-token.ts'
 import { notBelievedCode } from './status.ts'
-import { candidates, readKeyRing, runnerKeyOf, type KeyRing, type RingKey } from './key-ring.ts'
+import { candidates, isPodName, readKeyRing, runnerKeyOf, type KeyRing, type RingKey } from './key-ring.ts'
 
 /** Says who calls: with the keys of the services, or with those of the runners. A run's calls carry the run's own token. */
 export type SigningKey = { internalKey: string } | { runnerKey: string }
@@ -23,7 +23,7 @@ const servicesOfRuns = new Set([
 const runnerService = 'automation.runner.v1.RunnerService'
 const roles = new Set<Role>(['operator', 'user', 'service', 'runner'])
 
-/** The key id in the tokens of runners, whichever of their keys signs. */
+/** The key id in the tokens of runners, whichever of their shared keys signs. */
 const runnerId = 'runner'
 
 // Names that callers give are in them.
@@ -55,7 +55,7 @@ export function signer(key: SigningKey): (principal: Principal) => string | Prom
   async function sign({ role, team, subject, name, scope, initiatedBy, ip }: Principal): Promise<string> {
     if (signing?.signs === undefined) throw refused(new Error('INTERNAL_KEY has only the public halves of keys'))
     const token = await new SignJWT({ role, team, name, scope, initiatedBy, ip })
-      .setProtectedHeader({ alg: signing.alg, kid: runner ? runnerId : signing.id })
+      .setProtectedHeader({ alg: signing.alg, kid: runner && signing.caller === undefined ? runnerId : signing.id })
       .setSubject(subject)
       .setAudience(audience)
       .setIssuedAt()
@@ -73,8 +73,8 @@ interface Verified {
 }
 
 /**
- * Reads a call's `authorization`. The runners' key is good for RunnerService in the role `runner` alone, as is a pool's
- * token. A call to a service of runs may carry a run's token. Tokens are handed on unread: the service verifies them, in
+ * Reads a call's `authorization`. The runners' key is good for RunnerService in the role `runner` alone, as are the key of a
+ * pod and a pool's token. A call to a service of runs may carry a run's token. Tokens are handed on unread: the service verifies them, in
  * process and over the wire alike. A key of one caller's own is good for what that caller does.
  */
 export function verifier(keys: {
@@ -100,7 +100,7 @@ export function verifier(keys: {
   async function verify(token: string): Promise<Verified> {
     try {
       const { kid } = decodeProtectedHeader(token)
-      const isRunner = kid === runnerId
+      const isRunner = kid === runnerId || isPodName(kid)
       const { payload, key } = await verifiedBy(isRunner ? runner : internal, kid, token)
       const { role, team, sub = '', name, scope, initiatedBy, ip, exp = 0 } = payload as unknown as Claims
       if (!roles.has(role) || (isRunner && role !== 'runner')) throw refused()
@@ -113,7 +113,7 @@ export function verifier(keys: {
   }
 }
 
-type Claims = Omit<Principal, 'subject' | 'token'> & { sub?: string; exp?: number }
+type Claims = Omit<Principal, 'subject' | 'token' | 'pod'> & { sub?: string; exp?: number }
 
 /** The payload of a token, and which of the keys that its id leads to signed it. JOSEError where none did. */
 async function verifiedBy(ring: KeyRing, id: string | undefined, token: string) {

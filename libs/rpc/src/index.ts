@@ -11,6 +11,7 @@ export {
   type Member,
   type Principal,
   type Role,
+  type RunnerPodId,
 } from './context.ts'
 export { inProcess, InProcessNetwork, type Neighbours } from './in-process.ts'
 export { served, type Client, type Handlers, type ServedService } from './service-types.ts'

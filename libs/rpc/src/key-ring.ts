@@ -7,7 +7,8 @@ import {
   X509Certificate,
 } from 'node:crypto'
 import type { KeyObject } from 'node:crypto'
-import { callerOf, operatorScopes, type Caller } from './callers.ts'
+import { callerOf, operatorScopes, runnerOf, type Caller } from './callers.ts'
+import type { RunnerPodId } from './context.ts'
 
 /** A key that says who calls: one text that all who call each other share, or one of a pair that is one caller's own. */
 export interface RingKey {
@@ -36,11 +37,14 @@ export class KeyRingError extends Error {
 export const keyMinChars = 32
 
 const pairForm = /^([^:]+):(private|public|certificate):(.+)$/
+const podForm = /^pod\/([a-z0-9][a-z0-9-]{0,62})\/([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})$/
+const podKeyForm = /^(pod\/[^:]+):key:([0-9a-f]{64})$/
 
 /**
  * Reads keys separated by commas or lines. Each is a text, or `CALLER:private:BASE64`, `CALLER:public:BASE64` or
- * `CALLER:certificate:BASE64` with the DER of an Ed25519 key (PKCS#8, SPKI) or of a certificate of one. A KeyRingError
- * names by its number the key that can't be read, or that is shorter than `minChars`.
+ * `CALLER:certificate:BASE64` with the DER of an Ed25519 key (PKCS#8, SPKI) or of a certificate of one, or
+ * `pod/POOL/UUID:key:HEX`, which is one runner pod's own. A KeyRingError names by its number the key that can't be read, or
+ * that is shorter than `minChars`.
  */
 export function readKeyRing(text: string, minChars = 1): KeyRing {
   const entries = entriesOf(text)
@@ -49,15 +53,21 @@ export function readKeyRing(text: string, minChars = 1): KeyRing {
   return { signing: keys.find(({ signs }) => signs !== undefined), keys }
 }
 
-/** The keys that may have signed what names `id`: that one, or all that are shared where it names none of them. */
+/**
+ * The keys that may have signed what names `id`: that one, those of a pod that the shared ones make, or all that are shared
+ * where it names none of them.
+ */
 export function candidates({ keys }: KeyRing, id: string | undefined): RingKey[] {
+  const shared = keys.filter(({ caller }) => caller === undefined)
+  const pod = podNamed(id)
+  if (pod !== undefined) return shared.map(({ verifies }) => podRingKey(pod, secretOfPod(verifies, pod)))
   const named = keys.filter((key) => key.id === id)
-  return named.length > 0 ? named : keys.filter(({ caller }) => caller === undefined)
+  return named.length > 0 ? named : shared
 }
 
 /** The shared keys of a ring, in its order. */
 export function sharedKeys(text: string): string[] {
-  return entriesOf(text).filter((entry) => !pairForm.test(entry))
+  return entriesOf(text).filter((entry) => !pairForm.test(entry) && !podKeyForm.test(entry))
 }
 
 /** The keys that runners hold in place of INTERNAL_KEY, unless RUNNER_KEY sets others: one for each that is shared. */
@@ -65,6 +75,41 @@ export function runnerKeyOf(internalKey: string): string {
   return sharedKeys(internalKey)
     .map((key) => createHmac('sha256', key).update('runner').digest('hex'))
     .join(',')
+}
+
+/** What the runner of one pod holds in place of RUNNER_KEY: it is made of the first shared key of that ring. */
+export function podKeyOf(runnerKey: string, pod: RunnerPodId): string {
+  const [first] = sharedKeys(runnerKey)
+  if (first === undefined) throw new KeyRingError('must have a key that all runners share')
+  return `${podName(pod)}:key:${secretOfPod(createSecretKey(first, 'utf8'), pod)}`
+}
+
+/** Whether the key of a token is that of a pod, if it is what it says. */
+export function isPodName(id: string | undefined): boolean {
+  return podNamed(id) !== undefined
+}
+
+/** Tells the key that signs from others, and nothing of it. */
+export function signingId(text: string): string {
+  return readKeyRing(text).signing?.id ?? ''
+}
+
+function podName({ id, pool }: RunnerPodId): string {
+  return `pod/${pool}/${id}`
+}
+
+function podNamed(name: string | undefined): RunnerPodId | undefined {
+  const [, pool, id] = podForm.exec(name ?? '') ?? []
+  return pool === undefined || id === undefined ? undefined : { id, pool }
+}
+
+function secretOfPod(shared: KeyObject, pod: RunnerPodId): string {
+  return createHmac('sha256', shared).update(podName(pod)).digest('hex')
+}
+
+function podRingKey(pod: RunnerPodId, secret: string): RingKey {
+  const key = createSecretKey(secret, 'utf8')
+  return { id: podName(pod), alg: 'HS256', caller: runnerOf(pod), signs: key, verifies: key }
 }
 
 /**
@@ -96,10 +141,13 @@ function entriesOf(text: string): string[] {
 function readKey(entry: string, number: number, minChars: number): RingKey {
   const [, caller, kind, base64] = pairForm.exec(entry) ?? []
   if (caller !== undefined && base64 !== undefined) return pairKey(caller, kind, base64, number)
-  // One that was meant to be half of a pair may be public, and would speak for everyone.
-  if (/^(gateway:|operator\/)/i.test(entry))
+  const [, podId, secret] = podKeyForm.exec(entry) ?? []
+  const pod = podNamed(podId)
+  if (pod !== undefined && secret !== undefined) return podRingKey(pod, secret)
+  // One that was meant to be half of a pair may be public, and would speak for everyone; so would that of a pod.
+  if (/^(gateway:|operator\/|pod\/)/i.test(entry))
     throw new KeyRingError(
-      `has a key that is neither CALLER:private:, CALLER:public: nor CALLER:certificate:; key ${number}`,
+      `has a key that is neither CALLER:private:, CALLER:public:, CALLER:certificate: nor pod/POOL/UUID:key:; key ${number}`,
     )
   if (entry.length < minChars)
     throw new KeyRingError(

@@ -7,12 +7,14 @@ import { ExecutionService } from '@automation/contract/execution/v1/execution'
 import { DatastoreService } from '@automation/contract/storage/v1/datastore'
 import { TeamRemovalService } from '@automation/contract/execution/v1/team_removal'
 import { served, type Principal } from '@automation/rpc'
-import { keyMinChars, ownPairs, readKeyRing, runnerKeyOf } from '@automation/rpc/key-ring'
+import { keyMinChars, ownPairs, podKeyOf, readKeyRing, runnerKeyOf } from '@automation/rpc/key-ring'
 import { RunTokens } from '@automation/rpc/run-token'
 import { serve, WireNetwork, type SigningKey } from '@automation/rpc/wire'
 import { silentLogger } from '@automation/testing'
 import type { DescMethod, DescService } from '@bufbuild/protobuf'
+import { SignJWT } from 'jose'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { verifier } from '../src/credentials.ts'
 import { call, handlers, renamed, user } from './shapes.ts'
 
 const opened: { close(): unknown }[] = []
@@ -61,11 +63,77 @@ test.each(beside)('services beside each other in one step of a rotation call eac
   }
 })
 
+const pod = { id: '0198c0de-0000-7000-8000-000000000001', pool: 'default' }
+
+test('the key of a pod is good for RunnerService alone, and says which pod calls, whatever it says itself', async () => {
+  const keys = { internalKey: 'another', runnerKey: old }
+  const key = { runnerKey: podKeyOf(old, pod) }
+  const claimed = { ...runner, team: 'demo', pod: { id: 'another', pool: 'another' } }
+  expect(await ask(keys, key, claimed, runnerService)).toMatchObject({ role: 'runner', team: '', pod })
+  await expect(ask(keys, key, runner, catalog)).rejects.toMatchObject({ kind: 'permission_denied' })
+  for (const role of ['operator', 'service', 'user'] as const)
+    for (const name of [runnerService, catalog])
+      await expect(ask(keys, key, { ...runner, role }, name)).rejects.toMatchObject({ kind: 'unauthenticated' })
+})
+
+test('no other key speaks for a pod', async () => {
+  const keys = { internalKey: 'another', runnerKey: old }
+  const claimed = { ...runner, pod }
+  expect(await ask(keys, { runnerKey: old }, claimed, runnerService)).not.toHaveProperty('pod')
+  const [, secret] = podKeyOf(old, pod).split(':key:')
+  const forged = [
+    `pod/default/0198c0de-0000-7000-8000-000000000002:key:${secret}`,
+    `pod/other/${pod.id}:key:${secret}`,
+    podKeyOf(fresh, pod),
+    // What a pod has is no key that runners share.
+    secret!,
+  ]
+  for (const runnerKey of forged)
+    await expect(ask(keys, { runnerKey }, runner, runnerService)).rejects.toMatchObject({ kind: 'unauthenticated' })
+})
+
+test('a claim names no pod', async () => {
+  const claims = { role: 'runner', team: '', name: 'runner-1', sub: 'runner-1', aud: 'automation-internal', pod }
+  const token = await new SignJWT(claims)
+    .setProtectedHeader({ alg: 'HS256', kid: 'runner' })
+    .setIssuedAt()
+    .setExpirationTime('60s')
+    .sign(Buffer.from(old.trim()))
+  const read = verifier({ internalKey: 'another', runnerKey: old })
+  const principal = await read(`Bearer ${token}`, runnerService, 'Work')
+  expect(principal).toMatchObject({ role: 'runner', subject: 'runner-1' })
+  expect(principal).not.toHaveProperty('pod')
+})
+
+test.each(beside)('pods that were made in one step of a rotation call services in the next', async (mine, other) => {
+  for (const [server, maker] of [
+    [mine, other],
+    [other, mine],
+  ] as [string, string][]) {
+    const derived = { runnerKey: podKeyOf(runnerKeyOf(maker), pod) }
+    expect(await ask({ internalKey: server }, derived, runner, runnerService)).toMatchObject({ pod })
+    const given = { internalKey: 'another', runnerKey: server }
+    expect(await ask(given, { runnerKey: podKeyOf(maker, pod) }, runner, runnerService)).toMatchObject({ pod })
+  }
+})
+
+test('a key of a pod makes none of another, and verifies no other runner', async () => {
+  const own = podKeyOf(old, pod)
+  expect(() => podKeyOf(own, pod)).toThrow('must have a key that all runners share')
+  const keys = { internalKey: 'another', runnerKey: own }
+  const [, secret] = own.split(':key:')
+  await expect(ask(keys, { runnerKey: secret! }, runner, runnerService)).rejects.toMatchObject({
+    kind: 'unauthenticated',
+  })
+})
+
 test('a key that was removed opens nothing', async () => {
   const refused = { kind: 'unauthenticated' }
   await expect(ask({ internalKey: fresh }, { internalKey: old }, service, catalog)).rejects.toMatchObject(refused)
   const derived = { runnerKey: runnerKeyOf(old) }
   await expect(ask({ internalKey: fresh }, derived, runner, runnerService)).rejects.toMatchObject(refused)
+  const ofPod = { runnerKey: podKeyOf(runnerKeyOf(old), pod) }
+  await expect(ask({ internalKey: fresh }, ofPod, runner, runnerService)).rejects.toMatchObject(refused)
   const exp = Math.ceil(Date.now() / 1000) + 60
   const rights = { team: 'demo', executionId: 'e', pool: 'default', depth: 0, createdBy: 'a', exp }
   expect(() => new RunTokens(fresh).read(new RunTokens(old).sign(rights), Date.now())).toThrow('run token')
@@ -210,6 +278,8 @@ test('a key that can not be read is named by its number, and never shown', () =>
     [`${old},${gateway.publicRing.replace('gateway', 'scheduler')}`, 'key 2 is of another'],
     [operatorPair('ada', '/read+all').publicRing, 'key 1 is of another'],
     ['operator/ada:pubic:AAAA-that-is-long-enough-to-be-a-shared-key', 'key 1'],
+    [`pod/default/${pod.id}:key:short`, 'key 1'],
+    [podKeyOf(old, { ...pod, pool: 'No' }), 'key 1'],
   ] as [string, string][]) {
     let fault = 'none'
     try {

@@ -96,6 +96,13 @@ function readKeysOfRunner(env: Environment): string {
   return runnerKeyOf(internalKey ?? '')
 }
 
+/** The keys that runners share, of which those of single pods are made; faults are noted in `env`. */
+export function readSharedRunnerKey(env: Environment): string {
+  const keys = readKeysOfRunner(env)
+  if (keys !== '' && sharedKeys(keys).length === 0) env.fault('RUNNER_KEY', 'must have a key that all runners share')
+  return keys
+}
+
 function checkKeys(env: Environment, setting: string, keys: string): void {
   try {
     readKeyRing(keys, keyMinChars)

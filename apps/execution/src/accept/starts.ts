@@ -4,6 +4,7 @@ import { notFound, unavailable } from '@automation/errors'
 import { failPoint } from '@automation/service'
 import { awaitsPackages, whyHeld } from './specs.ts'
 import type { Backlog } from '../dispatch/backlog.ts'
+import type { HandOvers } from '../dispatch/hand-overs.ts'
 import type { Slot } from '../dispatch/slots.ts'
 import type { RunnerCapacity } from '../dispatch/runner-capacity.ts'
 import type { RunLimits } from '../run-limits.ts'
@@ -48,6 +49,7 @@ export interface StartsContext {
   pool: Queries
   teamMoves: TeamMoves
   runners: Runners
+  handOvers: HandOvers
   capacity: RunnerCapacity
   backlog: Backlog
   limits: RunLimits
@@ -179,6 +181,7 @@ export class Starts {
   /** Returns when nothing is on its way. */
   async idle(): Promise<void> {
     await Promise.all([this.#writer.idle(), this.#keyed.idle(), Promise.allSettled(this.#rejections)])
+    await this.#context.handOvers.idle()
   }
 
   #arrive(run: NewRun): Item {
@@ -243,13 +246,18 @@ export class Starts {
   }
 
   #settle(item: Item, outcome: StartOutcome): void {
-    const { runners, backlog, signals, metrics } = this.#context
+    const { handOvers, backlog, signals, metrics } = this.#context
     const { run, slot } = item
     // A run that was queued after an unknown outcome may be RUNNING by a claim, which hands it over.
     if (outcome.status === Status.RUNNING && slot !== undefined && outcome.sessionId === slot.sessionId) {
       metrics.startDelay.observe(Math.max(0, Date.now() - createdAtMs(run.id)) / 1000)
       failPoint('handover-before')
-      if (!runners.handOver({ ...run, slot, fence: firstFence })) signals.slotGranted.emit(run.pool)
+      const given = handOvers.give({ ...run, slot, fence: firstFence })
+      const over = (isGiven: boolean) => {
+        if (!isGiven) signals.slotGranted.emit(run.pool)
+      }
+      if (typeof given === 'boolean') over(given)
+      else void given.then(over)
       failPoint('handover-after')
       return
     }

@@ -1,9 +1,11 @@
 import { isConnectionFailure } from '@automation/database'
-import { Failure, isPassing } from '@automation/errors'
+import { Failure } from '@automation/errors'
 import { failPoint, Tally, type Logger } from '@automation/service'
 import { LRUCache } from 'lru-cache'
 import type { Backlog } from './backlog.ts'
+import type { HandOvers } from './hand-overs.ts'
 import { allLanguages, type Languages } from './languages.ts'
+import { whilePatient } from './patience.ts'
 import type { Slot, Portion } from './slots.ts'
 import type { Runners } from './runners.ts'
 import type { UnservedTeams } from './runner-capacity.ts'
@@ -21,6 +23,7 @@ import type { Queries } from '../store/connections.ts'
 export interface ClaimsContext {
   pool: Queries
   runners: Runners
+  handOvers: HandOvers
   backlog: Backlog
   specs: Specs
   specMaxBytes: number
@@ -39,7 +42,6 @@ const teamsPerClaim = 64
 const largestClaim = 256
 /** How long a statement of ours may go on in the database after its connection was lost. */
 const statementTimeoutMs = 4500
-const resolvePatienceMs = 10_000
 
 /**
  * Takes runs out of the queue when runners grant slots, one claim at a time for each pool. A slot goes to the team with the
@@ -220,7 +222,7 @@ export class Claims {
       await new Promise((resolve) => setTimeout(resolve, statementTimeoutMs))
       try {
         const ask = () => readClaimed(this.#context.pool, [...new Set(sessions)], fence)
-        this.#use(await this.#untilReachable(ask), slots, fence)
+        this.#use(await whilePatient(ask), slots, fence)
       } catch (error) {
         // What it made RUNNING all the same is never named by its runner, and ends as lost.
         this.#giveBack(slots)
@@ -246,17 +248,17 @@ export class Claims {
   }
 
   async #handOver(run: Claimed, slot: Slot, fence: bigint): Promise<void> {
-    const { pool, specs, specMaxBytes, runners, forced } = this.#context
+    const { pool, specs, specMaxBytes, runners, handOvers, forced } = this.#context
     const { id, team, processId, versionId } = run
     this.#handOvers.add(`${run.pool} ${team}`, 1)
     try {
       const name = { team, identifier: processId, tag: versionId ?? '' }
-      const spec = await this.#untilReachable(() => specs.resolveAgain(name, run.traceparent ?? undefined))
+      const spec = await whilePatient(() => specs.resolveAgain(name, run.traceparent ?? undefined))
       // What runs see may have grown since it was accepted.
       checkSpecSize(spec, specMaxBytes)
       specs.keep(name, spec)
       const mark = sourceMarkOf(spec)
-      if (run.sourceMark !== String(mark)) await this.#untilReachable(() => noteSourceMark(pool, id, mark))
+      if (run.sourceMark !== String(mark)) await whilePatient(() => noteSourceMark(pool, id, mark))
       const texts = {
         comment: run.comment ?? undefined,
         initiatedBy: run.initiatedBy ?? undefined,
@@ -265,7 +267,7 @@ export class Claims {
       }
       const request = run.request === null ? undefined : bytesOf(run.request)
       failPoint('handover-before')
-      const handedOver = runners.handOver({
+      const handedOver = handOvers.give({
         ...run,
         ...texts,
         slot,
@@ -275,12 +277,12 @@ export class Claims {
         parameters: bytesOf(run.parameters),
       })
       failPoint('handover-after')
-      if (!handedOver) this.look(run.pool)
+      if (handedOver !== true && !(await handedOver)) this.look(run.pool)
     } catch (error) {
       runners.slots.giveBack(slot)
       this.look(run.pool)
       const explanation = error instanceof Failure ? error.message : 'The run could not be handed over'
-      await this.#untilReachable(() => forced.fail([id], explanation))
+      await whilePatient(() => forced.fail([id], explanation))
     } finally {
       this.#handOvers.add(`${run.pool} ${team}`, -1)
     }
@@ -289,18 +291,6 @@ export class Claims {
   /** Runs of the team in this pool that have their slot here, or are about to be handed over. */
   #inFlight(pool: string, team: string): number {
     return this.#context.runners.slots.holds(pool, team) + this.#handOvers.of(`${pool} ${team}`)
-  }
-
-  async #untilReachable<T>(ask: () => Promise<T>): Promise<T> {
-    for (const end = performance.now() + resolvePatienceMs; ;) {
-      try {
-        return await ask()
-      } catch (error) {
-        const passes = isConnectionFailure(error) || isPassing(error)
-        if (!passes || performance.now() > end) throw error
-        await new Promise((resolve) => setTimeout(resolve, 200))
-      }
-    }
   }
 
   /** How long these have waited, without those that the limit of their team has held meanwhile. */

@@ -17,6 +17,8 @@ export interface Membership {
   labels: Labels
   /** Of a runner that came with one. */
   tokenId: string | undefined
+  /** Of a runner that came with its key, and whose that pod is already. */
+  pod?: { id: string; team: string | undefined }
 }
 
 const longestName = 255
@@ -29,7 +31,7 @@ const mostSlots = 10_000
  */
 export function introduced(
   hello: Hello,
-  { pool, owner, labels: wanted, tokenId }: Membership,
+  { pool, owner, labels: wanted, tokenId, pod }: Membership,
 ): { session: Session; stream: Omit<RunnerStream, 'messages'> } {
   const { sessionId, teamMaxRunners, canDrain, retires, labels } = hello
   checkLabels(labels, wanted, pool)
@@ -37,7 +39,7 @@ export function introduced(
     runnerName: shown(hello.runnerName, longestName),
     pool,
     slots: Math.min(hello.slots, mostSlots),
-    oneTeam: hello.oneTeam || owner !== undefined,
+    oneTeam: hello.oneTeam || owner !== undefined || pod !== undefined,
   }
   const remedy = shown(hello.oneTeamRemedy, longestRemedy)
   const known = languagesOf(hello.languages)
@@ -46,11 +48,11 @@ export function introduced(
   const version = shown(hello.version, longestName)
   return {
     session: {
-      ...{ id: sessionId, ...about, team: owner, labels, tokenId },
+      ...{ id: sessionId, ...about, team: owner ?? pod?.team, labels, tokenId, podId: pod?.id },
       ...{ version, languages, remedy, canDrain, retires },
     },
     stream: {
-      ...{ sessionId, ...about, owner, teamMaxRunners },
+      ...{ sessionId, ...about, owner, isPod: pod !== undefined, team: pod?.team, teamMaxRunners },
       ...{ oneTeamRemedy: remedy, languages: known },
     },
   }

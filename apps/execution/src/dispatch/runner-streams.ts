@@ -8,6 +8,7 @@ import type {
   Usage,
 } from '@automation/contract/runner/v1/runner'
 import { Failure } from '@automation/errors'
+import type { RunnerPodId } from '@automation/rpc'
 import { MessageQueue } from '@automation/rpc/message-queue'
 import type { Logger } from '@automation/service'
 import { isShownId } from '../execution-id.ts'
@@ -41,10 +42,16 @@ export interface RunnerStreamsContext {
 interface Stream extends RunnerStream {
   /** Results on their way into the database. */
   storing: Set<Promise<void>>
-  /** Whose it is, as its session's row says. */
-  team?: string
   /** It came with the token of a pool. */
   isOutside: boolean
+}
+
+/** What a runner has come with. */
+export interface Credentials {
+  /** Its key is that of this pod. */
+  pod: RunnerPodId | undefined
+  /** What its token is good for; undefined for one of this network. */
+  grantOf(): Promise<PoolGrant | undefined>
 }
 
 /** A runner answers sooner where it has slots to give. */
@@ -66,17 +73,16 @@ export class RunnerStreams {
     context.signals.leftOver.on((runs) => this.#ask(runs))
   }
 
-  /** `grantOf` says what the token is good for that the runner has come with; undefined for one of this network. */
   serve(
     requests: AsyncIterable<RunnerMessage>,
-    grantOf: () => Promise<PoolGrant | undefined>,
+    credentials: Credentials,
     signal: AbortSignal,
   ): RunnerStream['messages'] {
     const messages: RunnerStream['messages'] = new MessageQueue(() => 1)
     this.#open.add(messages)
     const close = () => messages.close()
     signal.addEventListener('abort', close, { once: true })
-    void this.#read(requests, grantOf, messages)
+    void this.#read(requests, credentials, messages)
       .then(close, (error: unknown) => messages.close(error as Error))
       .finally(() => {
         signal.removeEventListener('abort', close)
@@ -116,7 +122,7 @@ export class RunnerStreams {
 
   async #read(
     requests: AsyncIterable<RunnerMessage>,
-    grantOf: () => Promise<PoolGrant | undefined>,
+    credentials: Credentials,
     messages: RunnerStream['messages'],
   ): Promise<void> {
     let stream: Stream | undefined
@@ -124,8 +130,7 @@ export class RunnerStreams {
       for await (const { message } of requests) {
         if (message.case === 'hello') {
           if (stream !== undefined) throw outOfTurn('A runner says hello once')
-          // Not before: the token may have been revoked since the stream began.
-          stream = await this.#welcome(message.value, await grantOf(), messages)
+          stream = await this.#welcome(message.value, credentials, messages)
         } else if (stream === undefined) throw outOfTurn('A runner says hello first')
         else if (message.case === 'goodbye') return await this.#goodbye(stream)
         else {
@@ -138,9 +143,14 @@ export class RunnerStreams {
     }
   }
 
-  async #welcome(hello: Hello, grant: PoolGrant | undefined, messages: RunnerStream['messages']): Promise<Stream> {
+  async #welcome(hello: Hello, { pod, grantOf }: Credentials, messages: RunnerStream['messages']): Promise<Stream> {
     const { sessions, runners } = this.#context
-    const introduction = introduced(hello, await this.#membershipOf(hello, grant))
+    // Not before: the token may have been revoked since the stream began.
+    const grant = await grantOf()
+    const introduction = introduced(
+      hello,
+      pod === undefined ? await this.#membershipOf(hello, grant) : await this.#membershipOfPod(pod),
+    )
     const isOutside = grant !== undefined
     await sessions.open(introduction.session)
     const stream = { ...introduction.stream, isOutside, messages, storing: new Set<Promise<void>>() }
@@ -157,14 +167,29 @@ export class RunnerStreams {
     return { pool, owner, labels, tokenId: undefined }
   }
 
+  /** The key says the pool. */
+  async #membershipOfPod({ id, pool }: RunnerPodId): Promise<Membership> {
+    if ((await readPool(this.#context.pool, pool)) !== undefined)
+      throw new Failure(
+        'failed_precondition',
+        'pool_of_team',
+        `The pool ${pool} is one team's, runner pods are for all`,
+      )
+    const team = await this.#context.sessions.teamOfPod(id)
+    return { pool, owner: undefined, labels: {}, tokenId: undefined, pod: { id, team } }
+  }
+
   async #hear(stream: Stream, message: RunnerMessage['message']): Promise<void> {
-    const { runners, signals } = this.#context
+    const { runners, sessions, signals } = this.#context
     if (message.case === 'credit') {
       const { slots, team } = message.value
+      // What it says itself counts for nothing.
+      if (stream.isPod && stream.team === undefined) await sessions.lookAtPod(stream.sessionId, runners)
       runners.grant(stream, slots, team || undefined)
       this.#askedAtMs.delete(stream.messages)
       signals.slotGranted.emit(stream.pool)
-      if (stream.oneTeam && stream.owner === undefined && team !== '' && stream.team !== team) this.#bind(stream, team)
+      const isBound = !stream.oneTeam || stream.isPod || stream.owner !== undefined
+      if (!isBound && team !== '' && stream.team !== team) this.#bind(stream, team)
     } else if (message.case === 'draining') {
       runners.slots.drain(stream.sessionId, (slots) => returnSlots(stream.messages, slots))
     } else if (message.case === 'reclaim')

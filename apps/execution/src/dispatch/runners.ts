@@ -18,6 +18,10 @@ export interface RunnerStream {
   pool: string
   /** The pool is this team's; no run of others goes there. */
   owner: string | undefined
+  /** It came with the key of its pod: execution decides whose it is, and notes it before anything of the team goes there. */
+  isPod: boolean
+  /** Whose it is, as its session's row says. */
+  team: string | undefined
   slots: number
   oneTeam: boolean
   languages: Languages
@@ -88,6 +92,7 @@ export class Runners {
     old?.messages.close()
     this.#streams.set(stream.sessionId, { stream, cache: new RunSpecCache(this.#cacheOptions) })
     this.slots.open(stream)
+    if (stream.isPod && stream.team !== undefined) this.slots.bind(stream.sessionId, stream.team)
   }
 
   close(stream: RunnerStream): void {
@@ -97,7 +102,21 @@ export class Runners {
     for (const [id, { sessionId }] of this.#active) if (sessionId === stream.sessionId) this.ended(id)
   }
 
-  /** The runner grants slots over this stream; `team` is whose it is, where it serves one. */
+  /** The pod of a session serves this team, as the session's row says. */
+  bind(sessionId: string, team: string): void {
+    const stream = this.#streams.get(sessionId)?.stream
+    if (stream === undefined) return
+    stream.team = team
+    this.slots.bind(sessionId, team)
+  }
+
+  /** Whether it is noted that the runner which a run goes to may have it; where its stream has gone, no run goes there. */
+  isBoundTo({ slot, team }: Assignment): boolean {
+    const stream = this.#streams.get(slot.sessionId)?.stream
+    return stream === undefined || !stream.isPod || stream.team === team
+  }
+
+  /** The runner grants slots over this stream; `team` is whose it is, where it serves one and says so. */
   grant(stream: RunnerStream, slots: number, team?: string): void {
     if (this.#streams.get(stream.sessionId)?.stream === stream) this.slots.grant(stream.sessionId, slots, team)
   }
@@ -111,14 +130,16 @@ export class Runners {
   }
 
   /**
-   * Hands a run over, once. Where the stream has gone since its RUNNING row was written, it is left to the lease: the
+   * Hands a run over, once; to a pod only once it is bound to the team. Where the stream has gone since its RUNNING row was written, it is left to the lease: the
    * runner does not name it and it ends as lost.
    */
   handOver(run: Assignment): boolean {
-    const slot = this.slots.usable(run.slot, run.team)
     const open = this.#streams.get(run.slot.sessionId)
-    if (slot === undefined || open === undefined) return false
-    if ((open.stream.owner ?? run.team) !== run.team) throw new Error('A run goes to a runner of another team')
+    if (open === undefined) return false
+    if ((open.stream.owner ?? run.team) !== run.team || !this.isBoundTo(run))
+      throw new Error('A run goes to a runner of another team')
+    const slot = this.slots.usable(run.slot, run.team)
+    if (slot === undefined) return false
     if (this.#killed.delete(run.id)) {
       this.slots.giveBack(slot)
       return false

@@ -1,27 +1,36 @@
 import { Failure } from '@automation/errors'
 import { failPoint } from '@automation/service'
-import { isShownId } from '../execution-id.ts'
+import { createdAtMs, isShownId } from '../execution-id.ts'
 import type { Runners } from './runners.ts'
 import type { ForcedEnds } from '../end/forced-ends.ts'
 import {
+  bindPod,
   bindSession,
   countOthersOfToken,
   endSession,
   openSession,
   readEnded,
   readLeases,
+  readPod,
   readRunningOf,
   readSessionsWithoutToken,
+  readTeamOf,
   readUnnamed,
   renewSession,
   type Renewal,
   type Session,
 } from '../store/sessions.ts'
 import { readSessionsOf } from '../store/team-pools.ts'
-import type { Queries } from '../store/connections.ts'
+import { driverError, type Queries } from '../store/connections.ts'
 
 /** Why the runs of a session end whose token was revoked, or has expired. */
 export const withoutToken = 'its pool token is not valid any more'
+
+/** Why a run ends that was to go to a pod of another team. */
+const notItsPod = 'its runner pod is not for this team, or has lost its session'
+
+/** Of a pod that has no session: what its sessions were may be forgotten by then, which they are after a day. */
+const podsAreNewMs = 12 * 3_600_000
 
 /** That a renewal may name. */
 const mostRuns = 10_000
@@ -41,12 +50,27 @@ export class Sessions {
     this.leaseMs = leaseMs
   }
 
-  /** Failures: session_lost for one that has ended; too_many_runners that came with the same token. */
+  /**
+   * Whose a pod is that comes with its own key; undefined while it is nobody's. Failure pod_forgotten for one that could have
+   * been any team's.
+   */
+  async teamOfPod(podId: string): Promise<string | undefined> {
+    const known = await readPod(this.#pool, podId)
+    if (known === undefined && Date.now() - createdAtMs(podId) > podsAreNewMs) throw forgotten()
+    return known?.team
+  }
+
+  /**
+   * Failures: session_lost for one that has ended; too_many_runners that came with the same token; pod_in_use where another
+   * session of the same pod has not ended.
+   */
   async open(session: Session): Promise<void> {
     if (!isShownId(session.id)) throw new Failure('invalid_argument', 'invalid_session', 'The session id is no UUID')
     const { id, tokenId } = session
     if (tokenId !== undefined && (await countOthersOfToken(this.#pool, tokenId, id)) >= mostOfToken) throw tooMany()
-    const open = await openSession(this.#pool, session, this.leaseMs)
+    const open = await openSession(this.#pool, session, this.leaseMs).catch((error: unknown) => {
+      throw isTaken(error) ? inUse(error) : error
+    })
     if (!open) throw lost()
   }
 
@@ -68,6 +92,23 @@ export class Sessions {
   /** The runner serves this team from now on; renewals say so again. */
   async bind(id: string, team: string): Promise<void> {
     await bindSession(this.#pool, id, team)
+  }
+
+  /**
+   * Notes that the pod of a session serves this team, before anything of the team goes there. False where it may not: then
+   * the session ends, and what it was to run.
+   */
+  async bindPod(id: string, team: string, runners: Runners): Promise<boolean> {
+    const isBound = await bindPod(this.#pool, id, team)
+    if (isBound) runners.bind(id, team)
+    else await this.#cut(id, notItsPod, runners)
+    return isBound
+  }
+
+  /** Looks up whose the pod of a session is; another replica may have given it its first run. */
+  async lookAtPod(id: string, runners: Runners): Promise<void> {
+    const team = await readTeamOf(this.#pool, id)
+    if (team !== undefined) runners.bind(id, team)
   }
 
   /** Ends the sessions of a pool, or those that a token has opened, and their runs; cuts the streams that are here. */
@@ -107,6 +148,21 @@ export class Sessions {
     await endSession(this.#pool, id)
     await failRunning()
   }
+}
+
+/** Its index refuses what there may be once. */
+function isTaken(error: unknown): boolean {
+  return driverError(error).code === '23505'
+}
+
+function inUse(cause: unknown): Failure {
+  const text = 'A session with the key of this pod has not ended: one may live at a time'
+  return new Failure('failed_precondition', 'pod_in_use', text, { cause })
+}
+
+function forgotten(): Failure {
+  const text = 'The key of this pod is too old for its first session'
+  return new Failure('failed_precondition', 'pod_forgotten', text)
 }
 
 function tooMany(): Failure {

@@ -11,6 +11,8 @@ export interface RunnerInit {
   slots: number
   /** It serves one team: the one whose run it gets first. */
   oneTeam: boolean
+  /** With `oneTeam`: whose it is, `bind` says, and no grant; until then it has one run at most, whatever it grants. */
+  isPod?: boolean
   /** With `oneTeam`: a team that has so many runners in the pool takes no further one; 0: no bound. */
   teamMaxRunners?: number
   /** With `oneTeam`: why, and what its operator can do about it, in words for whoever waits. */
@@ -24,8 +26,10 @@ interface RunnerCredit extends RunnerInit {
   credit: number
   /** Of a runner of one team: whose runs its slots are for. Undefined while it is nobody's. */
   team?: string
-  /** The runner has said whose it is. */
+  /** The runner has said whose it is, or was told. */
   bound: boolean
+  /** Of a pod that is not bound: its one slot is taken. */
+  isTaken: boolean
   /** Its lease runs out: its slots are not used until it is renewed. */
   doubtful: boolean
   /** Set once the runner takes its slots back: told of each that is not used. */
@@ -34,11 +38,11 @@ interface RunnerCredit extends RunnerInit {
 
 /** A runner as it is at first: it grants nothing yet, and is nobody's, but in a pool of one team. */
 function runnerCreditOf({ sessionId, pool, slots, languages, ...init }: RunnerInit): RunnerCredit {
-  const { owner, teamMaxRunners, oneTeamRemedy } = init
+  const { owner, isPod = false, teamMaxRunners, oneTeamRemedy } = init
   const isOwned = owner !== undefined
   const oneTeam = init.oneTeam || isOwned
-  const about = { sessionId, pool, owner, slots, languages, oneTeam, teamMaxRunners, oneTeamRemedy }
-  return { ...about, team: owner, credit: 0, bound: isOwned, doubtful: false }
+  const about = { sessionId, pool, owner, slots, languages, oneTeam, isPod, teamMaxRunners, oneTeamRemedy }
+  return { ...about, team: owner, credit: 0, bound: isOwned, isTaken: false, doubtful: false }
 }
 
 /** Runners among which a slot is looked for: of one pool and of the same languages. */
@@ -74,8 +78,15 @@ function isNobodys(runner: RunnerCredit, among: Among): boolean {
 }
 
 /** Slots of this runner that may be used now. */
-function free({ credit, doubtful }: RunnerCredit): number {
-  return doubtful ? 0 : credit
+function free({ credit, doubtful, isPod, bound, isTaken }: RunnerCredit): number {
+  if (doubtful) return 0
+  return isPod && !bound ? Math.min(credit, Number(!isTaken)) : credit
+}
+
+/** Takes one of its slots. */
+function takeOf(runner: RunnerCredit): void {
+  runner.credit -= 1
+  runner.isTaken = !runner.bound
 }
 
 /** Gives slots back to be used again, or to the runner where it wants them back. */
@@ -150,11 +161,19 @@ export class Slots {
   grant(sessionId: string, slots: number, team?: string): void {
     const runner = this.#runners.get(sessionId)
     if (runner === undefined) return
-    if (runner.oneTeam && runner.owner === undefined) {
+    if (runner.oneTeam && !runner.isPod && runner.owner === undefined) {
       runner.team = team
       runner.bound = team !== undefined
     }
     add(runner, slots)
+  }
+
+  /** The runner of a pod is this team's from now on. */
+  bind(sessionId: string, team: string): void {
+    const runner = this.#runners.get(sessionId)
+    if (runner === undefined) return
+    runner.team = team
+    runner.bound = true
   }
 
   /** The runner takes its slots back: those that are free now, and each taken one that comes back unused. */
@@ -222,6 +241,7 @@ export class Slots {
     const runner = slot as RunnerCredit
     // One that is nobody's grants a single slot: with that, nothing of the team is there.
     if (runner.oneTeam && !runner.bound) runner.team = undefined
+    runner.isTaken = false
     add(runner, 1)
   }
 
@@ -230,7 +250,8 @@ export class Slots {
     const runner = this.#runners.get(slot.sessionId)
     if (runner === undefined || runner === slot) return runner
     if (runner.credit === 0 || (runner.team ?? team) !== team) return undefined
-    runner.credit -= 1
+    if (runner.isPod && !runner.bound && runner.isTaken) return undefined
+    takeOf(runner)
     if (runner.oneTeam) runner.team = team
     return runner
   }
@@ -346,7 +367,7 @@ export class Slots {
       for (const runner of this.#runners.values())
         if (free(runner) > (richest === undefined ? 0 : free(richest)) && of(runner)) richest = runner
       if (richest === undefined) break
-      richest.credit -= 1
+      takeOf(richest)
       taken.push(richest)
     }
     return taken

@@ -12,17 +12,18 @@ export function runnerService(
 ): Handlers<typeof RunnerService> {
   return {
     work: (requests, context) => {
-      principalIn(context, 'runner')
-      return streams.serve(requests, () => tokens.grantOf(context), context.signal)
+      const { pod } = principalIn(context, 'runner')
+      return streams.serve(requests, { pod, grantOf: () => tokens.grantOf(context) }, context.signal)
     },
     renewSession: async ({ sessionId, executionIds, idleMs, team, replicas }, context) => {
-      principalIn(context, 'runner')
+      const { pod } = principalIn(context, 'runner')
       const tokenId = (await tokens.grantOf(context))?.tokenId
       const renewal = {
         id: sessionId,
         idleMs: Number(idleMs),
         team: team || undefined,
         tokenId,
+        podId: pod?.id,
         replicas: shownReplicas(replicas),
       }
       const { ended, drain } = await sessions.renew(renewal, executionIds)

@@ -9,11 +9,13 @@ export interface Session {
   pool: string
   slots: number
   oneTeam: boolean
-  /** Of a pool of one team: whose it is from the beginning. */
+  /** Of a pool of one team, or of a pod that was a team's before: whose it is from the beginning. */
   team: string | undefined
   labels: Labels
   /** Of a runner that came with one. */
   tokenId: string | undefined
+  /** Of a runner that came with the key of one. */
+  podId: string | undefined
   version: string
   languages: string[]
   /** With `oneTeam`: why it serves no more. */
@@ -31,20 +33,32 @@ export async function openSession(pool: Queries, session: Session, leaseMs: numb
   const { rowCount } = await pool.query({
     name: 'open-session',
     text: `INSERT INTO sessions (id, runner_name, pool, places, one_team, version, languages, remedy, can_drain, retires,
-                                 team, labels, token_id, expires_at)
-           VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, now() + $14 * interval '1 ms')
+                                 team, labels, token_id, pod_id, expires_at)
+           VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, now() + $15 * interval '1 ms')
            ON CONFLICT (id) DO UPDATE
               SET expires_at = excluded.expires_at, version = excluded.version, languages = excluded.languages,
                   remedy = excluded.remedy, can_drain = excluded.can_drain, retires = excluded.retires,
-                  labels = excluded.labels
-            WHERE sessions.ended_at IS NULL AND sessions.token_id IS NOT DISTINCT FROM excluded.token_id`,
+                  labels = excluded.labels, team = coalesce(sessions.team, excluded.team)
+            WHERE sessions.ended_at IS NULL AND sessions.token_id IS NOT DISTINCT FROM excluded.token_id
+              AND sessions.pod_id IS NOT DISTINCT FROM excluded.pod_id`,
     values: [
       ...[session.id, session.runnerName, session.pool, session.slots, session.oneTeam],
       ...[session.version, session.languages, session.remedy, session.canDrain, session.retires],
-      ...[session.team ?? null, JSON.stringify(session.labels), session.tokenId ?? null, leaseMs],
+      ...[session.team ?? null, JSON.stringify(session.labels), session.tokenId ?? null],
+      ...[session.podId ?? null, leaseMs],
     ],
   })
   return rowCount === 1
+}
+
+/** What is known of a pod by its sessions: whose it is, once that is decided; undefined where it had none. */
+export async function readPod(pool: Queries, podId: string): Promise<{ team: string | undefined } | undefined> {
+  const { rows } = await pool.query<{ team: string | null }>({
+    name: 'pod',
+    text: 'SELECT team FROM sessions WHERE pod_id = $1 ORDER BY team NULLS LAST LIMIT 1',
+    values: [podId],
+  })
+  return rows[0] && { team: rows[0].team ?? undefined }
 }
 
 /** How many other sessions of runners that came with a token have not ended. */
@@ -68,6 +82,8 @@ export interface Renewal {
   replicas: string[]
   /** Of a runner that came with one. */
   tokenId: string | undefined
+  /** Of a runner that came with the key of one. */
+  podId: string | undefined
 }
 
 /** Notes whose a runner of one team is. */
@@ -77,6 +93,31 @@ export async function bindSession(pool: Queries, id: string, team: string): Prom
     text: 'UPDATE sessions SET team = $2 WHERE id = $1 AND team IS DISTINCT FROM $2',
     values: [id, team],
   })
+}
+
+/** Notes whose a pod is, by its session; false where that has ended, or the pod is another team's. */
+export async function bindPod(pool: Queries, id: string, team: string): Promise<boolean> {
+  const { rowCount } = await pool.query({
+    name: 'bind-pod',
+    // The session before may have become another team's since this one was opened.
+    text: `UPDATE sessions s SET team = $2
+            WHERE id = $1 AND ended_at IS NULL AND (team IS NULL OR team = $2)
+              AND NOT EXISTS (SELECT FROM sessions o WHERE o.pod_id = s.pod_id AND o.team <> $2)`,
+    values: [id, team],
+    query_timeout: 2000,
+  })
+  return rowCount === 1
+}
+
+/** Whose a session is, where that is decided. */
+export async function readTeamOf(pool: Queries, id: string): Promise<string | undefined> {
+  const { rows } = await pool.query<{ team: string | null }>({
+    name: 'team-of-session',
+    text: 'SELECT team FROM sessions WHERE id = $1',
+    values: [id],
+    query_timeout: 2000,
+  })
+  return rows[0]?.team ?? undefined
 }
 
 /**
@@ -92,9 +133,14 @@ export async function renewSession(
     name: 'renew-session',
     text: `UPDATE sessions
               SET expires_at = now() + $2 * interval '1 ms', idle_since = now() - $3 * interval '1 ms',
-                  team = coalesce(CASE WHEN $6::uuid IS NULL THEN $4 END, team), replicas = $5, renewed_at = now()
-            WHERE id = $1 AND ended_at IS NULL AND token_id IS NOT DISTINCT FROM $6::uuid RETURNING drain_asked_at IS NOT NULL AS drain`,
-    values: [renewal.id, leaseMs, renewal.idleMs, renewal.team ?? null, renewal.replicas, renewal.tokenId ?? null],
+                  team = coalesce(CASE WHEN $6::uuid IS NULL AND $7::uuid IS NULL THEN $4 END, team),
+                  replicas = $5, renewed_at = now()
+            WHERE id = $1 AND ended_at IS NULL AND token_id IS NOT DISTINCT FROM $6::uuid
+              AND pod_id IS NOT DISTINCT FROM $7::uuid RETURNING drain_asked_at IS NOT NULL AS drain`,
+    values: [
+      ...[renewal.id, leaseMs, renewal.idleMs, renewal.team ?? null, renewal.replicas],
+      ...[renewal.tokenId ?? null, renewal.podId ?? null],
+    ],
     query_timeout: 2000,
   })
   return rows[0]

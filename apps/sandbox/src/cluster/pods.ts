@@ -1,5 +1,5 @@
 import type { Logger } from '@automation/service'
-import type { V1OwnerReference, V1Pod } from '@kubernetes/client-node'
+import type { V1OwnerReference, V1Pod, V1Secret } from '@kubernetes/client-node'
 import { answered, statusOf, type ClusterApi } from './api.ts'
 import { podSeen, type PodSeen } from './pod-seen.ts'
 import { watchPods } from './pod-watch.ts'
@@ -109,6 +109,17 @@ export class Pods {
     } catch (error) {
       if (statusOf(error) !== 409) throw error
       return podSeen(await answered(api.core.readNamespacedPod({ namespace, name })))
+    }
+  }
+
+  /** A Secret for one of the pods, with their labels; one of its name that is there stays as it is. */
+  async createSecret(secret: V1Secret): Promise<void> {
+    const { api, namespace, labels } = this.#options
+    const body = Object.assign({}, secret, { metadata: Object.assign({}, secret.metadata, { namespace, labels }) })
+    try {
+      await answered(api.core.createNamespacedSecret({ namespace, body }))
+    } catch (error) {
+      if (statusOf(error) !== 409) throw error
     }
   }
 

@@ -1,4 +1,4 @@
-import { Environment, readServiceAddresses } from '@automation/service'
+import { Environment, readServiceAddresses, readSharedRunnerKey } from '@automation/service'
 import { isTexts, podsFault, type ClusterConfig, type PodsFile } from '../cluster/config.ts'
 import { cpusOf, memoryMbOf } from '../quantity.ts'
 import type { PoolLimits } from './plan.ts'
@@ -7,6 +7,8 @@ import type { RunnerPodSettings } from './runner-pod.ts'
 export interface RunnerPodsConfig extends ClusterConfig {
   pod: RunnerPodSettings
   limits: PoolLimits
+  /** RUNNER_KEY, of which the key of each pod is made. */
+  runnerKey: string
   /** How often execution is asked what is needed. */
   everyMs: number
 }
@@ -42,7 +44,6 @@ export function readRunnerPodsConfig(env: Environment, { cluster, runners }: Pod
       idleMs,
       imagePullPolicy: given.choice('pullPolicy', ['IfNotPresent', 'Always', 'Never'], 'IfNotPresent'),
       imagePullSecrets: pullSecrets as string[],
-      secret: required(given, 'secret', 'must name the Secret with the entry RUNNER_KEY'),
       tlsSecret: given.text('tlsSecret'),
       cpu: quantityOf(given, 'cpu', '250m', cpusOf),
       memoryMb,
@@ -58,6 +59,7 @@ export function readRunnerPodsConfig(env: Environment, { cluster, runners }: Pod
       fixedIds: cluster.fixedIds,
       serviceAccount: given.text('serviceAccount'),
     },
+    runnerKey: readSharedRunnerKey(env),
     everyMs: 500,
   }
   if (!Array.isArray(pullSecrets) || !pullSecrets.every((name) => typeof name === 'string'))

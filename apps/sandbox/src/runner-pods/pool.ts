@@ -1,15 +1,18 @@
 import { type GetDemandResponse, RunnerDemandService } from '@automation/contract/runner/v1/demand'
 import { asService, type Client, ownContext } from '@automation/rpc'
+import { podKeyOf, signingId } from '@automation/rpc/key-ring'
 import { type Check, type Logger, type PartContext, Periodic, type Registry } from '@automation/service'
 import { Counter, Gauge } from 'prom-client'
+import { v7 } from 'uuid'
 import { type ClusterApi, openCluster } from '../cluster/api.ts'
+import type { PodSeen } from '../cluster/pod-seen.ts'
 import { Pods } from '../cluster/pods.ts'
 import { podLabels } from '../cluster/restricted.ts'
 import { Leadership, type Store } from '../store/store.ts'
 import type { RunnerPodsConfig } from './config.ts'
 import { KnownPods } from './known-pods.ts'
 import { plan, type Removal, type RunnerPod } from './plan.ts'
-import { runnerPod, specHash, specLabel } from './runner-pod.ts'
+import { keySecretOf, runnerPod, specHash, specLabel } from './runner-pod.ts'
 
 export interface RunnerPoolOptions {
   config: RunnerPodsConfig
@@ -37,13 +40,15 @@ export class RunnerPool {
   readonly #known: KnownPods
   readonly #hash: string
   readonly #rounds: Periodic
+  /** Uids of pods whose Secret is there. */
+  readonly #keyed = new Set<string>()
   #pause = noPause
   #state = 'starting'
 
   constructor(options: RunnerPoolOptions) {
     this.#options = options
     const { config, logger } = options
-    this.#hash = specHash(config.pod)
+    this.#hash = specHash(config.pod, signingId(config.runnerKey))
     this.#known = new KnownPods(this.#hash)
     this.#rounds = new Periodic('runner pods', config.everyMs, logger, () => this.#round())
   }
@@ -86,6 +91,7 @@ export class RunnerPool {
       ...this.#freeNames(there, make).map((name) => this.#make(name)),
       ...remove.map((removal) => this.#remove(removal)),
       ...there.map((pod) => this.#label(pod)),
+      ...this.#unkeyed(there).map((pod) => this.#keyLater(pod)),
     ])
   }
 
@@ -118,12 +124,46 @@ export class RunnerPool {
   async #make(name: string): Promise<void> {
     const { pods, config, metrics, logger } = this.#options
     try {
-      await pods.create(runnerPod(name, config.pod, { [specLabel]: this.#hash }))
+      const pod = await pods.create(runnerPod({ name, keyId: v7() }, config.pod, { [specLabel]: this.#hash }))
+      await this.#giveKey(pod).catch((error: unknown) => this.#takeBack(pod, error))
       metrics.made()
       logger.info({ pod: name }, 'a runner pod is made')
     } catch (error) {
       logger.warn({ err: error, pod: name }, 'a runner pod could not be made')
       this.#failed(error instanceof Error ? error.message.slice(0, 500) : String(error))
+    }
+  }
+
+  /** Makes the Secret of a pod, whoever has made that. */
+  async #giveKey(pod: PodSeen): Promise<void> {
+    const { pods, config } = this.#options
+    const secret = keySecretOf(pod, (id) => podKeyOf(config.runnerKey, { id, pool: config.pod.pool }))
+    if (secret !== undefined) await pods.createSecret(secret)
+    this.#keyed.add(pod.uid)
+  }
+
+  /** Without its key it would wait for ever. */
+  async #takeBack({ name, uid }: PodSeen, why: unknown): Promise<never> {
+    await this.#options.pods.remove(name, { uid, graceS: atOnceS }).catch((error: unknown) => {
+      this.#options.logger.warn({ err: error, pod: name }, 'a runner pod without a key could not be removed')
+    })
+    throw why
+  }
+
+  /** Pods that may wait for their Secret: who made them was cut off. */
+  #unkeyed(there: RunnerPod[]): PodSeen[] {
+    for (const uid of this.#keyed) if (!there.some((pod) => pod.uid === uid)) this.#keyed.delete(uid)
+    const waiting = there.filter(({ uid, session, deleting, end }) => {
+      return session === undefined && !deleting && end === undefined && !this.#keyed.has(uid)
+    })
+    return waiting.flatMap(({ name }) => this.#options.pods.get(name) ?? [])
+  }
+
+  async #keyLater(pod: PodSeen): Promise<void> {
+    try {
+      await this.#giveKey(pod)
+    } catch (error) {
+      this.#options.logger.debug({ err: error, pod: pod.name }, 'the key of a runner pod is not there yet')
     }
   }
 

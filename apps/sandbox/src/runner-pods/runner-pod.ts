@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import type { ServiceAddresses } from '@automation/service'
-import type { V1Container, V1Pod } from '@kubernetes/client-node'
+import type { V1Container, V1Pod, V1Secret } from '@kubernetes/client-node'
 import type { Placement } from '../cluster/config.ts'
 import { restrictedContainer, restrictedPod } from '../cluster/restricted.ts'
 
@@ -9,8 +9,6 @@ export interface RunnerPodSettings {
   image: string
   imagePullPolicy: 'IfNotPresent' | 'Always' | 'Never'
   imagePullSecrets: string[]
-  /** Of the Secret whose entry RUNNER_KEY the runner signs with. */
-  secret: string
   /** Of the Secret with ca.crt, tls.crt and tls.key, where services ask each other for certificates. */
   tlsSecret: string | undefined
   /** What is asked of a node, in CPUs; beyond it, what the node has left. */
@@ -38,6 +36,8 @@ export interface RunnerPodSettings {
 }
 
 export const specLabel = 'process-automation/spec'
+/** The id of its key, which execution knows it by. */
+const keyLabel = 'process-automation/key'
 
 // An autoscaler may empty its node: what runs has the grace of the pod for its end.
 const evictable = 'cluster-autoscaler.kubernetes.io/safe-to-evict'
@@ -51,9 +51,9 @@ const tlsDirectory = '/var/run/process-automation-tls'
 // Beyond the grace: for what a stop takes by itself.
 const marginS = 15
 
-/** Differs where pods made by these settings differ. */
-export function specHash(settings: RunnerPodSettings): string {
-  const pod = JSON.stringify(runnerPod('', settings))
+/** Differs where pods differ that are made by these settings, and with keys that this one signs. */
+export function specHash(settings: RunnerPodSettings, keyId: string): string {
+  const pod = JSON.stringify(runnerPod({ name: '', keyId }, settings))
   return createHash('sha256').update(pod).digest('hex').slice(0, 16)
 }
 
@@ -62,14 +62,21 @@ export function runnerNameOf({ name, uid }: { name: string; uid: string }): stri
   return `${name}.${uid}`
 }
 
-/** The pod of this name. It fits the restricted Pod Security level, and may do nothing in the cluster. */
-export function runnerPod(name: string, settings: RunnerPodSettings, labels: Record<string, string> = {}): V1Pod {
+/**
+ * The pod of this name, whose key has this id. It fits the restricted Pod Security level, and may do nothing in the cluster.
+ * Its container waits for the Secret with the key.
+ */
+export function runnerPod(
+  { name, keyId }: { name: string; keyId: string },
+  settings: RunnerPodSettings,
+  labels: Record<string, string> = {},
+): V1Pod {
   const { graceMs, imagePullSecrets, runtimeClassName, placement, serviceAccount, tmpMb, packagesMb, tlsSecret } =
     settings
   return {
     apiVersion: 'v1',
     kind: 'Pod',
-    metadata: { name, labels, annotations: { [evictable]: 'true' } },
+    metadata: { name, labels: { ...labels, [keyLabel]: keyId }, annotations: { [evictable]: 'true' } },
     spec: {
       ...restrictedPod(settings),
       terminationGracePeriodSeconds: Math.ceil(graceMs / 1000) + marginS,
@@ -81,7 +88,7 @@ export function runnerPod(name: string, settings: RunnerPodSettings, labels: Rec
       volumes: [
         { name: 'tmp', emptyDir: { sizeLimit: `${tmpMb}Mi` } },
         { name: 'packages', emptyDir: { sizeLimit: `${packagesMb}Mi` } },
-        { name: 'key', secret: { secretName: settings.secret, defaultMode: 0o440, items: [keyItem] } },
+        { name: 'key', secret: { secretName: secretNameOf(name, keyId), defaultMode: 0o440, items: [keyItem] } },
         ...(tlsSecret === undefined ? [] : [{ name: 'tls', secret: { secretName: tlsSecret, defaultMode: 0o440 } }]),
       ],
     },
@@ -89,6 +96,32 @@ export function runnerPod(name: string, settings: RunnerPodSettings, labels: Rec
 }
 
 const keyItem = { key: 'RUNNER_KEY', path: 'runner-key' }
+
+/** With its id, as names of pods are used again while the Secret of the one before may still be there. */
+function secretNameOf(pod: string, keyId: string): string {
+  return `${pod}-${keyId}`
+}
+
+/**
+ * The Secret with the key of a pod that is there, whoever made it, and that goes with the pod. Undefined where it has no key of
+ * its own.
+ */
+export function keySecretOf(
+  { name, uid, labels }: { name: string; uid: string; labels: Record<string, string> },
+  keyOf: (id: string) => string,
+): V1Secret | undefined {
+  const keyId = labels[keyLabel]
+  if (keyId === undefined) return undefined
+  return {
+    metadata: {
+      name: secretNameOf(name, keyId),
+      ownerReferences: [{ apiVersion: 'v1', kind: 'Pod', name, uid }],
+    },
+    type: 'Opaque',
+    immutable: true,
+    stringData: { [keyItem.key]: keyOf(keyId) },
+  }
+}
 
 function containerOf(runner: RunnerPodSettings): V1Container {
   const { image, imagePullPolicy, cpu, memoryMb, memoryRequestMb, ...settings } = runner

@@ -1,11 +1,13 @@
 import { execFileSync } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
+import { podKeyOf } from '@automation/rpc/key-ring'
 import { Environment } from '@automation/service'
 import { until } from '@automation/testing'
+import { v7 } from 'uuid'
 import { readPodsFile } from '../../src/cluster/config.ts'
 import { podSeen } from '../../src/cluster/pod-seen.ts'
 import { readRunnerPodsConfig } from '../../src/runner-pods/config.ts'
-import { runnerPod } from '../../src/runner-pods/runner-pod.ts'
+import { keySecretOf, runnerPod } from '../../src/runner-pods/runner-pod.ts'
 import type { ClusterUnderTest } from './cluster-under-test.ts'
 import { podsFile } from '../pods-file.ts'
 
@@ -30,10 +32,6 @@ export async function preparePods({ api, namespace }: ClusterUnderTest): Promise
     namespace,
     body: { metadata: { name: files }, binaryData: { 'files.tgz': packed.toString('base64') } },
   })
-  await api.core.createNamespacedSecret({
-    namespace,
-    body: { metadata: { name: 'keys' }, stringData: { RUNNER_KEY: 'for these tests alone' } },
-  })
 }
 
 /** What a program prints, line by line, that runs in a pod as the pool makes it but for its command; and how the pod ended. */
@@ -41,9 +39,10 @@ export async function linesOfPod(
   { api, namespace }: ClusterUnderTest,
   { image, program, timeoutMs }: PodProgram,
 ): Promise<{ lines: string[]; end: string }> {
-  const env = new Environment({ KUBERNETES_PODS: podsFile({}, { image, secret: 'keys' }) })
+  const runnerKey = 'for these tests alone '.repeat(2)
+  const env = new Environment({ KUBERNETES_PODS: podsFile({}, { image }), RUNNER_KEY: runnerKey })
   const name = `attempts-${randomBytes(4).toString('hex')}`
-  const pod = runnerPod(name, readRunnerPodsConfig(env, readPodsFile(env))!.pod)
+  const pod = runnerPod({ name, keyId: v7() }, readRunnerPodsConfig(env, readPodsFile(env))!.pod)
   env.check()
   const [container] = pod.spec!.containers
   const start = `exec node ${unpacked}/isolation/in-pod.ts ${program}`
@@ -56,7 +55,9 @@ export async function linesOfPod(
   )
   const empty = ['unpacked', 'var-tmp'].map((each) => ({ name: each, emptyDir: {} }))
   pod.spec!.volumes!.push({ name: files, configMap: { name: files } }, ...empty)
-  await api.core.createNamespacedPod({ namespace, body: pod })
+  const made = podSeen(await api.core.createNamespacedPod({ namespace, body: pod }))
+  const secret = keySecretOf(made, (id) => podKeyOf(runnerKey, { id, pool: 'default' }))!
+  await api.core.createNamespacedSecret({ namespace, body: secret })
   const ended = async () => podSeen(await api.core.readNamespacedPod({ name, namespace })).end
   const end = await until(ended, { timeoutMs, everyMs: 500, what: 'the end of the pod' })
   const log = await api.core.readNamespacedPodLog({ name, namespace })

@@ -1,18 +1,22 @@
 import { RunnerDemandService, type Capacity } from '@automation/contract/runner/v1/demand'
 import { InProcessNetwork, served } from '@automation/rpc'
+import { podKeyOf } from '@automation/rpc/key-ring'
 import { Environment } from '@automation/service'
 import { silentLogger, testContext, testDatabase, until, type TestDatabase } from '@automation/testing'
 import { afterAll, afterEach, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
+import { v7 } from 'uuid'
 import { readPodsFile } from '../../src/cluster/config.ts'
 import type { PodSeen } from '../../src/cluster/pod-seen.ts'
 import { Pods } from '../../src/cluster/pods.ts'
 import { podLabels } from '../../src/cluster/restricted.ts'
 import { readRunnerPodsConfig } from '../../src/runner-pods/config.ts'
 import { openRunnerPods, type RunnerPool } from '../../src/runner-pods/pool.ts'
-import { runnerNameOf } from '../../src/runner-pods/runner-pod.ts'
+import { runnerNameOf, runnerPod } from '../../src/runner-pods/runner-pod.ts'
 import { Store } from '../../src/store/store.ts'
 import { podsFile } from '../pods-file.ts'
 import { behindProxy, ClusterUnderTest, hasCluster } from './cluster-under-test.ts'
+
+const runnerKey = 'for these tests alone '.repeat(2)
 
 describe.skipIf(!hasCluster)('runner pods on a cluster', () => {
   let cluster: ClusterUnderTest
@@ -29,11 +33,6 @@ describe.skipIf(!hasCluster)('runner pods on a cluster', () => {
     database = await testDatabase()
     store = new Store(database.url, testContext(), { poolSize: 6, migrates: true })
     await store.open(new AbortController().signal)
-    const { namespace } = cluster
-    await cluster.api.core.createNamespacedSecret({
-      namespace,
-      body: { metadata: { name: 'keys' }, stringData: { RUNNER_KEY: 'for these tests alone' } },
-    })
     const nodes = await cluster.api.core.listNode()
     const names = nodes.items.flatMap(({ status }) => status?.images ?? []).flatMap((each) => each.names ?? [])
     image = process.env['RUNNER_PODS_TEST_IMAGE'] ?? names.find((name) => /(^|\/)pause:/.test(name)) ?? ''
@@ -56,9 +55,9 @@ describe.skipIf(!hasCluster)('runner pods on a cluster', () => {
     api = cluster.api,
   ): Promise<RunnerPool> {
     const instance = `pool-${count++}`
-    const runners = { image, secret: 'keys', cpu: '10m', memory: '64Mi', ...members }
+    const runners = { image, cpu: '10m', memory: '64Mi', ...members }
     const KUBERNETES_PODS = podsFile({ namespace: cluster.namespace, instance }, runners)
-    const env = new Environment({ KUBERNETES_PODS, RUN_TIMEOUT_MAX_MS: '1000' })
+    const env = new Environment({ KUBERNETES_PODS, RUNNER_KEY: runnerKey, RUN_TIMEOUT_MAX_MS: '1000' })
     const config = { ...readRunnerPodsConfig(env, readPodsFile(env))!, everyMs: 100 }
     env.check()
     const { namespace } = cluster
@@ -172,14 +171,80 @@ describe.skipIf(!hasCluster)('runner pods on a cluster', () => {
     await until(() => demand.capacity?.trouble === '')
   })
 
-  test('the runner key is in no pod, and a pod has no account of the cluster', async () => {
-    await start(new ScriptedDemand())
-    const [first] = await podsAre(1)
+  /** The name of the Secret that a pod mounts, and the key in there. */
+  const keyOf = async ({ name }: PodSeen) => {
     const { namespace } = cluster
-    const pod = await cluster.api.core.readNamespacedPod({ name: first!.name, namespace })
-    expect(JSON.stringify(pod)).not.toContain('for these tests alone')
-    expect(pod.spec).toMatchObject({ automountServiceAccountToken: false, restartPolicy: 'Never' })
-    expect(pod.spec!.volumes!.map(({ name }) => name)).toEqual(['tmp', 'packages', 'key'])
+    const pod = await cluster.api.core.readNamespacedPod({ name, namespace })
+    const { secretName = '' } = pod.spec!.volumes!.find((volume) => volume.name === 'key')!.secret!
+    const read = () => cluster.api.core.readNamespacedSecret({ name: secretName, namespace }).catch(() => undefined)
+    return { pod, secretName, read, secret: await until(read, { what: 'its Secret' }) }
+  }
+  const textOf = ({ data = {} }: { data?: Record<string, string> }) =>
+    Buffer.from(data['RUNNER_KEY'] ?? '', 'base64').toString()
+
+  test('each pod has a key of its own in a Secret that goes with it, and no account of the cluster', async () => {
+    const demand = new ScriptedDemand()
+    await start(demand, { spare: 2 })
+    const [one, two] = await podsAre(2)
+    const [first, second] = [await keyOf(one!), await keyOf(two!)]
+    expect(JSON.stringify(first.pod)).not.toContain(runnerKey)
+    expect(first.pod.spec).toMatchObject({ automountServiceAccountToken: false, restartPolicy: 'Never' })
+    expect(first.pod.spec!.volumes!.map(({ name }) => name)).toEqual(['tmp', 'packages', 'key'])
+    for (const { secret } of [first, second]) {
+      const [, pool, id] = /^pod\/(.+)\/(.+):key:/.exec(textOf(secret)) ?? []
+      expect(textOf(secret)).toBe(podKeyOf(runnerKey, { id: id!, pool: pool! }))
+    }
+    expect(textOf(first.secret)).not.toBe(textOf(second.secret))
+    expect(first.secret.metadata!.labels).toMatchObject(podLabels('runner-pod', `pool-${count - 1}`))
+    // It runs: the Secret was mounted.
+    demand.hello(one!)
+    demand.hello(two!)
+    await watched.remove(one!.name, { uid: one!.uid, graceS: 0 })
+    demand.runners.delete(runnerNameOf(one!))
+    await until(async () => (await first.read()) === undefined, { what: 'the Secret to go', timeoutMs: 60_000 })
+    const again = await until(() => {
+      const now = there().find(({ name }) => name === one!.name)
+      return now?.uid === one!.uid ? undefined : now
+    })
+    const third = await keyOf(again)
+    expect(third.secretName).not.toBe(first.secretName)
+    const isUp = async () =>
+      (await cluster.api.core.readNamespacedPod({ name: again.name, namespace: cluster.namespace })).status?.phase !==
+      'Pending'
+    await until(isUp, { what: 'the pod in its place to start', timeoutMs: 60_000 })
+  })
+
+  test('a pod whose Secret could not be made is removed again, and the pause before the next grows', async () => {
+    const demand = new ScriptedDemand()
+    const { api } = cluster
+    const refuse = () => Promise.reject(new Error('no Secrets today'))
+    const core = new Proxy(api.core, {
+      get: (target, name) => (name === 'createNamespacedSecret' ? refuse : Reflect.get(target, name).bind(target)),
+    })
+    const pool = await start(demand, {}, 1, { ...api, core })
+    await until(() => /they do not start \(\d times in a row\): no Secrets today/.test(pool.check().detail ?? ''))
+    await podsAre(0)
+  })
+
+  test('of two that make the same pod at once, each leaves it with its Secret', async () => {
+    const demand = new ScriptedDemand()
+    const { api, namespace } = cluster
+    // The first is cut off between the pod and its Secret.
+    const cut = new Proxy(api.core, {
+      get: (target, name) =>
+        name === 'createNamespacedSecret' ? () => new Promise(() => undefined) : Reflect.get(target, name).bind(target),
+    })
+    const instance = `pool-${count}`
+    const labels = podLabels('runner-pod', instance)
+    const first = new Pods({ api: { ...api, core: cut }, namespace, labels, logger: silentLogger })
+    const env = new Environment({
+      KUBERNETES_PODS: podsFile({}, { image, cpu: '10m', memory: '64Mi' }),
+      RUNNER_KEY: runnerKey,
+    })
+    const { pod } = readRunnerPodsConfig(env, readPodsFile(env))!
+    const made = await first.create(runnerPod({ name: `${instance}-runner-0`, keyId: v7() }, pod))
+    await start(demand)
+    expect(textOf((await keyOf(made)).secret)).toContain(made.labels['process-automation/key'])
   })
 })
 

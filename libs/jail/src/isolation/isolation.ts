@@ -126,7 +126,8 @@ export function nameOf({ level, network, helper }: Candidate): string {
 
 /** One line for `/readyz` and logs. */
 export function describeIsolation(isolation: Isolation): string {
-  const teams = isolation.oneTeam ? `; serves one team, as ${isolation.remedy}` : ''
+  const why = isolation.remedy === undefined ? '' : `, as ${isolation.remedy}`
+  const teams = isolation.oneTeam ? `; serves one team${why}` : ''
   const open = isolation.open.length === 0 ? '' : `; open: ${isolation.open.join(', ')}`
   const tried = isolation.tried.map((each) => `; ${each.level} does not hold: ${each.why}`).join('')
   return `${nameOf(isolation)}${teams}${open}${tried}`

@@ -845,14 +845,17 @@ export declare const RenewSessionResponseSchema: GenMessage<RenewSessionResponse
 /**
  * Served by execution, called by runners. A runner keeps one Work stream to every replica. One that comes with the token of
  * a pool, by way of the gateway, keeps one to whichever it reaches: it is in the pool of its token, whatever it says, and
- * gets runs of the team of that pool alone. UNAUTHENTICATED pool_token where the token is not good, or no more.
+ * gets runs of the team of that pool alone. UNAUTHENTICATED pool_token where the token is not good, or no more. One with the key of
+ * a runner pod is in the pool of its key, and serves the team whose run it gets first in any of its sessions, whatever it says.
  *
  * @generated from service automation.runner.v1.RunnerService
  */
 export declare const RunnerService: GenService<{
   /**
    * The runner says hello first, then grants slots; the replica hands over runs that it has committed as RUNNING.
-   * FAILED_PRECONDITION labels_missing where its pool wants others; RESOURCE_EXHAUSTED too_many_runners of one token.
+   * FAILED_PRECONDITION labels_missing where its pool wants others; RESOURCE_EXHAUSTED too_many_runners of one token. Of a pod
+   * FAILED_PRECONDITION pod_in_use while another session of it lives, pod_forgotten where it is too old for its first one,
+   * pool_of_team where its pool is one team's.
    *
    * @generated from rpc automation.runner.v1.RunnerService.Work
    */

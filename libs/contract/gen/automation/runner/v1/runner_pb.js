@@ -198,7 +198,8 @@ export const RenewSessionResponseSchema = /*@__PURE__*/
 /**
  * Served by execution, called by runners. A runner keeps one Work stream to every replica. One that comes with the token of
  * a pool, by way of the gateway, keeps one to whichever it reaches: it is in the pool of its token, whatever it says, and
- * gets runs of the team of that pool alone. UNAUTHENTICATED pool_token where the token is not good, or no more.
+ * gets runs of the team of that pool alone. UNAUTHENTICATED pool_token where the token is not good, or no more. One with the key of
+ * a runner pod is in the pool of its key, and serves the team whose run it gets first in any of its sessions, whatever it says.
  *
  * @generated from service automation.runner.v1.RunnerService
  */
