@@ -24,6 +24,7 @@ test('what the operator gives a team is in force while the system runs, beside t
     { team: 'large', name: 'running', value: 4n },
     { team: 'large', name: 'queued', value: 1n },
     { team: 'small', name: 'running', value: 1n },
+    { team: 'small', name: 'runners', value: 3n },
   )
   await until(async () => (await limit('large', 'running'))?.allowed === 4n)
   const [large, small, usual] = [await start('large', 6), await start('small', 3), await start('usual', 3)]
@@ -31,6 +32,11 @@ test('what the operator gives a team is in force while the system runs, beside t
   // What a slot has come free for may still be on its way.
   const all = async () => [await inUse('large'), await inUse('small'), await inUse('usual')].join(' ')
   await until(async () => (await all()) === '4 1 2')
+  // Told also where each runner serves many teams.
+  expect([await limit('small', 'runners'), await limit('large', 'runners')]).toMatchObject([
+    { allowed: 3n, inUse: 0n },
+    undefined,
+  ])
   expect(await limit('large', 'queued')).toMatchObject({ allowed: 1n, inUse: 1n })
   expect((await system.get(large[5]!, 'large')).status).toBe(Status.REJECTED)
   // What waits comes as far as each team's own limit goes.

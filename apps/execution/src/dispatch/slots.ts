@@ -298,13 +298,14 @@ export class Slots {
     return [...languages].some((language) => this.whyNone(pool, team, language) !== undefined)
   }
 
-  /** Runners that serve this team alone, and how many it may have; undefined where runners serve many. */
-  ownRunners(team: string): { inUse: number; allowed: number | undefined } | undefined {
+  /** Runners that serve this team alone, and how many it may have; undefined where nothing bounds them. */
+  ownRunners(team: string): { inUse: number; allowed: number } | undefined {
     const single = [...this.#runners.values()].filter(({ oneTeam, owner }) => oneTeam && owner === undefined)
-    if (single.length === 0) return undefined
-    const bound = Math.max(...single.map(({ teamMaxRunners }) => teamMaxRunners ?? 0))
+    const bound = Math.max(0, ...single.map(({ teamMaxRunners }) => teamMaxRunners ?? 0))
+    const allowed = this.#mostRunners(team) ?? (bound || undefined)
+    if (allowed === undefined) return undefined
     const inUse = single.filter((runner) => runner.team === team).length
-    return { inUse, allowed: this.#mostRunners(team) ?? (bound || undefined) }
+    return { inUse, allowed }
   }
 
   credit(pool: string): number {

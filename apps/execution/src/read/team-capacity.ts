@@ -22,14 +22,12 @@ export class TeamCapacity {
     const { maxQueued } = this.#limits.of(team, false)
     const maxRunning = this.#limits.running(team)
     const runners = this.#slots.ownRunners(team)
-    const bounded =
-      runners?.allowed === undefined
-        ? []
-        : [{ name: 'runners', allowed: BigInt(runners.allowed), inUse: BigInt(runners.inUse) }]
     return [
       { name: 'running', allowed: BigInt(maxRunning), inUse: BigInt(running) },
       { name: 'queued', allowed: BigInt(maxQueued), inUse: BigInt(queued) },
-      ...bounded,
+      ...(runners === undefined
+        ? []
+        : [{ name: 'runners', allowed: BigInt(runners.allowed), inUse: BigInt(runners.inUse) }]),
     ]
   }
 }
