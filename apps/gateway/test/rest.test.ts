@@ -19,6 +19,14 @@ const fails = (method: string, failure: Failure) =>
     throw failure
   })
 
+test.each(['/dependencies/JAVASCRIPT/rollback', '/dependencies/JAVASCRIPT/installs/rollback'])(
+  'a rollback of packages is taken at %s, as either is what the interface can be read to name',
+  async (path) => {
+    const { status, errors } = await problemOf(await rest('POST', path, {}))
+    expect([status, errors?.map((error) => error.path)]).toEqual([400, ['/installId']])
+  },
+)
+
 describe('sources in lists', () => {
   test.each(['process', 'version'])('of a %s: an empty one is there, one that was left out is not', async (kind) => {
     const listed = [{ sourceCode: '' }, {}].map((one) => ({ id: PROCESS_ID, createdBy: 'ci', createdAt: at, ...one }))

@@ -28,6 +28,8 @@ interface Definition<
   method: 'get' | 'post' | 'patch' | 'put' | 'delete'
   /** Below `{base_url}`, with the path's parameters in braces. */
   path: string
+  /** Another path with the same parameters, for those who read the interface so; the document has the first alone. */
+  alsoAt?: string
   /** Beside `{base_url}` instead, below the team. */
   besideRest?: boolean
   /** `?token=` may stand for an access token: the handler decides what it opens, for a caller without a scope. */

@@ -67,14 +67,17 @@ export class RestApi {
     operation: Operation<Q, B, S, A, O>,
     handler: Handler<z.output<Q>, z.output<B>, z.input<S> | z.input<A> | z.input<O>>,
   ): void {
-    const path = pathOf(operation)
-    const route = path.replaceAll(/\{(\w+)\}/g, (_, name: string) =>
-      operation.parameters?.[name]?.rest === true ? `:${name}{[^]+}` : `:${name}`,
-    )
     this.operations.push(operation)
-    const answers = this.#routes.get(route) ?? new Map<string, Answerer>()
-    answers.set(operation.method.toUpperCase(), (c) => this.#answer(operation, handler, c, path))
-    this.#routes.set(route, answers)
+    const also = operation.alsoAt === undefined ? [] : [{ ...operation, path: operation.alsoAt }]
+    for (const one of [operation, ...also]) {
+      const path = pathOf(one)
+      const route = path.replaceAll(/\{(\w+)\}/g, (_, name: string) =>
+        operation.parameters?.[name]?.rest === true ? `:${name}{[^]+}` : `:${name}`,
+      )
+      const answers = this.#routes.get(route) ?? new Map<string, Answerer>()
+      answers.set(operation.method.toUpperCase(), (c) => this.#answer(operation, handler, c, path))
+      this.#routes.set(route, answers)
+    }
   }
 
   /**

@@ -88,6 +88,7 @@ export function installRoutes(api: RestApi, neighbours: Neighbours): void {
       method: 'post',
       scope: 'build',
       path: '/dependencies/{language}/rollback',
+      alsoAt: '/dependencies/{language}/installs/rollback',
       summary: 'Have runs see the packages of an earlier installation',
       body: rollbackInput,
       success: { status: 200, description: 'The manifest with what is installed now', schema: manifestRecord },
