@@ -35,6 +35,7 @@ test('a check says where the syntax is broken, and nothing of what is right', as
   ])
   expect((await check(caller, PYTHON, 'def f(a, a):\n  return a')).faults).toMatchObject([{ line: 1 }])
   expect((await check(caller, PYTHON, 'class A:\n  return 1')).faults).toMatchObject([{ line: 2 }])
+  expect((await check(caller, PYTHON, 'import asyncio\nawait asyncio.sleep(0)')).faults).toMatchObject([{ line: 2 }])
   const allowed = 'from os import *\nx: int = 1\nfor y in [x]:\n  if y:\n    return y\nmatch x:\n  case 2:\n    return'
   expect((await check(caller, PYTHON, allowed)).faults).toEqual([])
   for (const language of [JAVASCRIPT, PYTHON])

@@ -48,7 +48,6 @@ test.each([
   ['a module with a return', JAVASCRIPT, "import fs from 'fs'\nexport const a = 1\nreturn a"],
   ['a sloppy script', JAVASCRIPT, 'with ({ a: 1 }) { return a }'],
   ['a return at the top', PYTHON, 'import os\nreturn os.getcwd()'],
-  ['an await at the top', PYTHON, 'import asyncio\nawait asyncio.sleep(0)\nreturn 1'],
   ['a byte order mark', PYTHON, '\uFEFFreturn 1'],
 ])('what runs has no warning: %s', async (_, language, sourceCode) => {
   expect((await catalog.process(await catalog.team(), { language, sourceCode })).warnings).toEqual([])
