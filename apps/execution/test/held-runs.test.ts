@@ -48,8 +48,8 @@ test('a run waits for packages that are being installed and is told which; other
   expect(ran.size).toBe(2)
   // What they have run is the source of when they began.
   const { specKey } = runner.started.find(({ executionId }) => executionId === ids[0])!
-  const source = await system.executions.getSource({ executionId: ids[0]! }, userContext('demo'))
-  expect(source.sourceCode).toBe(runner.specs.get(specKey)!.sourceCode)
+  const source = () => system.executions.getSource({ executionId: ids[0]! }, userContext('demo')).catch(() => undefined)
+  await until(async () => (await source())?.sourceCode === runner.specs.get(specKey)!.sourceCode)
 })
 
 test('a run whose packages can not be installed ends as ERROR with the reason; later ones do not wait', async () => {

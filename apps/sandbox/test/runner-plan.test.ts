@@ -50,6 +50,13 @@ test('in a full pool the pod that has been idle for longest makes room, and a bu
   expect(planned(leaving, ['e', 'd'])).toEqual({ make: 0, remove: [] })
 })
 
+test('a pod of a team goes that has been idle for a minute longer than its runner stays by itself', () => {
+  const overdue = pod({ team: 'a', idleMs: 120_000 })
+  const pods = [overdue, pod({ team: 'b', idleMs: 119_000 }), pod({ team: 'c', idleMs: 120_000, running: 1 }), pod({})]
+  expect(planned(pods)).toEqual({ make: 0, remove: [overdue] })
+  expect(planned(pods, ['d', 'e']).remove).toEqual([overdue])
+})
+
 test('where all are busy, a team that has several gives one, that with the fewest runs', () => {
   const least = pod({ team: 'a', running: 1 })
   const pods = [pod({ team: 'a', running: 3 }), least, pod({ team: 'b', running: 1 }), pod({ team: 'c', running: 1 })]

@@ -258,7 +258,7 @@ export class Claims {
       checkSpecSize(spec, specMaxBytes)
       specs.keep(name, spec)
       const mark = sourceMarkOf(spec)
-      if (run.sourceMark !== String(mark)) await whilePatient(() => noteSourceMark(pool, id, mark))
+      if (run.sourceMark !== String(mark)) this.#track(noteSourceMark(pool, id, mark))
       const texts = {
         comment: run.comment ?? undefined,
         initiatedBy: run.initiatedBy ?? undefined,

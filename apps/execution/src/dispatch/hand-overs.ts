@@ -45,7 +45,8 @@ export class HandOvers {
         if (!(await whilePatient(() => sessions.bindPod(slot.sessionId, team, runners)))) return false
       return runners.handOver(run)
     } catch (error) {
-      runners.slots.giveBack(slot)
+      // Whether it was noted is not known: the runner comes again, and then the row says whose it is.
+      runners.drop(slot.sessionId, error as Error)
       logger.warn({ err: error, executionId: id }, 'a run did not go to its runner pod: whose that is was not noted')
       return false
     }

@@ -41,7 +41,8 @@ export function introduced(
     slots: Math.min(hello.slots, mostSlots),
     oneTeam: hello.oneTeam || owner !== undefined || pod !== undefined,
   }
-  const remedy = shown(hello.oneTeamRemedy, longestRemedy)
+  // What it says goes to other teams: that of a pod is said by who makes pods.
+  const remedy = pod === undefined ? shown(hello.oneTeamRemedy, longestRemedy) : ''
   const known = languagesOf(hello.languages)
   // One of a release that did not say.
   const languages = hello.languages.length === 0 ? [] : known.map((language) => Language[language])

@@ -180,11 +180,11 @@ export class RunnerStreams {
   }
 
   async #hear(stream: Stream, message: RunnerMessage['message']): Promise<void> {
-    const { runners, sessions, signals } = this.#context
+    const { runners, signals } = this.#context
     if (message.case === 'credit') {
       const { slots, team } = message.value
       // What it says itself counts for nothing.
-      if (stream.isPod && stream.team === undefined) await sessions.lookAtPod(stream.sessionId, runners)
+      if (stream.isPod && stream.team === undefined) await this.#lookAtPod(stream)
       runners.grant(stream, slots, team || undefined)
       this.#askedAtMs.delete(stream.messages)
       signals.slotGranted.emit(stream.pool)
@@ -200,6 +200,14 @@ export class RunnerStreams {
       const storing = this.#result(stream, message.value).finally(() => stream.storing.delete(storing))
       stream.storing.add(storing)
     }
+  }
+
+  /** Where that can't be told now, the pod stays nobody's here, until a run is to go there. */
+  async #lookAtPod({ sessionId }: Stream): Promise<void> {
+    const { runners, sessions, logger } = this.#context
+    await sessions.lookAtPod(sessionId, runners).catch((error: unknown) => {
+      logger.debug({ err: error, sessionId }, 'whose a runner pod is could not be read')
+    })
   }
 
   /** Reads no further while much of what the stream has brought is not written, or of what it was told not sent. */

@@ -68,9 +68,14 @@ export class Sessions {
     if (!isShownId(session.id)) throw new Failure('invalid_argument', 'invalid_session', 'The session id is no UUID')
     const { id, tokenId } = session
     if (tokenId !== undefined && (await countOthersOfToken(this.#pool, tokenId, id)) >= mostOfToken) throw tooMany()
-    const open = await openSession(this.#pool, session, this.leaseMs).catch((error: unknown) => {
-      throw isTaken(error) ? inUse(error) : error
-    })
+    const attempt = () => openSession(this.#pool, session, this.leaseMs)
+    // Where it came to two replicas at once, it is there by now.
+    const again = (error: unknown) => (isTaken(error) ? attempt() : Promise.reject(error as Error))
+    const open = await attempt()
+      .catch(again)
+      .catch((error: unknown) => {
+        throw isTaken(error) ? inUse(error) : error
+      })
     if (!open) throw lost()
   }
 

@@ -37,6 +37,7 @@ function hasRun({ sourceMark }: RecordRow, spec: RunSpec): boolean {
 }
 
 async function formerSpec(specs: Specs, name: SpecName, now: RunSpec, row: RecordRow): Promise<RunSpec | undefined> {
+  if (row.sourceMark === null) return undefined
   const atMs = row.startedAt?.getTime() ?? createdAtMs(row.id)
   for (const offsetMs of offsetsMs) {
     const spec = await specs.resolveAsOf(name, now, new Date(atMs + offsetMs))

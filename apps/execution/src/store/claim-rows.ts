@@ -145,7 +145,7 @@ export async function readClaimed(pool: Queries, sessions: string[], fence: bigi
   return (await pool.query<Claimed>({ name: 'read-claimed', text: readBack, values: [sessions, fence] })).rows
 }
 
-/** Notes the source of a run that is about to have another one than it was accepted with. */
+/** Notes the source of a run that has another one than it was accepted with, for who looks at it. */
 export async function noteSourceMark(pool: Queries, id: string, mark: bigint): Promise<void> {
   await pool.query({
     name: 'note-source-mark',

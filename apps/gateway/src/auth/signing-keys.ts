@@ -53,6 +53,8 @@ export class SigningKeys {
 
   /** Reads them now, as some may have been taken away. Failure unavailable. */
   async renew(): Promise<void> {
+    // A read that is on its way may have begun before.
+    await this.#reading?.catch(() => undefined)
     await this.#refresh()
   }
 

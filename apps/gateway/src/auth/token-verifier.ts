@@ -40,6 +40,8 @@ export class TokenVerifier {
   readonly #external: ExternalIssuer | undefined
   readonly #findExternalKey: JWTVerifyGetKey | undefined
   readonly #isRevoked: (clientId: string) => boolean
+  /** Rises when what is remembered is forgotten: what was being checked meanwhile is not remembered. */
+  #generation = 0
   readonly #remembered = new LRUCache<string, Remembered>({ max: 10_000 })
 
   /** `issuer` is the `iss` of our own tokens; `isRevoked` says whose of them end before their time. */
@@ -68,15 +70,18 @@ export class TokenVerifier {
       if (known.untilMs > Date.now()) return this.#unlessRevoked(known.identity)
       this.#remembered.delete(digest)
     }
+    const generation = this.#generation
     const { claims, isOwn } = await this.#claimsOf(token, resource)
     const identity = isOwn ? identityOf(claims, true) : outsideIdentity(claims, this.#external?.scopes)
     if (identity.subject === '') throw tokenInvalid()
-    this.#remembered.set(digest, { identity, untilMs: Math.min(identity.endsMs, Date.now() + REMEMBER_MS) })
+    if (generation === this.#generation)
+      this.#remembered.set(digest, { identity, untilMs: Math.min(identity.endsMs, Date.now() + REMEMBER_MS) })
     return this.#unlessRevoked(identity)
   }
 
   /** Signatures are checked anew: keys may have been taken away. */
   forget(): void {
+    this.#generation += 1
     this.#remembered.clear()
   }
 

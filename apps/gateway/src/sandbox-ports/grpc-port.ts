@@ -28,7 +28,7 @@ const watch = { pingMs: 20_000, idleMs: 300_000 }
 const settings = { maxConcurrentStreams: 200, initialWindowSize: 256 * 1024, maxHeaderListSize: 16 * 1024 }
 
 /** Connections beyond are refused; each holds some memory here, and many calls go over one. */
-const connectionBounds = { max: 2000, maxOfAddress: 200 }
+const connectionBounds = { max: 2000, maxOfAddress: 1000 }
 
 const handshakeMs = 10_000
 

@@ -107,12 +107,14 @@ export function revokeApiToken(
     })
     const token = await rows.apiToken.findUnique({ where: { clientId }, select: { team: true } })
     if (token === null) throw notFound('api_token')
-    if (atOnce) {
-      const where = { clientId, accessRevokedAt: null }
-      const ended = await rows.apiToken.updateMany({ where, data: { accessRevokedAt: new Date() } })
-      if (ended.count > 0) await noteRevocation(rows, token.team)
-    }
-    if (count > 0)
+    const ended = atOnce
+      ? await rows.apiToken.updateMany({
+          where: { clientId, accessRevokedAt: null },
+          data: { accessRevokedAt: new Date() },
+        })
+      : { count: 0 }
+    if (ended.count > 0) await noteRevocation(rows, token.team)
+    if (count + ended.count > 0)
       await audit(rows, authorFor(token.team), { type: AuditType.TOKEN, event: 'revoked', entityId: clientId })
   })
 }

@@ -1,7 +1,8 @@
 import type { Rows, Store } from './store.ts'
 
-/** How many of a process or a module are kept. */
+/** Of a process or a module: how many are kept, and how many bytes they take together, as they are stored, beside the last. */
 const most = 100
+const mostBytes = 32 * 1024 * 1024
 
 const batchRows = 100
 
@@ -21,7 +22,10 @@ export async function keepFormerSource(rows: Rows, table: keyof typeof columns, 
   )
   await rows.$executeRaw`
     DELETE FROM former_sources WHERE id IN (
-      SELECT id FROM former_sources WHERE owner_id = ${id}::uuid ORDER BY until DESC, id DESC OFFSET ${most})`
+      SELECT id FROM (
+        SELECT id, row_number() OVER newest AS nth, sum(pg_column_size(source_code)) OVER newest AS bytes
+          FROM former_sources WHERE owner_id = ${id}::uuid WINDOW newest AS (ORDER BY until DESC, id DESC)) kept
+       WHERE nth > ${most} OR (nth > 1 AND bytes > ${mostBytes}))`
 }
 
 /** For a statement: the rows of the table with the sources that they had at the moment, as far as those are kept. */

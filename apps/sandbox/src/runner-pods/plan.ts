@@ -69,9 +69,14 @@ export function plan({ pods, waiting, isPaused }: Situation, limits: PoolLimits)
   const gone = over.filter(({ atOnce }) => atOnce).length
   const free = Math.max(0, limits.most - (pods.length - gone))
   const make = isPaused ? 0 : Math.min(Math.max(0, wanted - fresh.length), free)
-  const unneeded = [...stale(unbound, fresh, limits), ...surplus(fresh, wanted, limits)]
+  const unneeded = [
+    ...stale(unbound, fresh, limits),
+    ...surplus(fresh, wanted, limits),
+    ...overdue(there, waiting, limits),
+  ]
   const lacking = unserved(there, waiting).length - fresh.length - make - comingFree(pods)
-  const evicted = isPaused || lacking <= 0 ? [] : evictions(there, waiting, lacking - unneeded.length)
+  const others = there.filter((pod) => !unneeded.some((each) => each.pod === pod))
+  const evicted = isPaused || lacking <= 0 ? [] : evictions(others, waiting, lacking - unneeded.length)
   return { make, remove: [...over, ...unneeded, ...evicted] }
 }
 
@@ -106,6 +111,18 @@ function surplus(fresh: RunnerPod[], wanted: number, { idleMs }: PoolLimits): Re
   const oldest = idle.toSorted((a, b) => a.createdAt - b.createdAt)
   const why = 'nobody needs it'
   return oldest.slice(0, Math.max(0, fresh.length - wanted)).map((pod) => ({ pod, why, atOnce: false }))
+}
+
+/** A runner of a team ends by itself when it has been idle; one that never got the run for which it became the team's does not know. */
+const overdueMs = 60_000
+
+function overdue(pods: RunnerPod[], waiting: string[], { idleMs }: PoolLimits): Removal[] {
+  const why = 'it is idle, and its runner has not ended by itself'
+  const idle = pods.filter(({ session }) => {
+    if (session === undefined || session.team === '' || waiting.includes(session.team)) return false
+    return session.running === 0 && session.idleMs >= idleMs + overdueMs
+  })
+  return idle.map((pod) => ({ pod, why, atOnce: false }))
 }
 
 /**

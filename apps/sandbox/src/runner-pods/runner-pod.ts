@@ -51,7 +51,7 @@ const tlsDirectory = '/var/run/process-automation-tls'
 // Beyond the grace: for what a stop takes by itself.
 const marginS = 15
 
-/** Differs where pods differ that are made by these settings, and with keys that this one signs. */
+/** Differs where pods differ that are made by these settings, with keys that are made of the one of this id. */
 export function specHash(settings: RunnerPodSettings, keyId: string): string {
   const pod = JSON.stringify(runnerPod({ name: '', keyId }, settings))
   return createHash('sha256').update(pod).digest('hex').slice(0, 16)

@@ -65,7 +65,7 @@ function SourceNotKept({ team, execution: { processSlug: slug, versionId } }: { 
     <Empty title="The source that ran is not kept">
       <p>
         {versionId === undefined
-          ? 'The process or one of its modules was changed since. Publish a version and run that to keep the source.'
+          ? 'The process was changed often since, or a module is gone. Publish a version and run that to keep the source.'
           : 'Its version is gone.'}
       </p>
       <Link to="/t/$team/processes/$slug/versions" params={{ team, slug }}>

@@ -9,4 +9,5 @@ CREATE TABLE former_sources (
   until timestamptz(3) NOT NULL
 );
 CREATE INDEX former_sources_owner_id_until ON former_sources (owner_id, until);
+CREATE INDEX former_sources_team ON former_sources (team);
 CREATE INDEX former_sources_until ON former_sources (until);
