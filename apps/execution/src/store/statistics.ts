@@ -45,7 +45,10 @@ const keys: Record<Grouping, string> = {
   [Grouping.DAY]: `to_char(at AT TIME ZONE 'UTC', 'YYYY-MM-DD')`,
 }
 
-/** In a statement, rows of counts for which `holds`, with their key: these columns of them. */
+/**
+ * In a statement, rows of counts for which `holds`, with their key: these columns of them. Such a statement has no name: its plan is to
+ * be made for the spans that it is for, and one for all reads the whole table.
+ */
 const found = (by: Grouping, columns: string, holds = 'true') => `
   SELECT ${keys[by]} AS key, ${columns}
     FROM unnest($2::smallint[], $3::timestamptz[], $4::timestamptz[]) AS s (grain, since, until)
@@ -91,7 +94,7 @@ export async function readStatistics(
     SELECT s.key::text AS key, s.bucket AS at, started, finished, error, killed, rejected, p50, p95, sum(rows) OVER ()::integer AS rows
       FROM sums s LEFT JOIN percentiles USING (key, bucket) ORDER BY s.key::text, bucket LIMIT $7`
   const values = [...valuesOf(filter), bucketMs, most + 1]
-  const { rows } = await pool.query<StatisticsRow & { rows: number }>({ name: `statistics-${by}`, text, values })
+  const { rows } = await pool.query<StatisticsRow & { rows: number }>({ text, values })
   if (rows.length > most || (rows[0]?.rows ?? 0) > mostRows) return undefined
   return rows.map(({ p50, p95, ...row }) => ({ ...row, p50: p50 && durationOf(p50), p95: p95 && durationOf(p95) }))
 }
@@ -119,6 +122,6 @@ export async function readUsage(
       FROM (${found(by, 'status, runs, run_ms, log_bytes, cpu_ms, memory_mb_ms')}) AS found
      GROUP BY key ORDER BY key::text LIMIT $6`
   const values = [...valuesOf(filter), most + 1]
-  const { rows } = await pool.query<UsageRow & { rows: number }>({ name: `usage-${by}`, text, values })
+  const { rows } = await pool.query<UsageRow & { rows: number }>({ text, values })
   return rows.length > most || (rows[0]?.rows ?? 0) > mostRows ? undefined : rows
 }
