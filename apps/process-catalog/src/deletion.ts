@@ -6,8 +6,6 @@ import { timestampMs } from '@bufbuild/protobuf/wkt'
 import type { Catalog } from './catalog.ts'
 import { findAliasName, removeAlias } from './store/aliases.ts'
 import { forgetDrafts } from './store/drafts.ts'
-import { forgetContents } from './store/deleted-versions.ts'
-import { forgetFormerSources } from './store/former-sources.ts'
 import type { OwnerName } from './store/owners.ts'
 import type { Store } from './store/store.ts'
 import {
@@ -18,6 +16,7 @@ import {
   tombstonesOlderThan,
   type Tombstone,
 } from './store/tombstones.ts'
+import { forgetUnneeded } from './store/unneeded.ts'
 import { findVersionName, removeVersion } from './store/versions.ts'
 import { nobody, type Users } from './store/users.ts'
 
@@ -140,7 +139,10 @@ async function scheduleUsers({ scheduleUses }: Catalog, used: UsedName, caller: 
 
 const oldestTimeoutMs = 5000
 
-/** Removes what is left of deleted versions and former sources, and drafts, once no execution of them is kept: execution says how far back its own go. */
+/**
+ * Removes what is left of deleted versions and former sources, and drafts, once no execution of them is kept: execution says how far
+ * back its own go.
+ */
 export async function forgetVersions(
   store: Store,
   executions: ReadonlyMap<string, Client<typeof ExecutionService>>,
@@ -150,7 +152,7 @@ export async function forgetVersions(
   const times = answers.map(({ time }) => time && timestampMs(time))
   if (!times.every((time) => time !== undefined)) return
   const oldest = new Date(Math.min(...times))
-  await forgetContents(store, oldest)
-  await forgetFormerSources(store, oldest)
+  await forgetUnneeded(store, 'deleted_versions', oldest)
+  await forgetUnneeded(store, 'former_sources', oldest)
   await forgetDrafts(store, oldest)
 }

@@ -130,8 +130,8 @@ export class Runners {
   }
 
   /**
-   * Hands a run over, once; to a pod only once it is bound to the team. Where the stream has gone since its RUNNING row was written, it is left to the lease: the
-   * runner does not name it and it ends as lost.
+   * Hands a run over, once; to a pod only once it is bound to the team. Where the stream has gone since its RUNNING row was
+   * written, it is left to the lease: the runner does not name it and it ends as lost.
    */
   handOver(run: Assignment): boolean {
     const open = this.#streams.get(run.slot.sessionId)

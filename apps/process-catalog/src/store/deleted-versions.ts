@@ -1,7 +1,5 @@
 import type { Rows, Store } from './store.ts'
 
-const batchRows = 100
-
 /**
  * Before a version of a process is deleted: leaves what runs of it need that are repeated. Beyond as many as a process may have versions,
  * what was needed longest ago goes: else publishing and deleting in turns would fill the database.
@@ -31,16 +29,4 @@ export async function noteNeed(store: Store, team: string, id: string): Promise<
             WHERE id = $1 AND team = $2 AND needed_at < now() - interval '1 hour'`,
     values: [id, team],
   })
-}
-
-/** Removes those that no execution can name any more that was created at `oldest` or later, a day as a margin. */
-export async function forgetContents(store: Store, oldest: Date): Promise<void> {
-  const statement = {
-    name: 'forget_deleted_versions',
-    text: `DELETE FROM deleted_versions WHERE id IN (
-             SELECT id FROM deleted_versions WHERE needed_at < $1::timestamptz - interval '1 day' LIMIT ${batchRows})
-           RETURNING id`,
-    values: [oldest],
-  }
-  while ((await store.statement(statement)).length === batchRows);
 }

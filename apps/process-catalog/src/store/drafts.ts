@@ -9,6 +9,7 @@ import { findProcess } from './owners.ts'
 import { installedSet } from './process-dependencies.ts'
 import { changeTeam } from './revisions.ts'
 import type { Rows, Store } from './store.ts'
+import { forgetUnneeded } from './unneeded.ts'
 
 /** A source that runs use in place of what is saved. */
 export interface Draft {
@@ -98,22 +99,11 @@ function idOf(...parts: string[]): string {
   return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-8${hex.slice(13, 16)}-${variant}${hex.slice(17, 20)}-${hex.slice(20, 32)}`
 }
 
-const batchRows = 100
-
-/** Removes drafts that no execution can name any more that was created at `oldest` or later, a day as a margin. */
-export async function forgetDrafts(store: Store, oldest: Date): Promise<void> {
-  const statement = {
-    name: 'forget_drafts',
-    text: `DELETE FROM drafts WHERE id IN (
-             SELECT id FROM drafts WHERE needed_at < $1::timestamptz - interval '1 day' LIMIT ${batchRows})
-           RETURNING team`,
-    values: [oldest],
-  }
-  for (let removed = batchRows; removed === batchRows;) {
-    const gone = await store.statement<{ team: string }>(statement)
-    for (const team of new Set(gone.map((row) => row.team))) await forgetPackages(store, team)
-    removed = gone.length
-  }
+/** Removes drafts that no execution can name any more that was created at `oldest` or later, with their packages. */
+export function forgetDrafts(store: Store, oldest: Date): Promise<void> {
+  return forgetUnneeded(store, 'drafts', oldest, async (teams) => {
+    for (const team of teams) await forgetPackages(store, team)
+  })
 }
 
 /** The packages of drafts that are gone, unless they are being installed. */

@@ -1,10 +1,8 @@
-import type { Rows, Store } from './store.ts'
+import type { Rows } from './store.ts'
 
 /** Of a process or a module: how many are kept, and how many bytes they take together, as they are stored, beside the last. */
 const most = 100
 const mostBytes = 32 * 1024 * 1024
-
-const batchRows = 100
 
 // All columns of those tables that a run's specification is read from.
 const columns = {
@@ -39,16 +37,4 @@ export function asOf(table: keyof typeof columns, moment: string): string {
       WHERE owner_id = stored.id AND until > ${moment}::timestamptz ORDER BY until, id LIMIT 1
     ) former ON true
   )`
-}
-
-/** Removes those that no execution can have run any more that was created at `oldest` or later, a day as a margin. */
-export async function forgetFormerSources(store: Store, oldest: Date): Promise<void> {
-  const statement = {
-    name: 'forget_former_sources',
-    text: `DELETE FROM former_sources WHERE id IN (
-             SELECT id FROM former_sources WHERE until < $1::timestamptz - interval '1 day' LIMIT ${batchRows})
-           RETURNING id`,
-    values: [oldest],
-  }
-  while ((await store.statement(statement)).length === batchRows);
 }
