@@ -67,7 +67,7 @@ export class Callers {
       [20, () => this.#run()],
       [10, () => this.#startTwice()],
       [18, () => this.#kill()],
-      [this.#schedules.length < 4 ? 12 : 0, () => this.#schedule()],
+      [this.#schedules.length < 8 ? 24 : 0, () => this.#schedule()],
       [5, () => this.#pauseOne()],
       [3, () => this.#delete()],
     ]
