@@ -140,13 +140,14 @@ describe('listing executions', () => {
         'const { order, fail } = svc.context.parameters; if (fail) throw new Error(`no ${order}`); return { paid: order }',
     })
     const run = async (parameters: object) => (await executeSync(shop, { parameters })).headers.get('svc-execution-id')
-    const paid = await run({ order: `${order}-1`, note: '50%_off' })
+    const paid = await run({ order: `${order}-1`, note: '50%_off Äpfel' })
     const failed = await run({ order: `${order}-2`, fail: true })
     const of = async (q: string, more: Record<string, string> = {}) =>
       (await list({ q, ...more })).data.map(({ id }) => id)
     expect(await of(order.toUpperCase())).toEqual([failed, paid])
     expect(await of(`${order}-1`)).toEqual([paid])
     expect(await of(`paid ${order}`)).toEqual([paid])
+    expect(await of(`äPFEL ${order}`)).toEqual([paid])
     expect(await of(`no ${order} Error:`)).toEqual([failed])
     expect(await of(`50%_ ${order}`)).toEqual([paid])
     expect(await of(`5_%_ ${order}`)).toEqual([])

@@ -1,6 +1,6 @@
 import { Status } from '@automation/contract/execution/v1/execution'
 import type { Queries } from './connections.ts'
-import { durationOf, grains, ofNoTrials } from './run-counts.ts'
+import { durationBins, grains, ofNoTrials, percentileOf, type DurationBins } from './run-counts.ts'
 import { among } from './statuses.ts'
 
 /** The newest execution of a process. */
@@ -50,26 +50,20 @@ export async function readProcessFigures(
   processIds: string[],
   hours: number[],
 ): Promise<ProcessFiguresRow[]> {
-  const { rows } = await pool.query<ProcessFiguresRow>({
+  type Row = Omit<ProcessFiguresRow, 'p95'> & { bins: DurationBins | null }
+  const { rows } = await pool.query<Row>({
     name: 'process-figures',
     text: `WITH found AS MATERIALIZED (
              SELECT process_id, status, runs, durations FROM run_counts
               WHERE team = $1 AND grain = ${grains.hour} AND at = ANY ($2::timestamptz[]) AND process_id = ANY ($3::uuid[]) AND ${ofNoTrials}
-           ), bins AS (
-             SELECT process_id, bin, sum(n) AS n FROM found CROSS JOIN LATERAL unnest(durations) WITH ORDINALITY AS d(n, bin)
-              WHERE n > 0 GROUP BY process_id, bin
-           ), ranked AS (
-             SELECT process_id, bin, sum(n) OVER (PARTITION BY process_id ORDER BY bin) AS upto, sum(n) OVER (PARTITION BY process_id) AS total
-               FROM bins
-           ), percentiles AS (
-             SELECT process_id, min(bin) FILTER (WHERE upto >= total * 0.95)::integer AS p95 FROM ranked GROUP BY process_id
+           ), durations AS (${durationBins('process_id', 'found')}
            ), sums AS (
              SELECT process_id, coalesce(sum(runs) FILTER (WHERE status <> ${Status.RUNNING}), 0)::bigint AS runs,
                     coalesce(sum(runs) FILTER (WHERE status IN ${failures}), 0)::bigint AS failed
                FROM found GROUP BY process_id
            )
-           SELECT process_id AS "processId", runs, failed, p95 FROM sums LEFT JOIN percentiles USING (process_id)`,
+           SELECT process_id AS "processId", runs, failed, bins FROM sums LEFT JOIN durations USING (process_id)`,
     values: [team, hours.map((at) => new Date(at)), processIds],
   })
-  return rows.map(({ p95, ...row }) => ({ ...row, p95: p95 && durationOf(p95) }))
+  return rows.map(({ bins, ...row }) => ({ ...row, p95: percentileOf(bins ?? {}, 0.95) }))
 }

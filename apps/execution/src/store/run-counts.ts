@@ -22,9 +22,24 @@ export const minutesKeptMs = 7 * 24 * 3_600_000
 const mostBins = 100
 const binOf = `least(1 + floor(ln(greatest(ms, 1)) / ln(2) * 4), ${mostBins})::integer`
 
-/** The duration in ms that stands for a bin: none of it is further away than a tenth. */
-export function durationOf(bin: number): number {
-  return Math.round(2 ** ((bin - 0.5) / 4))
+/** How many runs lasted how long, by bin. */
+export type DurationBins = Record<string, number>
+
+/** In a statement, the durations of rows `from` by these columns: rows of those and of `bins`. */
+export const durationBins = (columns: string, from: string): string => `
+  SELECT ${columns}, json_object_agg(bin, n) AS bins
+    FROM (SELECT ${columns}, bin, sum(n) AS n FROM ${from} CROSS JOIN unnest(durations) WITH ORDINALITY AS d (n, bin)
+           WHERE n > 0 GROUP BY ${columns}, bin) AS binned
+   GROUP BY ${columns}`
+
+/** The duration in ms that this part of the runs did not exceed, at most a tenth away; null without any. */
+export function percentileOf(bins: DurationBins, part: number): number | null {
+  // Keys that are integers come in their order.
+  const counts = Object.entries(bins)
+  const total = counts.reduce((sum, [, n]) => sum + n, 0)
+  let upto = 0
+  const found = counts.find(([, n]) => (upto += n) >= total * part)
+  return found === undefined ? null : Math.round(2 ** ((Number(found[0]) - 0.5) / 4))
 }
 
 /**

@@ -1,7 +1,7 @@
 import { Status } from '@automation/contract/execution/v1/execution'
 import { Grouping } from '@automation/contract/execution/v1/statistics'
 import type { Queries } from './connections.ts'
-import { durationOf, ofNoTrials } from './run-counts.ts'
+import { durationBins, ofNoTrials, percentileOf, type DurationBins } from './run-counts.ts'
 
 /** What is summed up. Times in ms. */
 export interface CountFilter {
@@ -46,24 +46,23 @@ const keys: Record<Grouping, string> = {
 }
 
 /**
- * In a statement, rows of counts for which `holds`, with their key: these columns of them. Such a statement has no name: its plan is to
- * be made for the spans that it is for, and one for all reads the whole table.
+ * In a statement, rows of counts for which `holds`, with their key: these columns of them. Each span is a branch of its own and such a
+ * statement has no name, so that it is planned for what the spans hold: one plan for all reads the whole table.
  */
-const found = (by: Grouping, columns: string, holds = 'true') => `
-  SELECT ${keys[by]} AS key, ${columns}
-    FROM unnest($2::smallint[], $3::timestamptz[], $4::timestamptz[]) AS s (grain, since, until)
-    JOIN run_counts r ON r.team = $1 AND r.grain = s.grain AND r.at >= s.since AND r.at < s.until
-   WHERE ($5::uuid IS NULL OR process_id = $5) AND ${holds} LIMIT ${mostRows + 1}`
+function found({ spans }: CountFilter, by: Grouping, columns: string, holds = 'true'): string {
+  const branches = spans.map(({ grain }, nth) => {
+    const [from, to] = [2 * nth + 3, 2 * nth + 4]
+    return `SELECT ${keys[by]} AS key, ${columns} FROM run_counts
+             WHERE team = $1 AND grain = ${grain} AND at >= $${from} AND at < $${to} AND ($2::uuid IS NULL OR process_id = $2) AND ${holds}`
+  })
+  return `SELECT * FROM (${branches.join(' UNION ALL ')}) AS branches LIMIT ${mostRows + 1}`
+}
 
 const valuesOf = ({ team, spans, processId }: CountFilter) => [
   team,
-  spans.map(({ grain }) => grain),
-  spans.map(({ fromMs }) => new Date(fromMs)),
-  spans.map(({ toMs }) => new Date(toMs)),
   processId ?? null,
+  ...spans.flatMap(({ fromMs, toMs }) => [new Date(fromMs), new Date(toMs)]),
 ]
-
-const bucket = `date_bin($6::bigint * interval '1 ms', at, 'epoch'::timestamptz) AS bucket`
 
 const runsOf = (status: Status) => `coalesce(sum(runs) FILTER (WHERE status = ${status}), 0)::bigint`
 
@@ -73,30 +72,24 @@ export async function readStatistics(
   filter: CountFilter,
   { by, bucketMs, most }: { by: Grouping; bucketMs: number; most: number },
 ): Promise<StatisticsRow[] | undefined> {
+  const bucket = `date_bin(${Number(bucketMs)} * interval '1 ms', at, 'epoch'::timestamptz) AS bucket`
   const text = `WITH counts AS MATERIALIZED (
-      ${found(by, `${bucket}, status, runs, durations`, ofNoTrials)}
+      ${found(filter, by, `${bucket}, status, runs, durations`, ofNoTrials)}
     ), sums AS (
       SELECT key, bucket, ${runsOf(RUNNING)} AS started, ${runsOf(FINISHED)} AS finished, ${runsOf(ERROR)} AS error,
              ${runsOf(KILLED)} AS killed, ${runsOf(REJECTED)} AS rejected, count(*) AS rows
         FROM counts GROUP BY key, bucket
-    ), bins AS (
-      SELECT key, bucket, bin, sum(n) AS n
-        FROM (SELECT key, bucket, generate_subscripts(durations, 1) AS bin, unnest(durations) AS n FROM counts) AS d
-       WHERE n > 0 GROUP BY key, bucket, bin
-    ), ranked AS (
-      SELECT key, bucket, bin, sum(n) OVER (PARTITION BY key, bucket ORDER BY bin) AS upto, sum(n) OVER (PARTITION BY key, bucket) AS total
-        FROM bins
-    ), percentiles AS (
-      SELECT key, bucket, min(bin) FILTER (WHERE upto >= total * 0.5)::integer AS p50,
-             min(bin) FILTER (WHERE upto >= total * 0.95)::integer AS p95
-        FROM ranked GROUP BY key, bucket
-    )
-    SELECT s.key::text AS key, s.bucket AS at, started, finished, error, killed, rejected, p50, p95, sum(rows) OVER ()::integer AS rows
-      FROM sums s LEFT JOIN percentiles USING (key, bucket) ORDER BY s.key::text, bucket LIMIT $7`
-  const values = [...valuesOf(filter), bucketMs, most + 1]
-  const { rows } = await pool.query<StatisticsRow & { rows: number }>({ text, values })
+    ), durations AS (${durationBins('key, bucket', 'counts')})
+    SELECT s.key::text AS key, s.bucket AS at, started, finished, error, killed, rejected, bins, sum(rows) OVER ()::integer AS rows
+      FROM sums s LEFT JOIN durations USING (key, bucket) ORDER BY s.key::text, bucket LIMIT ${most + 1}`
+  type Row = Omit<StatisticsRow, 'p50' | 'p95'> & { bins: DurationBins | null; rows: number }
+  const { rows } = await pool.query<Row>({ text, values: valuesOf(filter) })
   if (rows.length > most || (rows[0]?.rows ?? 0) > mostRows) return undefined
-  return rows.map(({ p50, p95, ...row }) => ({ ...row, p50: p50 && durationOf(p50), p95: p95 && durationOf(p95) }))
+  return rows.map(({ bins, ...row }) => ({
+    ...row,
+    p50: percentileOf(bins ?? {}, 0.5),
+    p95: percentileOf(bins ?? {}, 0.95),
+  }))
 }
 
 /** What the runs of one key have used. */
@@ -119,9 +112,8 @@ export async function readUsage(
   const text = `
     SELECT key::text AS key, ${runsOf(RUNNING)} AS runs, sum(run_ms)::bigint AS "runMs", sum(log_bytes)::bigint AS "logBytes",
            sum(cpu_ms)::bigint AS "cpuMs", sum(memory_mb_ms)::bigint AS "memoryMbMs", sum(count(*)) OVER ()::integer AS rows
-      FROM (${found(by, 'status, runs, run_ms, log_bytes, cpu_ms, memory_mb_ms')}) AS found
-     GROUP BY key ORDER BY key::text LIMIT $6`
-  const values = [...valuesOf(filter), most + 1]
-  const { rows } = await pool.query<UsageRow & { rows: number }>({ text, values })
+      FROM (${found(filter, by, 'status, runs, run_ms, log_bytes, cpu_ms, memory_mb_ms')}) AS found
+     GROUP BY key ORDER BY key::text LIMIT ${most + 1}`
+  const { rows } = await pool.query<UsageRow & { rows: number }>({ text, values: valuesOf(filter) })
   return rows.length > most || (rows[0]?.rows ?? 0) > mostRows ? undefined : rows
 }

@@ -37,20 +37,22 @@ export function hasWords(text: string, parameter: (value: unknown) => string): W
     .split(/\s+/u, mostWords + 1)
     .filter(Boolean)
     .slice(0, mostWords)
-  const given = words.map((word) => ({
-    pattern: parameter(`%${literally(word)}%`),
-    like: hasNoCase(word) ? 'LIKE' : 'ILIKE',
-  }))
+  const given = words.map((word) => ({ word, pattern: parameter(`%${literally(word)}%`) }))
   return {
     indexed: given.map(({ pattern }) => `${searchedText} ILIKE ${pattern}`),
-    scanned: given.map(
-      ({ pattern, like }) => `(${searchedParts.map((part) => `${part} ${like} ${pattern}`).join(' OR ')})`,
-    ),
+    scanned: given.map(({ word, pattern }) => {
+      const parts = searchedParts.map((part) => contains(part, word, pattern))
+      return `(${parts.join(' OR ')})`
+    }),
   }
 }
 
-/** Digits and signs of ASCII, which are compared several times as fast as what has a case. */
-const hasNoCase = (word: string) => /^[!-@[-`{-~]+$/.test(word)
+/** What has no case is found without folding any, and the case of ASCII is folded in half the time of all others. */
+function contains(part: string, word: string, pattern: string): string {
+  if (/[^!-~]/.test(word)) return `${part} ILIKE ${pattern}`
+  if (!/[a-z]/i.test(word)) return `${part} LIKE ${pattern}`
+  return `lower((${part}) COLLATE "C") LIKE lower(${pattern}::text COLLATE "C")`
+}
 
 /**
  * The ids of the runs for which all this holds, where they are few: those are found by indexes of words, which know no
