@@ -46,6 +46,7 @@ const changes: Record<string, Change> = {
   'database.url': { set: 'postgres://u:p@elsewhere:5432/a', shows: /elsewhere/ },
   'database.existingSecret': { set: 'my-database' },
   'database.key': { set: 'my-key' },
+  'database.keys': { given: ['database.existingSecret=db'], set: '.scheduler=of-scheduler', shows: /of-scheduler/ },
   'kafka.brokers': { set: '[0]=kafka:9092' },
   'kafka.topic': { given: brokers, set: 'my-topic' },
   'kafka.existingSecret': { given: brokers, set: 'my-kafka' },

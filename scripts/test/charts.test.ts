@@ -12,6 +12,7 @@ import {
   secretsOf,
   valuesFiles,
   type Manifest,
+  type PodSpec,
 } from '../charts/render.ts'
 
 const templateOf = (manifest: Manifest) => (manifest['spec'] as { template: Manifest }).template
@@ -97,6 +98,24 @@ describe.runIf(isThere('helm'))('the chart', () => {
     const policies = manifests.filter(({ kind }) => kind === 'NetworkPolicy').map((each) => JSON.stringify(each))
     expect(policies.filter((text) => text.includes('"runner"') !== text.includes('"runner-blue"'))).toEqual([])
     expect(policies.filter((text) => text.includes('"execution"') !== text.includes('"execution-blue"'))).toEqual([])
+  })
+
+  test('gives a service the database address under its own key, in its pods and for its migrations', async () => {
+    const manifests = await render(full, ['database.keys.scheduler=of-scheduler'])
+    const keysOf = (pod: PodSpec) =>
+      secretsOf(pod).flatMap(({ items }) => items.filter(({ path }) => path === 'DATABASE_URL').map(({ key }) => key))
+    const podNamed = (name: string, kind = 'Deployment') =>
+      podOf(manifests.find((each) => each.kind === kind && component(each) === name)!)[0]!
+    expect(keysOf(podNamed('scheduler'))).toEqual(['of-scheduler'])
+    expect(keysOf(podNamed('execution'))).toEqual(['uri'])
+    const migrations = podNamed('migrations', 'Job')
+    const keyOfVolume = new Map(migrations.volumes.map(({ name, secret }) => [name, secret?.items?.[0]?.key]))
+    const keyFor = Object.fromEntries(
+      migrations.containers.map(({ name, volumeMounts = [] }) => [name, keyOfVolume.get(volumeMounts[0]!.name)]),
+    )
+    expect(keyFor).toMatchObject({ scheduler: 'of-scheduler', execution: 'uri', sandbox: 'uri' })
+    await expect(render(minimal, ['database.keys.scheduler=x'])).rejects.toThrow('database.existingSecret')
+    await expect(render(full, ['database.keys.gateway=x'])).rejects.toThrow('gateway')
   })
 
   test('has services show certificates to each other where all have one, and refuses to leave one out', async () => {

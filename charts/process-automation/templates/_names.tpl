@@ -66,7 +66,7 @@ app.kubernetes.io/component: {{ index . 1 }}
 {{- else if and $values.trial.enabled (or (eq $setting "DATABASE_URL") (hasPrefix "S3_" $setting)) -}}
 {name: {{ $full }}-trial, key: {{ eq $setting "DATABASE_URL" | ternary "url" $setting }}}
 {{- else if eq $setting "DATABASE_URL" -}}
-{name: {{ $values.database.existingSecret | default (printf "%s-database" $full) }}, key: {{ $values.database.key }}}
+{name: {{ $values.database.existingSecret | default (printf "%s-database" $full) }}, key: {{ index $values.database.keys $component | default $values.database.key }}}
 {{- else if eq $setting "RUNNER_KEY" -}}
 {name: {{ $values.keys.existingRunnerSecret | default (printf "%s-runner" $full) }}, key: RUNNER_KEY}
 {{- else if and (eq $setting "INTERNAL_KEY") (eq $component "gateway") -}}
