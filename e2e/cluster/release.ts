@@ -7,6 +7,7 @@ import { repositoryRoot, runAdmin } from '../system/system.ts'
 import { waitUntil } from '../system/wait-until.ts'
 import { Certificates } from './certificates.ts'
 import { must, run } from './commands.ts'
+import { canMakeRoles, makeDatabaseRoles, removeDatabaseRoles } from './database-roles.ts'
 import { Listeners } from './listeners.ts'
 import { TracePod } from './trace-pod.ts'
 
@@ -38,6 +39,8 @@ export class Release {
   /** Those by which its services know each other. */
   readonly certificates: Certificates
   readonly #monitoringKinds = new MonitoringKinds()
+  /** The chart's values. */
+  #database: object = {}
   host = ''
   #address = ''
 
@@ -65,6 +68,10 @@ export class Release {
     await must('kubectl', ['create', 'namespace', this.namespace])
     await must('kubectl', ['label', 'namespace', this.namespace, 'pod-security.kubernetes.io/enforce=restricted'])
     await this.certificates.issue()
+    const url = process.env['DATABASE_URL']!
+    this.#database = canMakeRoles ? await makeDatabaseRoles(url, this.namespace) : { url }
+    if (!canMakeRoles)
+      console.log('psql is not here (Debian: apt-get install postgresql-client), so all services share one role')
   }
 
   install(): Promise<string> {
@@ -88,6 +95,7 @@ export class Release {
   async uninstall(): Promise<void> {
     await must('helm', ['uninstall', name, '--namespace', this.namespace, '--wait', '--timeout', '3m'])
     await this.certificates.remove()
+    if (canMakeRoles) await removeDatabaseRoles(this.namespace)
   }
 
   async remove(): Promise<void> {
@@ -182,7 +190,7 @@ export class Release {
     const { registry, set } = this.#options
     const values = {
       image: { registry, tag },
-      database: { url: process.env['DATABASE_URL'] },
+      database: this.#database,
       kafka: { brokers: process.env['KAFKA_BROKERS']?.split(',') ?? [] },
       objectStore: objectStore(),
       bootstrap: { team: this.team },

@@ -1,8 +1,7 @@
-import { execFile } from 'node:child_process'
-import { mkdtemp, readFile, rm } from 'node:fs/promises'
+import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { promisify } from 'node:util'
+import { follow } from '@automation/testing/guide'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { accessTokenOf, type Answer } from '../client/client.ts'
 import type { Execution, Page, Process } from '../client/records.ts'
@@ -14,15 +13,6 @@ import { awaitEnd, awaitStatus, execute, executionOf, makeProcess } from './runs
 import { schedulesAway } from './schedules-away.ts'
 import { awaitFired, everySecond, firedBy, makeSchedule, timeOf } from './scheduling.ts'
 import { shared } from './shared-system.ts'
-
-const guide = new URL('../../docs/guides/operating/backup-and-restore.md', import.meta.url)
-
-/** Runs the commands that the guide to backups has under this name. */
-async function follow(name: string, env: Record<string, string>): Promise<void> {
-  const [, commands] = new RegExp('^```sh ' + name + '\\n(.*?)^```', 'ms').exec(await readFile(guide, 'utf8')) ?? []
-  if (commands === undefined) throw new Error(`The guide has no commands ${name}`)
-  await promisify(execFile)('bash', ['-euc', commands], { env: { ...process.env, ...env } })
-}
 
 /** Starting, stopping and starting again on the same data; the tests follow each other. */
 describe.skipIf(!shared.owned)(
@@ -62,7 +52,7 @@ describe.skipIf(!shared.owned)(
         await schedules.leave()
         await own.system.stop()
         answer = await call
-        await follow('backup-data-dir', guided())
+        await follow('backup-and-restore', 'backup-data-dir', guided())
         await schedules.pass()
         await start()
         schedules.back()
@@ -168,7 +158,7 @@ describe.skipIf(!shared.owned)(
 
     test('the guide for backup and restore brings rows and secrets back, without what was done later', async () => {
       await rm(own.dataDir, { recursive: true })
-      await follow('restore-data-dir', guided())
+      await follow('backup-and-restore', 'restore-data-dir', guided())
       await start()
       expect((await running().get(`/processes/${late.id}`)).status).toBe(404)
       expect((await running().post(`/processes/${secret.id}/execute-sync`, {})).body).toBe('kept')

@@ -1,11 +1,12 @@
 import { execFile } from 'node:child_process'
-import { mkdtemp, readFile, rm } from 'node:fs/promises'
+import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { startPostgres } from '@automation/postgres'
 import pg from 'pg'
 import { pino } from 'pino'
+import { follow } from './guide.ts'
 import type { TestDatabase } from './test-database.ts'
 
 /**
@@ -43,19 +44,11 @@ const serverMajor = "SELECT current_setting('server_version_num')::integer / 100
 async function dumpAndRestore(from: string, to: string): Promise<void> {
   const backup = await mkdtemp(join(tmpdir(), 'automation-test-backup-'))
   try {
-    await follow('backup-database', { BACKUP: backup, DATABASE_URL: from })
-    await follow('restore-database', { BACKUP: backup, DATABASE_URL: to })
+    await follow('backup-and-restore', 'backup-database', { BACKUP: backup, DATABASE_URL: from })
+    await follow('backup-and-restore', 'restore-database', { BACKUP: backup, DATABASE_URL: to })
   } finally {
     await rm(backup, { recursive: true, force: true })
   }
-}
-
-/** Runs the commands that the guide has under this name. */
-async function follow(name: string, env: Record<string, string>): Promise<void> {
-  const guide = await readFile(new URL('../../../docs/guides/operating/backup-and-restore.md', import.meta.url), 'utf8')
-  const [, commands] = new RegExp('^```sh ' + name + '\\n(.*?)^```', 'ms').exec(guide) ?? []
-  if (commands === undefined) throw new Error(`The guide has no commands ${name}`)
-  await promisify(execFile)('bash', ['-euc', commands], { env: { ...process.env, ...env } })
 }
 
 /** Rows and sequences as they are, and partitions that are not there. */
