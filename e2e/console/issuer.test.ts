@@ -30,7 +30,7 @@ test('a person signs in at the issuer, finds the page that was asked for, and is
   expect(await sessionOf(context)).toMatchObject({ httpOnly: true, sameSite: 'Strict' })
 
   const signOut = page.getByRole('button', { name: 'Sign out' })
-  expect(await signOut.getAttribute('title')).toBe('Signed in as Ada Lövelace')
+  expect(await signOut.getAttribute('title')).toMatch(/^Signed in as Ada Lövelace \(ada, http:\/\/127\.0\.0\.1:\d+\)$/)
   await signOut.click()
   await page.getByRole('button', { name: /sign me out/i }).click()
   await button(page).waitFor()

@@ -40,7 +40,7 @@ describe.skipIf(!shared.owned)('audit events of a team of their own', { concurre
     const brief = await clientOf({ host: shared.host, team, apiToken })
     const process = await makeProcess({}, brief)
     await admin('tokens', 'revoke', clientId)
-    await expectEvents('TOKEN', clientId, ['created', 'revoked'], by)
+    await expectEvents('TOKEN', clientId, ['created', 'exchanged', 'revoked'], by)
     expect((await expectEvents('PROCESS', process.id, ['created'], by))[0]).toMatchObject({ user: 'short-lived' })
     const all = JSON.stringify(await eventsOf({}, by))
     expect(all).not.toContain(secret)

@@ -1,5 +1,6 @@
 import { SignJWT, importJWK } from 'jose'
 import { describe, expect, test } from 'vitest'
+import { eventsOf } from './audit-events.ts'
 import { connect } from './mcp-client.ts'
 import { expectProblem } from './problem.ts'
 import { makeProcess } from './runs.ts'
@@ -30,10 +31,13 @@ const use = async (claims?: Record<string, unknown>, header?: Record<string, unk
   client.call('GET', '/team', { token: await tokenWith(claims, header) })
 
 describe.skipIf(!shared.issuer)('tokens of a configured outside issuer', () => {
-  test('a token that names the team in groups is accepted, and its subject is the creator', async () => {
+  test('a token that names the team in groups is accepted, and records tell its subject and issuer', async () => {
     expect((await use()).status).toBe(200)
-    const anna = new Client({ host: shared.host, team: shared.main.team, accessToken: await tokenWith() }, contract)
-    expect((await makeProcess({}, anna)).createdBy).toMatch(/anna/)
+    const accessToken = await tokenWith({ name: 'system' })
+    const anna = new Client({ host: shared.host, team: shared.main.team, accessToken }, contract)
+    const { id, createdBy } = await makeProcess({}, anna)
+    expect(createdBy).toBe(`system (anna, ${shared.issuer?.issuer})`)
+    expect(await eventsOf({ type: 'PROCESS', entityId: id })).toMatchObject([{ event: 'created', user: createdBy }])
   })
 
   test('a token with several scopes, teams or audiences is accepted when ours is among them', async () => {

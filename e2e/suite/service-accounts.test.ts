@@ -53,5 +53,6 @@ test('the secret of a service account is shown once; it may what its scopes say,
   await expect(accessTokenOf(host, team, apiToken)).rejects.toThrow('401')
   const { data } = (await client.get<{ data: { event: string }[] }>(`/audit-events?type=TOKEN&entityId=${clientId}`))
     .body
-  expect(data.map(({ event }) => event)).toEqual(['revoked', 'created'])
+  const changes = data.map(({ event }) => event).filter((event) => !event.startsWith('exchange'))
+  expect(changes).toEqual(['revoked', 'created'])
 })

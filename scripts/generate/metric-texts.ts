@@ -70,6 +70,11 @@ export const metricGroups: { title: string; metrics: MetricText[] }[] = [
         text: 'months from now for which there are partitions of audit records; alert below 1',
       },
       {
+        names: ['catalog_exchange_records_total'],
+        labels: ['outcome'],
+        text: 'audit records of exchanges of API tokens: `written`, `dropped` (beyond what is kept of them a minute, or the database was away)',
+      },
+      {
         names: ['catalog_installs_waiting', 'catalog_installs_oldest_seconds'],
         text: 'installations of dependencies that wait or go on; seconds since the oldest of them was asked for, or was begun; all',
       },

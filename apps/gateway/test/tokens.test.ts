@@ -152,7 +152,7 @@ describe('keys', () => {
   })
 })
 
-test('tokens of a configured external issuer are accepted by its own keys, issuer, audience and type, and name nobody as the system: those for MCP by MCP alone', async () => {
+test('tokens of a configured external issuer are accepted by its own keys, issuer, audience and type, and are named by subject and issuer: those for MCP by MCP alone', async () => {
   const { publicKey, privateKey } = await generateKeyPair('RS256', { extractable: true })
   const jwks = { keys: [{ ...(await exportJWK(publicKey)), kid: 'ext', alg: 'RS256' }] }
   const issuer = createServer((_request, response) => response.end(JSON.stringify(jwks)))
@@ -175,7 +175,7 @@ test('tokens of a configured external issuer are accepted by its own keys, issue
     (await guarded.request('GET', '/api/demo/rest/team', { headers: { authorization: `Bearer ${value}` } })).status
   try {
     expect(await status(await token('svc', ['demo']))).toBe(200)
-    expect(guarded.servers.lastContext().principal).toMatchObject({ subject: 'ada', name: 'Ada', team: 'demo' })
+    expect(guarded.servers.lastContext().principal).toMatchObject({ subject: 'ada', team: 'demo' })
     expect(await status(await token('other', ['demo']))).toBe(401)
     expect(await status(await token('svc', ['else']))).toBe(403)
     expect(await status(await guarded.servers.token())).toBe(200)
@@ -184,10 +184,10 @@ test('tokens of a configured external issuer are accepted by its own keys, issue
       expect(await status(await token('svc', ['demo'], { typ }))).toBe(200)
     for (const typ of ['logout+jwt', 'secevent+jwt', 'dpop+jwt'])
       expect(await status(await token('svc', ['demo'], { typ }))).toBe(401)
-    // Records know the system itself by these.
-    for (const name of ['system', 'Operator']) {
+    for (const name of ['Ada', 'system', 'Ada (bob, https://id.test)', 'a\0b', 'x'.repeat(200)]) {
       expect(await status(await token('svc', ['demo'], { name }))).toBe(200)
-      expect(guarded.servers.lastContext().principal).toMatchObject({ name: `${name} (https://id.test)` })
+      const shown = `${name.replace('\0', ' ').slice(0, 100)} (ada, https://id.test)`
+      expect(guarded.servers.lastContext().principal).toMatchObject({ name: shown })
     }
     const address = `${ISSUER}/api/demo/mcp`
     const ofMcp = await token(address, ['demo'])

@@ -34,6 +34,11 @@ export function isClientId(text: string): boolean {
   return /^sa-[a-z0-9-]{1,63}-[a-z0-9]{8}$/.test(text)
 }
 
+/** The team that a client id names. */
+export function teamOfClientId(clientId: string): string {
+  return clientId.slice(3, -9)
+}
+
 /** Credentials in the form in which clients hold them. */
 export function apiTokenOf({ clientId, clientSecret }: Credentials): string {
   return prefix + Buffer.from(`${clientId}:${clientSecret}`).toString('base64')

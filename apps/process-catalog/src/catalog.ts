@@ -9,6 +9,7 @@ import type { Batcher, Logger } from '@automation/service'
 import type { Checks } from './checks.ts'
 import type { CatalogConfig } from './config.ts'
 import type { Effects } from './effects.ts'
+import type { ExchangeRecords } from './exchange-records.ts'
 import type { SigningKeys } from './signing-keys.ts'
 import type { Store } from './store/store.ts'
 
@@ -19,6 +20,7 @@ export interface Catalog {
   box: SecretBox
   checks: Checks
   auditTrail: AuditTrail
+  exchanges: ExchangeRecords
   keys: SigningKeys
   /** The revisions of teams, always read after they were asked for; undefined where there is no such team. */
   revisions: Batcher<string, bigint | undefined>

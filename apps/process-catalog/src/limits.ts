@@ -1,6 +1,8 @@
 /** The largest texts that are kept; the gateway's limit on bodies bounds all of them together. */
 export const limits = {
   nameCharacters: 255,
+  /** Of somebody from outside, with subject and issuer behind the name. */
+  outsideNameCharacters: 1000,
   descriptionCharacters: 64 * 1024,
   readmeCharacters: 1024 * 1024,
   sourceCodeCharacters: 10 * 1024 * 1024,

@@ -1,7 +1,9 @@
-import { Gauge, type Registry } from 'prom-client'
+import { Counter, Gauge, type Registry } from 'prom-client'
 
 /** What the catalog tells of itself. */
-export type Metrics = Record<'auditMonthsAhead' | 'installs' | 'installsOldest', Gauge>
+export type Metrics = Record<'auditMonthsAhead' | 'installs' | 'installsOldest', Gauge> & {
+  exchangeRecords: Counter<'outcome'>
+}
 
 /** The metrics of the catalog, in the registry of the process. */
 export function catalogMetrics(registry: Registry): Metrics {
@@ -10,6 +12,12 @@ export function catalogMetrics(registry: Registry): Metrics {
     auditMonthsAhead: new Gauge({
       name: 'catalog_audit_partition_months',
       help: 'Months ahead for which there are partitions of audit records; alert below 1',
+      registers,
+    }),
+    exchangeRecords: new Counter({
+      name: 'catalog_exchange_records_total',
+      help: 'Audit records of exchanges of API tokens: written, dropped (beyond what is kept of them, or the database was away)',
+      labelNames: ['outcome'],
       registers,
     }),
     installs: new Gauge({

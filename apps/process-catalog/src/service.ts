@@ -30,6 +30,7 @@ import type { CatalogConfig } from './config.ts'
 import { forgetVersions, resumeDeletions } from './deletion.ts'
 import { endUses } from './code-processes.ts'
 import { Effects } from './effects.ts'
+import { ExchangeRecords } from './exchange-records.ts'
 import { ensureFirstTeam } from './first-team.ts'
 import { advanceInstalls, keptSets, measureInstalls } from './installs.ts'
 import { catalogMetrics } from './metrics.ts'
@@ -79,11 +80,23 @@ export function createCatalog(config: CatalogConfig, { neighbours, logger, metri
   const measures = catalogMetrics(metrics)
   const monthsAhead = measures.auditMonthsAhead
   const auditTrail = new AuditTrail({ store, retentionDays: config.auditRetentionDays, monthsAhead, logger })
+  const exchanges = new ExchangeRecords({ store, counter: measures.exchangeRecords, logger })
   const schedules = neighbours.client(ScheduleEffectService)
   const scheduleUses = neighbours.client(ScheduleUseService)
   const effects = new Effects({ store, schedules, logger })
   const neighboured = { executions, installs, packageSets, schedules, scheduleUses, effects }
-  const catalog: Catalog = { config, store, box, checks, keys, revisions, auditTrail, ...neighboured, logger }
+  const catalog: Catalog = {
+    config,
+    store,
+    box,
+    checks,
+    keys,
+    revisions,
+    auditTrail,
+    exchanges,
+    ...neighboured,
+    logger,
+  }
 
   const { installTimeoutMs } = config.dependencies
 
@@ -160,6 +173,7 @@ export function createCatalog(config: CatalogConfig, { neighbours, logger, metri
       stopping.abort()
       await calls.ended(graceMs)
       await Promise.all([...upkeep, resealing].map((periodic) => periodic.stop()))
+      await exchanges.close()
       await checks.close()
       await store.close()
     },

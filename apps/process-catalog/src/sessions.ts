@@ -6,7 +6,8 @@ import type { SecretBox } from '@automation/database'
 import { Failure } from '@automation/errors'
 import { timestampDate } from '@bufbuild/protobuf/wkt'
 import { limits } from './limits.ts'
-import { isClientId, readApiToken, secretMatches, type Credentials } from './api-token.ts'
+import { isClientId, readApiToken, secretMatches, teamOfClientId, type Credentials } from './api-token.ts'
+import type { Catalog } from './catalog.ts'
 import { tokenForExchange } from './store/api-tokens.ts'
 import { knownTeams, takeSignInCode, type Grant, type KeptSecrets, type NewSession } from './store/sessions.ts'
 import type { Store } from './store/store.ts'
@@ -43,10 +44,14 @@ export async function byCode(store: Store, code: string): Promise<Opening> {
 }
 
 /** What an API token opens: it may do what that may, as long as that may. Failure invalid_credentials. */
-export async function byApiToken(store: Store, apiToken: string): Promise<Opening> {
+export async function byApiToken({ store, exchanges }: Catalog, apiToken: string, ip: string): Promise<Opening> {
   const { clientId, clientSecret } = credentialsIn(apiToken)
   const found = await tokenForExchange(store, clientId)
-  if (!secretMatches(clientSecret, found?.secretHash) || found === undefined) throw invalidCredentials()
+  if (!secretMatches(clientSecret, found?.secretHash) || found === undefined) {
+    if (clientId !== '')
+      exchanges.note({ team: teamOfClientId(clientId), clientId, ip: ip || undefined, event: 'exchange_failed' })
+    throw invalidCredentials()
+  }
   const { team, scopes, name } = found
   return { subject: clientId, name: name ?? clientId, clientId, grants: [{ team, scopes }], ...lasting(longestMs) }
 }
@@ -61,7 +66,7 @@ export async function byIdentity(store: Store, { subject, name, grants, renewAt 
     .filter(({ team }) => known.has(team))
     .map(({ team, scopes }) => ({ team, scopes: scopes.filter(isScope) }))
   if (kept.length === 0) throw new Failure('permission_denied', 'no_team', 'You are in no team of this system')
-  const shown = name.replaceAll('\0', ' ').slice(0, limits.nameCharacters)
+  const shown = name.replaceAll('\0', ' ').slice(0, limits.outsideNameCharacters)
   const opening = { subject, name: shown || subject, clientId: null, grants: kept }
   return renewAt === undefined
     ? { ...opening, ...lasting(longestUnaskedMs) }

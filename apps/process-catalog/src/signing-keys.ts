@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import type { SecretBox } from '@automation/database'
 import { exportJWK, generateKeyPair, importJWK, SignJWT, type JWK } from 'jose'
+import { systemOf } from './store/audit.ts'
 import * as kept from './store/signing-keys.ts'
 import type { Store } from './store/store.ts'
 
@@ -23,18 +24,18 @@ export class SigningKeys {
   }
 
   /** A new key signs from now on; whether it was this call that put it there. */
-  async rotate(minAgeDays = 0): Promise<boolean> {
-    return kept.replaceKey(this.#store, await this.#generated(), this.#tokenTtlS, minAgeDays)
+  async rotate(by: kept.Rotator, minAgeDays = 0): Promise<boolean> {
+    return kept.replaceKey(this.#store, await this.#generated(), this.#tokenTtlS, minAgeDays, by)
   }
 
   /** From now on no token of a former key is valid. */
-  endFormer(): Promise<void> {
-    return kept.endFormerKeys(this.#store)
+  endFormer(by: kept.Rotator): Promise<void> {
+    return kept.endFormerKeys(this.#store, by)
   }
 
   /** Rotates where the key that signs is at least so old, and forgets keys whose tokens have all ended. */
   async upkeep(maxAgeDays: number): Promise<void> {
-    if (await kept.keyIsOlderThan(this.#store, maxAgeDays)) await this.rotate(maxAgeDays)
+    if (await kept.keyIsOlderThan(this.#store, maxAgeDays)) await this.rotate(systemOf(''), maxAgeDays)
     await kept.removeEndedKeys(this.#store)
   }
 

@@ -79,6 +79,44 @@ describe('what is done in the catalog', () => {
     expect((await list(parent)).length).toBe(1)
   })
 
+  test('to parents is kept with them, when a team begins to inherit and when it ceases', async () => {
+    const [child, parent] = [withWho(await catalog.team()), await catalog.team()]
+    const pair = { child: child.principal.team, parent: parent.principal.team }
+    const name = (parents: string[], tokenTeams: string[] = []) =>
+      catalog.teams.updateTeam(
+        { values: { parentTeamSlugs: parents }, mask: { paths: ['parent_team_slugs'] }, tokenTeams },
+        child,
+      )
+    const told = async () =>
+      (await list(parent, { entityId: pair.child })).toReversed().map(({ event, user, ip }) => [event, user, ip])
+    for (const _ of [1, 2]) await name([pair.parent], [pair.parent])
+    await name([])
+    expect(await told()).toEqual([
+      ['child_added', 'Ann', undefined],
+      ['child_removed', 'Ann', undefined],
+    ])
+    await catalog.teams.grantParent(pair, operatorContext())
+    await name([pair.parent])
+    await catalog.teams.revokeParent(pair, operatorContext())
+    await catalog.teams.grantParent(pair, operatorContext())
+    expect((await told()).slice(2).map(([event, user]) => [event, user])).toEqual([
+      ['child_added', 'Ann'],
+      ['child_removed', 'operator'],
+      ['child_added', 'operator'],
+    ])
+  })
+
+  test('to signing keys is kept with every team', async () => {
+    const callers = [await catalog.team(), await catalog.team()]
+    await catalog.tokens.rotateSigningKey({}, operatorContext())
+    await catalog.tokens.rotateSigningKey({ atOnce: true }, operatorContext())
+    for (const caller of callers) {
+      const found = await list(caller, { type: AuditType.TOKEN })
+      expect(found.map(({ event }) => event)).toEqual(['keys_ended', 'keys_rotated', 'keys_rotated'])
+      expect(new Set(found.map(({ user }) => user))).toEqual(new Set(['operator']))
+    }
+  })
+
   test('and is refused leaves nothing', async () => {
     const caller = await catalog.team()
     const { id } = await catalog.process(caller)

@@ -178,6 +178,16 @@ describe('a person whom an issuer names', () => {
       renewalDue: false,
       session: { name: 'Ada L', grants: [{ scopes: ['run'] }] },
     })
+    const records = async (of: string) =>
+      (await catalog.client(AuditService).listAuditRecords({ page: { page: 0, limit: 100 } }, userContext(of))).records
+    expect((await records(team))[0]).toMatchObject({ event: 'session_renewed', user: 'Ada L' })
+    const other = await newTeam()
+    await sessions().renewSession(
+      { sessionId, identity: { ...identity, grants: [{ team: other, scopes: ['run'] }] } },
+      gateway,
+    )
+    expect((await records(team))[0]).toMatchObject({ event: 'session_closed', user: 'Ada L' })
+    expect((await records(other))[0]).toMatchObject({ event: 'session_renewed' })
     expect(await sessions().closeSession({ sessionId }, gateway)).toMatchObject({ secrets: 'the next' })
     expect(await refused(sessions().renewSession({ sessionId, identity }, gateway))).toBe('session_ended')
   })

@@ -17,7 +17,7 @@ export function isTeamSlug(text: string): boolean {
   return slug.test(text)
 }
 
-const systemNames = new Set(['system', 'operator', 'gateway', 'link', 'webhook'])
+const systemNames = new Set(['system', 'operator', 'gateway', 'link', 'webhook', 'stranger'])
 
 /** Whether records know the system itself, its operators or nobody in particular by a name: nobody else may have it. */
 export function isSystemName(name: string): boolean {

@@ -3,11 +3,14 @@ import { Failure, unavailable } from '@automation/errors'
 import { createRemoteJWKSet, decodeJwt, errors, type JWTPayload, jwtVerify, type JWTVerifyGetKey } from 'jose'
 import { LRUCache } from 'lru-cache'
 import type { Principal } from '@automation/rpc'
-import { isSystemName, isTeamSlug } from '@automation/contract/forms'
+import { isTeamSlug } from '@automation/contract/forms'
 import { scopesIn } from '@automation/contract/scopes'
 import type { ClaimRule, ExternalIssuer } from '../config.ts'
 
 const REMEMBER_MS = 60_000
+// OpenID Connect Core §2.
+const LONGEST_SUB = 255
+const SHOWN_CHARACTERS = 100
 // A token of another issuer may claim to live for ever; later times can't be written.
 const LAST_MS = Date.parse('9999-12-31T23:59:59Z')
 const OWN_ALGORITHMS = ['EdDSA', 'Ed25519', 'ES256', 'RS256']
@@ -73,7 +76,7 @@ export class TokenVerifier {
     const generation = this.#generation
     const { claims, isOwn } = await this.#claimsOf(token, resource)
     const identity = isOwn ? identityOf(claims, true) : outsideIdentity(claims, this.#external?.scopes)
-    if (identity.subject === '') throw tokenInvalid()
+    if (identity.subject === '' || identity.sub.length > LONGEST_SUB) throw tokenInvalid()
     if (generation === this.#generation)
       this.#remembered.set(digest, { identity, untilMs: Math.min(identity.endsMs, Date.now() + REMEMBER_MS) })
     return this.#unlessRevoked(identity)
@@ -168,12 +171,12 @@ export interface Identity {
 /** Reads the claims of a verified token, ours or an external issuer's. */
 function identityOf(claims: JWTPayload, isOwn: boolean): Identity {
   const subject = textClaim(claims['client_id']) ?? textClaim(claims.sub) ?? ''
+  const sub = textClaim(claims.sub) ?? subject
+  const name = textClaim(claims['name']) ?? subject
   return {
     subject,
-    sub: textClaim(claims.sub) ?? subject,
-    name: isOwn
-      ? (textClaim(claims['name']) ?? subject)
-      : outsideName(textClaim(claims['name']) ?? subject, claims.iss),
+    sub,
+    name: isOwn ? name : outsideName(name, sub, claims.iss),
     groups: Array.isArray(claims['groups']) ? claims['groups'].filter((group) => typeof group === 'string') : [],
     scope: scopesIn(valuesOf(claims, 'scope').join(' ')).join(' '),
     endsMs: Math.min((claims.exp ?? 0) * 1000, LAST_MS),
@@ -182,9 +185,9 @@ function identityOf(claims: JWTPayload, isOwn: boolean): Identity {
   }
 }
 
-/** Nobody from outside has a name by which records know the system itself. */
-export function outsideName(name: string, issuer: string | undefined): string {
-  return isSystemName(name) ? `${name} (${issuer})` : name
+/** Whoever comes from outside may be called anything: records tell by subject and issuer who it is. */
+export function outsideName(name: string, sub: string, issuer: string | undefined): string {
+  return `${name.slice(0, SHOWN_CHARACTERS)} (${sub}, ${issuer})`.replaceAll(/\p{Cc}/gu, ' ').toWellFormed()
 }
 
 /** Whom claims of an external issuer name. Its own words `read` or `admin` mean nothing here, unless a rule says what. */

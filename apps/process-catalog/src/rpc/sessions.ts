@@ -63,7 +63,7 @@ export function sessionHandlers(catalog: Catalog): Handlers<typeof SessionServic
 
     async openSession({ credentials, ip }, context) {
       principalIn(context, 'service')
-      const opening = await openingOf(catalog, credentials)
+      const opening = await openingOf(catalog, credentials, ip)
       const sessionId = newOpener()
       const id = newRecordedId()
       const idHash = openerHash(sessionId)
@@ -118,12 +118,13 @@ export function sessionHandlers(catalog: Catalog): Handlers<typeof SessionServic
   }
 }
 
-function openingOf({ store }: Catalog, credentials: OpenSessionRequest['credentials']): Promise<Opening> {
+function openingOf(catalog: Catalog, credentials: OpenSessionRequest['credentials'], ip: string): Promise<Opening> {
+  const { store } = catalog
   switch (credentials.case) {
     case 'code':
       return byCode(store, credentials.value)
     case 'apiToken':
-      return byApiToken(store, credentials.value)
+      return byApiToken(catalog, credentials.value, ip)
     case 'identity':
       return byIdentity(store, credentials.value)
     default:

@@ -22,24 +22,33 @@ import { serviceAccountHandlers } from './service-accounts.ts'
 
 /** API tokens, what they are exchanged for, and the keys that sign it. */
 export function tokenHandlers(catalog: Catalog): Handlers<typeof TokenService> {
-  const { store, keys, config, logger } = catalog
+  const { store, keys, config, exchanges, logger } = catalog
   return {
     ...serviceAccountHandlers(catalog),
 
     async exchangeToken({ team, apiToken, scopes: asked }, context) {
-      principalIn(context, 'user', 'service', 'operator')
+      const { ip } = principalIn(context, 'user', 'service', 'operator')
       const { clientId, clientSecret } = readApiToken(apiToken)
       // A token of another team, or of a form that none has, is not even looked for.
       const may = isTeamSlug(team) && isClientIdOf(team, clientId)
       const found = may ? await tokenForExchange(store, clientId) : undefined
-      if (!secretMatches(clientSecret, found?.secretHash) || found?.team !== team)
+      if (!secretMatches(clientSecret, found?.secretHash) || found?.team !== team) {
+        if (may) exchanges.note({ team, clientId, ip, event: 'exchange_failed' })
         throw new Failure('unauthenticated', 'api_token_invalid', 'The API token is not valid for this team')
-      const scope = givenScopes(found.scopes, asked).join(' ')
+      }
+      const name = found.name ?? clientId
+      let scope: string
+      try {
+        scope = givenScopes(found.scopes, asked).join(' ')
+      } catch (error) {
+        exchanges.note({ team, clientId, name, ip, event: 'exchange_failed' })
+        throw error
+      }
       const ttlS = Math.min(config.accessTokenTtlS, found.endsInS ?? Infinity)
       const claims = {
         issuer: config.publicUrl,
         clientId,
-        name: found.name ?? clientId,
+        name,
         teams: [team],
         scope,
         issuedAtS: Math.floor(Date.now() / 1000),
@@ -51,6 +60,7 @@ export function tokenHandlers(catalog: Catalog): Handlers<typeof TokenService> {
         noteUse(store, clientId).catch((err: unknown) =>
           logger.warn({ err, clientId }, 'the use of a token was not noted'),
         )
+      exchanges.note({ team, clientId, name, ip, event: 'exchanged' })
       return { accessToken, expiresInS: ttlS, scope }
     },
 
@@ -60,9 +70,9 @@ export function tokenHandlers(catalog: Catalog): Handlers<typeof TokenService> {
     },
 
     async rotateSigningKey({ atOnce }, context) {
-      principalIn(context, 'operator')
-      await keys.rotate()
-      if (atOnce) await keys.endFormer()
+      const by = principalIn(context, 'operator')
+      await keys.rotate(by)
+      if (atOnce) await keys.endFormer(by)
       return {}
     },
 

@@ -1,4 +1,4 @@
-import type { AuditRecord, AuditRecordSchema, AuditType } from '@automation/contract/audit/v1/audit'
+import { AuditType, type AuditRecord, type AuditRecordSchema } from '@automation/contract/audit/v1/audit'
 import { countedUpTo, createdAtMs, pageInfo, type Window } from '@automation/database'
 import type { MessageInitShape } from '@bufbuild/protobuf'
 import { timestampFromMs } from '@bufbuild/protobuf/wkt'
@@ -40,6 +40,30 @@ export async function appendAuditRecords(store: Store, records: readonly AuditRe
       records.map(({ user }) => user),
       records.map(({ initiatedBy }) => initiatedBy ?? null),
       records.map(({ ip }) => ip ?? null),
+    ],
+  })
+}
+
+/** An exchange as it is recorded, under the client id. */
+export interface ExchangeRow extends Pick<Row, 'id' | 'event' | 'entityId' | 'user' | 'ip'> {
+  team: string
+}
+
+/** Adds records of exchanges, of teams that there are. */
+export async function appendExchanges(store: Store, rows: readonly ExchangeRow[]): Promise<void> {
+  await store.statement({
+    name: 'append_exchanges',
+    text: `INSERT INTO audit_records (team, id, type, event, entity_id, actor, ip)
+           SELECT given.team, id, ${AuditType.TOKEN}, event, entity_id, actor, ip
+             FROM unnest($1::text[], $2::uuid[], $3::text[], $4::text[], $5::text[], $6::text[])
+               AS given (team, id, event, entity_id, actor, ip) JOIN teams ON teams.slug = given.team`,
+    values: [
+      rows.map(({ team }) => team),
+      rows.map(({ id }) => id),
+      rows.map(({ event }) => event),
+      rows.map(({ entityId }) => entityId),
+      rows.map(({ user }) => user),
+      rows.map(({ ip }) => ip),
     ],
   })
 }

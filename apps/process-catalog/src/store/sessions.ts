@@ -161,13 +161,16 @@ export async function claimRenewal(store: Store, idHash: Uint8Array): Promise<Ke
   return found
 }
 
-/** Writes what the issuer says of a session now; whether there is one. */
-export async function renewSession(
+/** Writes what the issuer says of a session now; whether there is one. To teams that it has lost it has ended. */
+export function renewSession(
   store: Store,
   { idHash, name, grants, renewAt, sealed }: Pick<NewSession, 'idHash' | 'name' | 'grants' | 'renewAt' | 'sealed'>,
 ): Promise<boolean> {
-  const { count } = await store.read((rows) =>
-    rows.consoleSession.updateMany({
+  return store.write(async (rows) => {
+    const [former] = await rows.$queryRaw<Pick<NewSession, 'id' | 'name' | 'grants'>[]>`
+      SELECT id::text, name, grants FROM console_sessions WHERE id_hash = ${idHash} FOR UPDATE`
+    if (former === undefined) return false
+    await rows.consoleSession.update({
       where: { idHash },
       data: {
         name,
@@ -175,9 +178,12 @@ export async function renewSession(
         renewAt,
         ...(sealed !== null && { ciphertext: sealed.ciphertext, keyId: sealed.keyId }),
       },
-    }),
-  )
-  return count > 0
+    })
+    const lost = former.grants.filter(({ team }) => grants.every((grant) => grant.team !== team))
+    await noteFor(rows, { ...former, grants: lost }, 'session_closed', undefined)
+    await noteFor(rows, { id: former.id, name, grants }, 'session_renewed', undefined)
+    return true
+  })
 }
 
 /** The id that records name a session by. */

@@ -1,5 +1,8 @@
+import { AuditType } from '@automation/contract/audit/v1/audit'
 import type { Sealed } from '@automation/database'
 import { limits } from '../limits.ts'
+import { auditInAll } from './audit.ts'
+import type { Author } from './processes.ts'
 import type { Store } from './store.ts'
 import { noteRevocation } from './team-limits.ts'
 
@@ -8,6 +11,9 @@ export interface KeptKey extends Sealed {
   kid: string
   publicKey: string
 }
+
+/** Who replaces or ends keys, for no team: each team has a record of it. */
+export type Rotator = Omit<Author, 'team'>
 
 /** Keeps the first key; where there is one already, notes how long the tokens that it signs from now on live. */
 export async function keepFirstKey(store: Store, key: KeptKey, tokenTtlS: number): Promise<void> {
@@ -24,22 +30,31 @@ export async function keepFirstKey(store: Store, key: KeptKey, tokenTtlS: number
  * Puts a new key in the place of the one that signs, where that is at least `minAgeDays` old; the former stays
  * verifiable as long as its tokens live. Of two rotations at once one happens.
  */
-export function replaceKey(store: Store, key: KeptKey, tokenTtlS: number, minAgeDays: number): Promise<boolean> {
+export function replaceKey(
+  store: Store,
+  key: KeptKey,
+  tokenTtlS: number,
+  minAgeDays: number,
+  by: Rotator,
+): Promise<boolean> {
   return store.write(async (rows) => {
     const retired = await rows.$executeRaw`
       UPDATE signing_keys SET verifiable_until = now() + make_interval(secs => token_ttl_s + ${limits.tokenSlackS}::int)
       WHERE verifiable_until IS NULL AND created_at <= now() - make_interval(days => ${minAgeDays}::int)`
     if (retired === 0) return false
     await rows.signingKey.create({ data: { ...key, tokenTtlS } })
+    await auditInAll(rows, by, { type: AuditType.TOKEN, event: 'keys_rotated', entityId: key.kid })
     return true
   })
 }
 
 /** Nothing that another key than the present one has signed is valid any more: gateways read the keys anew within seconds. */
-export function endFormerKeys(store: Store): Promise<void> {
+export function endFormerKeys(store: Store, by: Rotator): Promise<void> {
   return store.write(async (rows) => {
     await rows.$executeRaw`UPDATE signing_keys SET verifiable_until = now() WHERE verifiable_until > now()`
     await noteRevocation(rows)
+    const { kid } = await rows.signingKey.findFirstOrThrow({ where: { verifiableUntil: null }, select: { kid: true } })
+    await auditInAll(rows, by, { type: AuditType.TOKEN, event: 'keys_ended', entityId: kid })
   })
 }
 

@@ -79,7 +79,7 @@ export function updateTeam(
       data: { ...columns, updatedBy: author.name, updatedAt: new Date() },
     })
     if (errorHandlerSlug !== undefined || errorHandlerTag !== undefined) await requireErrorHandler(rows, changed)
-    if (parentTeamSlugs !== undefined) await nameParents(rows, slug, parentTeamSlugs, tokenTeams)
+    if (parentTeamSlugs !== undefined) await nameParents(rows, author, parentTeamSlugs, tokenTeams)
     if (allowedAddresses !== undefined) await noteAddresses(rows, slug)
     await audit(rows, author, { type: AuditType.TEAM, event: 'updated', entityId: slug })
     return (await withParents(rows, { slug }))[0]!
@@ -91,8 +91,10 @@ export function grantParent(store: Store, author: Author, parent: string): Promi
   const child = author.team
   return changeParents(store, child, async (rows) => {
     await requireTeam(rows, parent)
+    const before = await parentsInForce(rows, child)
     const { count } = await rows.parentGrant.createMany({ data: [{ child, parent }], skipDuplicates: true })
     if (count > 0) await audit(rows, author, { type: AuditType.TEAM, event: 'updated', entityId: child })
+    await tellParents(rows, author, before)
   })
 }
 
@@ -101,9 +103,11 @@ export function revokeParent(store: Store, author: Author, parent: string): Prom
   const child = author.team
   return changeParents(store, child, async (rows) => {
     await requireTeam(rows, parent)
+    const before = await parentsInForce(rows, child)
     const { count } = await rows.parentGrant.deleteMany({ where: { child, parent } })
     await rows.teamParent.updateMany({ where: { child, parent }, data: { byToken: false } })
     if (count > 0) await audit(rows, author, { type: AuditType.TEAM, event: 'updated', entityId: child })
+    await tellParents(rows, author, before)
   })
 }
 
@@ -276,7 +280,9 @@ async function requireErrorHandler(rows: Rows, team: Named): Promise<void> {
  * `tokenTeams`; one that counts already stays. Fails with invalid `/parentTeamSlugs`, with one text for teams that are
  * there and that are not.
  */
-async function nameParents(rows: Rows, child: string, parents: string[], tokenTeams: string[]): Promise<void> {
+async function nameParents(rows: Rows, author: Author, parents: string[], tokenTeams: string[]): Promise<void> {
+  const child = author.team
+  const inForce = await parentsInForce(rows, child)
   const before = await rows.teamParent.findMany({ where: { child } })
   const granted = await rows.parentGrant.findMany({ where: { child, parent: { in: parents } } })
   const mayBe = await rows.team.findMany({ where: { slug: { in: parents } }, select: { slug: true } })
@@ -292,6 +298,22 @@ async function nameParents(rows: Rows, child: string, parents: string[], tokenTe
   // Where there is a grant, it alone decides: taking it back is enough then.
   const data = parents.map((parent) => ({ child, parent, byToken: !isGranted.has(parent) }))
   await rows.teamParent.createMany({ data })
+  await tellParents(rows, author, inForce)
+}
+
+/** The teams that a team inherits from now. */
+async function parentsInForce(rows: Rows, child: string): Promise<string[]> {
+  const found = await rows.$queryRaw<{ parent: string }[]>`SELECT parent FROM inheritance WHERE child = ${child}`
+  return found.map(({ parent }) => parent)
+}
+
+/** Notes with each parent that the author's team has begun, or ceased, to inherit from it. From where is not told. */
+async function tellParents(rows: Rows, { team: child, name }: Author, before: string[]): Promise<void> {
+  const now = await parentsInForce(rows, child)
+  for (const parent of now.filter((team) => !before.includes(team)))
+    await audit(rows, { team: parent, name }, { type: AuditType.TEAM, event: 'child_added', entityId: child })
+  for (const parent of before.filter((team) => !now.includes(team)))
+    await audit(rows, { team: parent, name }, { type: AuditType.TEAM, event: 'child_removed', entityId: child })
 }
 
 function refused(parent: string) {

@@ -710,7 +710,7 @@ class AuditEvent(Record, kw_only=True):
     entity_id: str
     """What it was done to"""
     user: str
-    """Who did it, as in createdBy; system where nobody asked"""
+    """Who did it, as in createdBy, with subject and issuer behind the name of who has a token of another issuer; system where nobody asked, stranger where an exchange failed and nobody knows who it was"""
     initiated_by: str | None = None
     """For whom it was done, where the caller said so in a header"""
     ip: str | None = None

@@ -2828,7 +2828,7 @@ export interface components {
             event: string;
             /** @description What it was done to */
             entityId: string;
-            /** @description Who did it, as in createdBy; system where nobody asked */
+            /** @description Who did it, as in createdBy, with subject and issuer behind the name of who has a token of another issuer; system where nobody asked, stranger where an exchange failed and nobody knows who it was */
             user: string;
             /** @description For whom it was done, where the caller said so in a header */
             initiatedBy?: string;

@@ -116,7 +116,7 @@ export class Issuer {
     const inS = Math.min(Math.max(tokens.expires_in ?? renewalS.most, renewalS.least), renewalS.most)
     return {
       subject,
-      name: outsideName(nameIn(claims) ?? subject, configuration.serverMetadata().issuer),
+      name: outsideName(nameIn(claims) ?? subject, subject, configuration.serverMetadata().issuer),
       grants: identity.groups
         .filter((team) => isTeamSlug(team))
         .map((team) => ({ team, scopes: scopesIn(scopeIn(identity, team)) }))

@@ -25,7 +25,10 @@ export const auditEventRecord = z
     type: z.enum(AUDIT_TYPE_NAMES),
     event: z.string().openapi({ description: 'What was done, such as created, updated, started or killed' }),
     entityId: z.string().openapi({ description: 'What it was done to' }),
-    user: z.string().openapi({ description: 'Who did it, as in createdBy; system where nobody asked' }),
+    user: z.string().openapi({
+      description:
+        'Who did it, as in createdBy, with subject and issuer behind the name of who has a token of another issuer; system where nobody asked, stranger where an exchange failed and nobody knows who it was',
+    }),
     initiatedBy: z
       .string()
       .optional()

@@ -48,7 +48,8 @@ export declare type AuditRecord = Message<"automation.audit.v1.AuditRecord"> & {
   entityId: string;
 
   /**
-   * Name of the API token, the webhook's user, or what else createdBy shows; `system` where nobody asked.
+   * Name of the API token, the webhook's user, or what else createdBy shows: of who has a token of another issuer, subject and
+   * issuer too. `system` where nobody asked, `stranger` where an exchange failed.
    *
    * @generated from field: string user = 6;
    */
