@@ -65,7 +65,9 @@ export const groups: SettingGroup[] = [
       INTERNAL_TLS_DIR:
         'a folder with `ca.crt`, `tls.crt` and `tls.key`, for [mutual TLS between services](../guides/operating/internal-tls.md); absent: they speak without TLS',
       ACCESS_TOKEN_TTL_S: 'how long an access token is valid',
-      OIDC_ISSUER: 'an issuer whose tokens are accepted too; their `groups` name the teams',
+      OIDC_ISSUER: 'an issuer whose tokens are accepted too: https, or on this machine; their `groups` name the teams',
+      OIDC_GROUPS_PREFIX:
+        'what the groups that name teams begin with, such as `automation-team-`: the slug is what comes behind it, and groups without it name no team',
       OIDC_AUDIENCE: 'the audience that these tokens must have',
       OIDC_JWKS_URL: 'where the keys of the issuer are: https, or on this machine',
       OIDC_CLIENT_ID: 'as what the [console](../guides/console.md) signs people in at the issuer; absent: it does not',

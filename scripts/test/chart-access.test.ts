@@ -135,7 +135,7 @@ describe.runIf(isThere('helm'))('who reaches what', () => {
       { port: 443, protocol: 'TCP' },
     ])
     // A Service's port is seldom that of its pods.
-    const inside = await outOf('settings.OIDC_ISSUER=http://keycloak.sign-in.svc/realms/a')
+    const inside = await outOf('settings.OIDC_ISSUER=https://keycloak.sign-in.svc/realms/a')
     expect(inside.at(-1)).toEqual({ to: [{ namespaceSelector: {} }] })
   })
 

@@ -15,12 +15,14 @@ export interface ExternalIssuer {
   jwksUrl: string
   /** What its claims mean here; absent: only the scope `executor` means something. */
   scopes?: ClaimRule[]
+  /** What stands before a team's slug in the groups that name teams; absent: nothing. */
+  groupsPrefix?: string
   /** As what the console signs people in there; absent: it does not. */
   client?: { id: string; secret: string }
 }
 
 /** The console as a client of an issuer. */
-export interface ConsoleClient extends Pick<ExternalIssuer, 'issuer' | 'scopes'> {
+export interface ConsoleClient extends Pick<ExternalIssuer, 'issuer' | 'scopes' | 'groupsPrefix'> {
   id: string
   secret: string
 }
@@ -255,28 +257,34 @@ function readExternalIssuer(env: Environment): ExternalIssuer | undefined {
   const audience = env.text('OIDC_AUDIENCE')
   const jwksUrl = env.url('OIDC_JWKS_URL')
   const scopes = readClaimRules(env)
+  const groupsPrefix = env.text('OIDC_GROUPS_PREFIX')
   const clientId = env.text('OIDC_CLIENT_ID')
   const clientSecret = env.secret('OIDC_CLIENT_SECRET')
-  if (jwksUrl !== undefined && URL.canParse(jwksUrl) && !isSafeForKeys(new URL(jwksUrl)))
+  if (issuer !== undefined && !(URL.canParse(issuer) && isSafe(new URL(issuer))))
+    env.fault(
+      'OIDC_ISSUER',
+      'must be a URL with https://, or on this machine, as whoever sits on the way could let in anybody',
+    )
+  if (jwksUrl !== undefined && URL.canParse(jwksUrl) && !isSafe(new URL(jwksUrl)))
     env.fault('OIDC_JWKS_URL', 'must be https://, as whoever sits on the way could put in keys of their own')
-  const all = [issuer, audience, jwksUrl, scopes, clientId, clientSecret]
+  const all = [issuer, audience, jwksUrl, scopes, groupsPrefix, clientId, clientSecret]
   if (all.every((one) => one === undefined)) return undefined
   if (clientId !== undefined && clientSecret === undefined)
     env.fault('OIDC_CLIENT_SECRET', 'is missing beside OIDC_CLIENT_ID')
   if (clientId === undefined && clientSecret !== undefined)
     env.fault('OIDC_CLIENT_ID', 'is missing beside OIDC_CLIENT_SECRET')
-  if (clientId !== undefined && issuer !== undefined && !URL.canParse(issuer))
-    env.fault('OIDC_ISSUER', 'must be a URL beside OIDC_CLIENT_ID')
   if (issuer === undefined) env.fault('OIDC_ISSUER', 'is missing beside the other OIDC settings')
   if (audience === undefined) env.fault('OIDC_AUDIENCE', 'is missing beside the other OIDC settings')
   if (jwksUrl === undefined) env.fault('OIDC_JWKS_URL', 'is missing beside the other OIDC settings')
   const client =
     clientId !== undefined && clientSecret !== undefined ? { id: clientId, secret: clientSecret } : undefined
-  return { issuer: issuer ?? '', audience: audience ?? '', jwksUrl: jwksUrl ?? '', scopes, ...(client && { client }) }
+  const settings = { issuer: issuer ?? '', audience: audience ?? '', jwksUrl: jwksUrl ?? '' }
+  return { ...settings, scopes, groupsPrefix, ...(client && { client }) }
 }
 
-function isSafeForKeys({ protocol, hostname }: URL): boolean {
-  return protocol === 'https:' || /^(?:localhost|127\.[\d.]+|\[::1\])$/.test(hostname)
+/** Nobody on the way can change what an address answers. */
+function isSafe({ protocol, hostname }: URL): boolean {
+  return protocol === 'https:' || (protocol === 'http:' && /^(?:localhost|127\.[\d.]+|\[::1\])$/.test(hostname))
 }
 
 /** Such as `scope:reports=read,groups:operators=executor admin@demo`. */

@@ -132,6 +132,18 @@ describe('configuration', () => {
     expect(env.faults()).toEqual(isTaken ? [] : [expect.stringContaining('OIDC_JWKS_URL must be https://')])
   })
 
+  test.each([
+    ['http://id.test', false],
+    ['id.test', false],
+    ['ftp://127.0.0.1', false],
+    ['https://id.test/realms/a', true],
+    ['http://localhost:9000', true],
+  ])('an issuer is at https or on this machine: %s', (issuer, isTaken) => {
+    const env = new Environment({ OIDC_ISSUER: issuer, OIDC_AUDIENCE: 'svc', OIDC_JWKS_URL: 'https://id.test/keys' })
+    readGatewayConfig(env)
+    expect(env.faults()).toEqual(isTaken ? [] : [expect.stringContaining('OIDC_ISSUER must be a URL with https://')])
+  })
+
   test.each(['10.0.0.0/', '10.0.0.0/8/', '10.0.0.0/ 8', '10.0.0.0/33', '::/129', 'proxy'])(
     'a trusted proxy is an address or a network: not %j',
     (entry) => {

@@ -227,32 +227,59 @@ describe('scopes of an external issuer', () => {
     [ofTeam, { groups: ['demo', 'else', 'else-ops'] }, '/processes', 403],
     [rules, { constructor: 'reports' }, '/processes', 403],
   ])('with the setting "%s", %j on %s is %i', async (setting, claims, path, status) => {
-    const { publicKey, privateKey } = await generateKeyPair('ES256', { extractable: true })
-    const jwks = { keys: [{ ...(await exportJWK(publicKey)), kid: 'ext', alg: 'ES256' }] }
-    const issuer = createServer((_request, response) => response.end(JSON.stringify(jwks)))
-    await new Promise<void>((resolve) => issuer.listen(0, '127.0.0.1', resolve))
-    const guarded = await startGateway({
-      OIDC_ISSUER: 'https://id.test',
-      OIDC_AUDIENCE: 'svc',
-      OIDC_JWKS_URL: `http://127.0.0.1:${(issuer.address() as AddressInfo).port}/keys`,
-      ...(setting !== '' && { OIDC_SCOPES: setting }),
-    })
+    const { status: statusOf, stop } = await gatewayOf(setting === '' ? {} : { OIDC_SCOPES: setting })
     try {
-      const token = await new SignJWT({ groups: ['demo'], ...claims })
-        .setProtectedHeader({ alg: 'ES256', kid: 'ext' })
-        .setIssuer('https://id.test')
-        .setAudience('svc')
-        .setSubject('ada')
-        .setExpirationTime('1h')
-        .sign(privateKey)
-      const headers = { authorization: `Bearer ${token}` }
-      expect((await guarded.request('GET', `/api/demo/rest${path}`, { headers })).status).toBe(status)
+      expect(await statusOf({ groups: ['demo'], ...claims }, `/api/demo/rest${path}`)).toBe(status)
     } finally {
-      issuer.close()
-      issuer.closeAllConnections()
-      await guarded.stop()
+      await stop()
     }
   })
+})
+
+/** A gateway that takes tokens of an issuer, with these settings beside the issuer's own, and what signs such tokens. */
+async function gatewayOf(settings: Record<string, string>) {
+  const { publicKey, privateKey } = await generateKeyPair('ES256', { extractable: true })
+  const jwks = { keys: [{ ...(await exportJWK(publicKey)), kid: 'ext', alg: 'ES256' }] }
+  const issuer = createServer((_request, response) => response.end(JSON.stringify(jwks)))
+  await new Promise<void>((resolve) => issuer.listen(0, '127.0.0.1', resolve))
+  const guarded = await startGateway({
+    OIDC_ISSUER: 'https://id.test',
+    OIDC_AUDIENCE: 'svc',
+    OIDC_JWKS_URL: `http://127.0.0.1:${(issuer.address() as AddressInfo).port}/keys`,
+    ...settings,
+  })
+  const status = async (claims: Record<string, unknown>, path: string) => {
+    const token = await new SignJWT(claims)
+      .setProtectedHeader({ alg: 'ES256', kid: 'ext' })
+      .setIssuer('https://id.test')
+      .setAudience('svc')
+      .setSubject('ada')
+      .setExpirationTime('1h')
+      .sign(privateKey)
+    const headers = { authorization: `Bearer ${token}` }
+    return (await guarded.request('GET', path, { headers })).status
+  }
+  const stop = async () => {
+    issuer.close()
+    issuer.closeAllConnections()
+    await guarded.stop()
+  }
+  return { status, stop }
+}
+
+test('with a prefix, groups of an external issuer are teams without it, and all others are none', async () => {
+  const { status, stop } = await gatewayOf({ OIDC_GROUPS_PREFIX: 'svc-', OIDC_SCOPES: 'groups:svc-ops=read' })
+  const of = (groups: string[], team = 'demo') => status({ groups }, `/api/${team}/rest/processes`)
+  try {
+    expect(await of(['svc-demo', 'svc-ops'])).toBe(200)
+    expect(await of(['demo', 'svc-ops'])).toBe(403)
+    expect(await of(['svc-', 'svc-svc-demo', 'a-svc-demo', 'svc-ops'])).toBe(403)
+    // What a group means is told by its whole name.
+    expect(await of(['svc-demo', 'ops'])).toBe(403)
+    expect(await of(['svc-demo', 'svc-ops'], 'svc-demo')).toBe(403)
+  } finally {
+    await stop()
+  }
 })
 
 test('GET /teams lists those that the token names and that are there', async () => {

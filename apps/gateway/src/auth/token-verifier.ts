@@ -75,7 +75,7 @@ export class TokenVerifier {
     }
     const generation = this.#generation
     const { claims, isOwn } = await this.#claimsOf(token, resource)
-    const identity = isOwn ? identityOf(claims, true) : outsideIdentity(claims, this.#external?.scopes)
+    const identity = isOwn ? identityOf(claims, true) : outsideIdentity(claims, this.#external)
     if (identity.subject === '' || identity.sub.length > LONGEST_SUB) throw tokenInvalid()
     if (generation === this.#generation)
       this.#remembered.set(digest, { identity, untilMs: Math.min(identity.endsMs, Date.now() + REMEMBER_MS) })
@@ -191,11 +191,17 @@ export function outsideName(name: string, sub: string, issuer: string | undefine
 }
 
 /** Whom claims of an external issuer name. Its own words `read` or `admin` mean nothing here, unless a rule says what. */
-export function outsideIdentity(claims: JWTPayload, rules: readonly ClaimRule[] = [EXECUTOR_ALONE]): Identity {
+export function outsideIdentity(
+  claims: JWTPayload,
+  { scopes: rules = [EXECUTOR_ALONE], groupsPrefix = '' }: Pick<ExternalIssuer, 'scopes' | 'groupsPrefix'> = {},
+): Identity {
+  const identity = identityOf(claims, false)
+  const named = identity.groups.filter((group) => group.startsWith(groupsPrefix))
+  const groups = named.map((group) => group.slice(groupsPrefix.length))
   const given = rules.filter(({ claim, value }) => valuesOf(claims, claim).includes(value))
   const everywhere = given.filter(({ team }) => team === undefined)
   const scope = [...new Set(everywhere.flatMap(({ scopes }) => scopes))].join(' ')
-  return { ...identityOf(claims, false), scope, inTeams: given.filter(({ team }) => team !== undefined) }
+  return { ...identity, groups, scope, inTeams: given.filter(({ team }) => team !== undefined) }
 }
 
 const EXECUTOR_ALONE: ClaimRule = { claim: 'scope', value: 'executor', scopes: ['executor'] }

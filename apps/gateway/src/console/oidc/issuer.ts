@@ -105,7 +105,7 @@ export class Issuer {
     if (subject === undefined || (fromIdToken !== undefined && fromIdToken.sub !== subject)) throw refused()
     const claims = { ...(await this.#allClaims(configuration, tokens.access_token, subject, fromIdToken)) }
     if (tokens.scope !== undefined) claims['scope'] ??= tokens.scope
-    const identity = outsideIdentity(claims, this.#client.scopes)
+    const identity = outsideIdentity(claims, this.#client)
     const refreshToken = tokens.refresh_token ?? known.refreshToken
     const idToken = tokens.id_token ?? known.idToken
     const secrets: Secrets = {
@@ -162,7 +162,7 @@ export class Issuer {
 
   #discover(): Promise<oidc.Configuration> {
     const { issuer, id, secret } = this.#client
-    // An operator who names an address without TLS means it.
+    // Only on this machine, by the settings.
     const execute = [
       oidc.enableNonRepudiationChecks,
       ...(issuer.startsWith('http:') ? [oidc.allowInsecureRequests] : []),
