@@ -102,6 +102,11 @@ export const metricGroups: { title: string; metrics: MetricText[] }[] = [
         labels: ['pool'],
         text: 'runs that wait for a runner, counted up to 10,000; seconds that the oldest of them has waited. Runs that wait for the installation of their dependencies, and those of suspended teams, do not count; all',
       },
+      {
+        names: ['execution_runners_wanted'],
+        labels: ['pool'],
+        text: 'runners that a pool should have for what runs and waits in it, by team where each of them serves one; what autoscalers go by; told by one replica',
+      },
       { names: ['execution_ended_total'], labels: ['status'], text: 'runs that have ended' },
       {
         names: ['execution_sync_callers', 'execution_watchers'],

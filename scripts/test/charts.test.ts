@@ -208,7 +208,7 @@ describe.runIf(isThere('helm'))('the chart', () => {
     expect(podSettings(manifests)).toMatchObject({ fixedIds: false })
   })
 
-  test('leaves the number of runners to KEDA, by what runs and waits in their pool', async () => {
+  test('leaves the number of runners to KEDA, by how many execution wants in their pool', async () => {
     const keda = ['runners.keda.enabled=true', 'runners.keda.prometheus=http://prometheus:9090']
     const manifests = await render(minimal, ['runners.kind=deployment', 'runners.env.RUNNER_POOL=big', ...keda])
     const scaled = manifests.find(({ kind }) => kind === 'ScaledObject')!['spec'] as {
@@ -219,8 +219,8 @@ describe.runIf(isThere('helm'))('the chart', () => {
     const runner = manifests.find(({ kind, metadata }) => kind === 'Deployment' && metadata.name === name)!
     expect(runner['spec']).not.toHaveProperty('replicas')
     expect(scaled.triggers[0]!.metadata).toMatchObject({
-      query: expect.stringContaining('execution_queue{namespace="automation", pool="big"}') as string,
-      threshold: '64',
+      query: 'max(execution_runners_wanted{namespace="automation", pool="big"})',
+      threshold: '1',
     })
   })
 

@@ -8,6 +8,7 @@ import type { Runners } from './dispatch/runners.ts'
 import type { HeldRuns } from './dispatch/held-runs.ts'
 import type { Metrics } from './metrics.ts'
 import type { RunLimits } from './run-limits.ts'
+import { wantedRunners } from './dispatch/wanted-runners.ts'
 import type { NestedRuns } from './dispatch/nested-runs.ts'
 import type { Peers } from './dispatch/peers.ts'
 import type { Outcomes, Waiters } from './end/waiters.ts'
@@ -18,6 +19,7 @@ import { readBacklog, readQueueLengths } from './store/claim-rows.ts'
 import type { Signals } from './signals.ts'
 import type { Sessions } from './dispatch/sessions.ts'
 import type { Partitions } from './store/partitions.ts'
+import { readLivingRunners, readWaitingRuns } from './store/demand.ts'
 import { forgetRunCounts } from './store/run-counts.ts'
 import { readSlotSums, recountSlots } from './store/run-slots.ts'
 import { countCallbacks, forgetCallbacks } from './store/callbacks.ts'
@@ -225,9 +227,29 @@ export class Upkeep {
       metrics.queue.set({ pool }, count)
       metrics.queueOldest.set({ pool }, oldest === null ? 0 : Math.max(Date.now() - createdAtMs(oldest), 0) / 1000)
     }
+    await this.#measureWanted()
     for (const { consumer, count, oldestMs } of await events.backlogs()) {
       metrics.eventBacklog.set({ consumer }, count)
       if (oldestMs !== undefined) metrics.eventOldest.set({ consumer }, oldestMs / 1000)
+    }
+  }
+
+  /** One replica does it for all. */
+  async #measureWanted(): Promise<void> {
+    const { reads, metrics, knownPools, limits, runners, peers } = this.#context
+    const pools = knownPools.all
+    const [living, waiting] = peers.isLeader
+      ? await Promise.all([readLivingRunners(reads, pools), readWaitingRuns(reads, pools, limits.runningOfAll)])
+      : []
+    metrics.runnersWanted.reset()
+    if (living === undefined || waiting === undefined) return
+    for (const pool of pools) {
+      const load = {
+        runners: living.filter((one) => one.pool === pool && !one.drains && !runners.slots.isLeaving(one.sessionId)),
+        waiting: waiting.filter((one) => one.pool === pool),
+        mostOf: (team: string) => runners.slots.mostRunnersIn(pool, team),
+      }
+      metrics.runnersWanted.set({ pool }, wantedRunners(load))
     }
   }
 

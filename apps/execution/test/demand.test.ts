@@ -66,6 +66,29 @@ test('teams that wait are told, the one that has waited longest first, and none 
   await system.ended(waiting[2]!, 'a')
 })
 
+test('a metric of one replica tells how many runners are wanted: by team, and none for a team at its limit or suspended', async () => {
+  const series = /^execution_runners_wanted\{pool="default"\} (\d+)$/m
+  const untilWanted = (count: number) =>
+    until(
+      async () => {
+        const texts = await Promise.all(system.replicas.map(({ metrics }) => metrics.metrics()))
+        const told = texts.flatMap((text) => series.exec(text)?.[1] ?? [])
+        return told.length === 1 && Number(told[0]) === count
+      },
+      { what: `${count} runners are wanted`, timeoutMs: 20_000 },
+    )
+  for (const team of ['b', 'c']) await system.start(team)
+  await untilWanted(1)
+  await system.runner({ oneTeam: true, slots: 1, runs: () => undefined })
+  // One of the two teams has the runner, and the other none.
+  await untilWanted(2)
+  for (const team of ['a', 'a', 'a']) await system.start(team)
+  // Two slots for a team that may run two.
+  await untilWanted(4)
+  system.catalog.suspended.push('a')
+  await untilWanted(2)
+})
+
 test('a run that waits for a runner pod is told how it stands with them', async () => {
   const why = async (team: string) => {
     const id = await system.start(team)

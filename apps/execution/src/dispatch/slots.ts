@@ -308,6 +308,18 @@ export class Slots {
     return { inUse, allowed }
   }
 
+  /** The most runners of a pool that serve one team each which this team may have. */
+  mostRunnersIn(pool: string, team: string): number {
+    const bounds = this.#of(pool).map(({ teamMaxRunners }) => teamMaxRunners ?? 0)
+    return this.#mostRunners(team) ?? (Math.max(0, ...bounds) || Infinity)
+  }
+
+  /** Whether a runner takes no more runs, as far as this replica knows. */
+  isLeaving(sessionId: string): boolean {
+    const runner = this.#runners.get(sessionId)
+    return runner !== undefined && isLeaving(runner)
+  }
+
   credit(pool: string): number {
     return this.#sum((runner) => runner.pool === pool, free)
   }
@@ -356,8 +368,7 @@ export class Slots {
     if (unbound === 0) return false
     const own = [...this.#runners.values()].filter((each) => isOf(each, among, team)).length
     if (own === 0) return true
-    const bounds = this.#of(among.pool).map(({ teamMaxRunners }) => teamMaxRunners ?? 0)
-    return unbound > 1 && own < (this.#mostRunners(team) ?? (Math.max(...bounds) || Infinity))
+    return unbound > 1 && own < this.mostRunnersIn(among.pool, team)
   }
 
   /** Takes up to `count` slots, from the runners that grant the most first. */

@@ -50,7 +50,7 @@ export class AgentPools {
   #runners(pool: string): Promise<LivingRunner[]> {
     const known = this.#known.get(pool)
     if (known !== undefined && performance.now() < known.untilMs) return known.runners
-    const runners = readLivingRunners(this.#reads, pool)
+    const runners = readLivingRunners(this.#reads, [pool])
     this.#known.set(pool, { untilMs: performance.now() + keptMs, runners })
     // What failed is asked for again.
     runners.catch(() => this.#known.delete(pool))

@@ -28,10 +28,10 @@ export function demandService({
       if (!knownPools.all.includes(pool)) throw invalid('/pool', 'is no pool of this system', 'unknown_pool')
       if (request.capacity !== undefined) capacity.report(pool, request.capacity)
       const [sessions, waiting] = await Promise.all([
-        readLivingRunners(reads, pool),
+        readLivingRunners(reads, [pool]),
         readWaitingTeams(reads, pool, limits.runningOfAll, Date.now()),
       ])
-      return { sessions, waiting }
+      return { sessions: sessions.map(({ sessionId: _, pool: __, ...session }) => session), waiting }
     },
   }
 }

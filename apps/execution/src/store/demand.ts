@@ -5,6 +5,8 @@ import type { Queries } from './connections.ts'
 
 /** A runner of a pool, as all replicas together know it. */
 export interface LivingRunner {
+  sessionId: string
+  pool: string
   runnerName: string
   oneTeam: boolean
   /** Empty where it is nobody's yet, or serves many. */
@@ -16,12 +18,12 @@ export interface LivingRunner {
   idleMs: bigint
 }
 
-/** The runners of a pool whose session has not ended. */
-export async function readLivingRunners(pool: Queries, runnerPool: string): Promise<LivingRunner[]> {
+/** The runners of these pools whose session has not ended. */
+export async function readLivingRunners(pool: Queries, pools: string[]): Promise<LivingRunner[]> {
   const { rows } = await pool.query<LivingRunner & { idleMs: number }>({
     name: 'living-runners',
     // A run may be there before whose the runner is has been noted.
-    text: `SELECT s.runner_name AS "runnerName", s.one_team AS "oneTeam", s.places AS slots,
+    text: `SELECT s.id AS "sessionId", s.pool, s.runner_name AS "runnerName", s.one_team AS "oneTeam", s.places AS slots,
                   CASE WHEN s.one_team THEN coalesce(s.team, r.team, '') ELSE '' END AS team,
                   coalesce(r.running, 0) AS running, s.drain_asked_at IS NOT NULL AS drains,
                   CASE WHEN r.running > 0 THEN 0
@@ -29,20 +31,29 @@ export async function readLivingRunners(pool: Queries, runnerPool: string): Prom
              FROM sessions s
              LEFT JOIN (SELECT session_id, min(team) AS team, count(*)::integer AS running
                           FROM ${runningRuns} e GROUP BY session_id) r ON r.session_id = s.id
-            WHERE s.ended_at IS NULL AND s.pool = $1
+            WHERE s.ended_at IS NULL AND s.pool = ANY ($1)
             ORDER BY s.id`,
-    values: [runnerPool],
+    values: [pools],
   })
   return rows.map((row) => ({ ...row, idleMs: BigInt(Math.round(row.idleMs)) }))
 }
 
 const mostTeams = 1000
 
+/** What teams may run: that of all, and of those that have another limit. */
+export interface RunningLimits {
+  usual: number
+  others: { team: string; value: number }[]
+}
+
+const limitOf =
+  'coalesce((SELECT o.most FROM unnest($3::text[], $4::integer[]) AS o(team, most) WHERE o.team = t.team), $2)'
+
 /** Teams with queued runs in a pool and a slot for one more, the one that has waited longest first. */
 export async function readWaitingTeams(
   pool: Queries,
   runnerPool: string,
-  { usual, others }: { usual: number; others: { team: string; value: number }[] },
+  { usual, others }: RunningLimits,
   nowMs: number,
 ): Promise<{ team: string; waitedMs: bigint }[]> {
   const { rows } = await pool.query<{ team: string; oldest: string }>({
@@ -51,9 +62,31 @@ export async function readWaitingTeams(
             CROSS JOIN LATERAL (SELECT e.id FROM executions e WHERE ${waitsForSlot} AND e.pool = $1 AND e.team = t.team
                                  ORDER BY e.id LIMIT 1) q
             WHERE t.queued > 0 AND t.moved_to IS NULL
-              AND t.running + t.wanted < coalesce((SELECT o.most FROM unnest($3::text[], $4::integer[]) AS o(team, most) WHERE o.team = t.team), $2)
+              AND t.running + t.wanted < ${limitOf}
             ORDER BY q.id LIMIT ${mostTeams}`,
     values: [runnerPool, usual, others.map(({ team }) => team), others.map(({ value }) => value)],
   })
   return rows.map(({ team, oldest }) => ({ team, waitedMs: BigInt(Math.max(0, nowMs - createdAtMs(oldest))) }))
+}
+
+const mostRunsOfTeam = 1000
+
+/** How many queued runs of a team a runner of a pool may have now, counted up to 1,000. */
+export async function readWaitingRuns(
+  pool: Queries,
+  pools: string[],
+  { usual, others }: RunningLimits,
+): Promise<{ pool: string; team: string; runs: number }[]> {
+  const { rows } = await pool.query<{ pool: string; team: string; runs: number }>({
+    name: 'waiting-runs',
+    text: `SELECT p.pool, t.team, least(q.runs, ${limitOf} - t.running - t.wanted)::integer AS runs
+             FROM team_slots t CROSS JOIN unnest($1::text[]) AS p(pool)
+            CROSS JOIN LATERAL (SELECT count(*) AS runs FROM (
+                    SELECT FROM executions e WHERE ${waitsForSlot} AND e.pool = p.pool AND e.team = t.team
+                     LIMIT ${mostRunsOfTeam}) counted) q
+            WHERE t.queued > 0 AND t.moved_to IS NULL AND t.running + t.wanted < ${limitOf} AND q.runs > 0
+            LIMIT ${mostTeams}`,
+    values: [pools, usual, others.map(({ team }) => team), others.map(({ value }) => value)],
+  })
+  return rows
 }
