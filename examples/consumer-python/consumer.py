@@ -43,8 +43,7 @@ def handle(message, event_type, status_name, seen):
     if event_id in seen:
         return
     event = event_type.FromString(message.value())
-    why = f" ({event.explanation})" if event.HasField("explanation") else ""
-    print(attributes.get("ce_time"), event.team, event.execution_id, event.sequence, status_name(event.status) + why)
+    print(attributes.get("ce_time"), event.team, event.execution_id, event.sequence, status_name(event.status))
     sys.stdout.flush()
     # Forgotten when the process ends: where an effect must not happen twice, store the id together with the effect.
     seen[event_id] = True

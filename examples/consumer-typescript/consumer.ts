@@ -24,7 +24,6 @@ interface Change {
   processId: string
   sequence: number
   status: string
-  explanation?: string
 }
 
 const kafka = new kafkajs.Kafka({
@@ -46,8 +45,7 @@ async function handle({ message }: EachMessagePayload): Promise<void> {
   if (seen.has(id)) return
   const decoded = ExecutionEvent.decode(message.value)
   const change = ExecutionEvent.toObject(decoded, { enums: String }) as Change
-  const why = change.explanation === undefined ? '' : ` (${change.explanation})`
-  console.log(`${attribute('time')} ${change.team} ${change.executionId} ${change.sequence} ${change.status}${why}`)
+  console.log(`${attribute('time')} ${change.team} ${change.executionId} ${change.sequence} ${change.status}`)
   seen.add(id)
   if (seen.size > 100_000) seen.delete(seen.values().next().value!)
 }

@@ -15,7 +15,6 @@ const event = create(ExecutionEventSchema, {
   sequence: 3,
   status: Status.ERROR,
   time: timestampFromMs(Date.UTC(2026, 10, 20, 12)),
-  explanation: 'Error: broken ✓',
   traceparent: '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01',
 })
 
@@ -48,10 +47,6 @@ test('a message of somebody else, or one that is broken, is no event', () => {
   expect(eventOf({ headers: { ...headers, ce_type: 'com.example.other' }, value })).toBeUndefined()
   expect(eventOf({ headers, value: null })).toBeUndefined()
   expect(eventOf({ headers, value: Buffer.from([255, 255, 255]) })).toBeUndefined()
-})
-
-test('an explanation never makes a message that a broker refuses', () => {
-  expect(messageOf({ ...event, explanation: 'x'.repeat(5_000_000) }).value.length).toBeLessThan(200_000)
 })
 
 test('executions spread over all partitions, and each stays in its own', () => {

@@ -17,7 +17,6 @@ interface Row {
   sequence: number
   status: Status
   at: Date
-  explanation: string | null
   team: string
   processId: string
   position: string
@@ -145,7 +144,7 @@ function leadership({ lock, consumer, traces, added }: Leading): Leadership {
     async read({ from, to, position }, limit) {
       const { rows } = await client.query<Row>({
         name: 'outbox-read',
-        text: `SELECT execution_id AS "executionId", sequence, status, at, explanation, team, process_id AS "processId", position,
+        text: `SELECT execution_id AS "executionId", sequence, status, at, team, process_id AS "processId", position,
                       ${traceparent} AS traceparent
                  FROM timeline_events t
                 WHERE xid >= $1::xid8 AND xid < $2::xid8 AND position > $3 ${useful[consumer] ?? ''}
@@ -168,10 +167,9 @@ function leadership({ lock, consumer, traces, added }: Leading): Leadership {
 }
 
 function eventOf(row: Row, traces: RunTraces): OutboxEvent {
-  const { executionId, sequence, status, at, explanation, team, processId, position } = row
+  const { executionId, sequence, status, at, team, processId, position } = row
   const eventId = `${executionId}:${sequence}`
   const base = { eventId, executionId, team, processId, sequence, status, time: timestampFromDate(at) }
   const traceparent = traces.contextOf({ id: executionId, traceparent: row.traceparent })
-  const event = create(ExecutionEventSchema, { ...base, explanation: explanation ?? undefined, traceparent })
-  return { position: BigInt(position), event }
+  return { position: BigInt(position), event: create(ExecutionEventSchema, { ...base, traceparent }) }
 }

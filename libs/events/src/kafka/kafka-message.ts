@@ -11,15 +11,12 @@ export interface KafkaMessage {
   value: Buffer
 }
 
-/** A record batch of a broker holds 1 MiB unless it is told otherwise. */
-const maxExplanation = 32_768
-
 /**
  * An event as a message: a CloudEvent in the binary mode of its Kafka binding, the attributes as headers, the data a
- * proto `ExecutionEvent`. Explanations are cut after 32,768 characters.
+ * proto `ExecutionEvent`.
  */
 export function messageOf(event: ExecutionEvent): KafkaMessage {
-  const { executionId, team, processId, eventId, sequence, status, time, explanation, traceparent } = event
+  const { executionId, team, processId, eventId, sequence, status, time, traceparent } = event
   return {
     key: executionId,
     headers: {
@@ -35,9 +32,7 @@ export function messageOf(event: ExecutionEvent): KafkaMessage {
       ...(traceparent === undefined ? {} : { ce_traceparent: traceparent }),
       'content-type': 'application/protobuf',
     },
-    value: Buffer.from(
-      toBinary(ExecutionEventSchema, { ...event, explanation: explanation?.slice(0, maxExplanation) }),
-    ),
+    value: Buffer.from(toBinary(ExecutionEventSchema, event)),
   }
 }
 

@@ -5,6 +5,9 @@ import type { KafkaConfig } from './kafka-config.ts'
 type TopicConfig = Pick<KafkaConfig, 'topic' | 'partitions'>
 
 const settleMs = 30_000
+const dayMs = 86_400_000
+/** A record goes when the newest of its segment is older than the retention: after eight days at most. */
+const kept = { 'retention.ms': 7 * dayMs, 'segment.ms': dayMs }
 
 /**
  * Makes the topic where it is missing, and waits until each partition has a leader; gives the number of partitions,
@@ -33,7 +36,10 @@ async function make(admin: Admin, config: TopicConfig, logger: Logger): Promise<
   const { brokers } = await admin.describeCluster()
   const replicationFactor = Math.min(3, brokers.length)
   const inSync = replicationFactor >= 3 ? 2 : 1
-  const configEntries = [{ name: 'min.insync.replicas', value: String(inSync) }]
+  const configEntries = Object.entries({ 'min.insync.replicas': inSync, ...kept }).map(([name, value]) => ({
+    name,
+    value: String(value),
+  }))
   // Waiting for leaders is done below: this call's own way may fail on a topic that is there.
   const made = await admin.createTopics({
     topics: [{ topic, numPartitions: partitions, replicationFactor, configEntries }],

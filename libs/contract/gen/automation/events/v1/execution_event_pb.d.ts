@@ -14,7 +14,7 @@ export declare const file_automation_events_v1_execution_event: GenFile;
 
 /**
  * One change of an execution's status. At least once; in order per execution after deduplication by
- * (execution_id, sequence).
+ * (execution_id, sequence). It names things and holds no text of theirs, as what was published can not be taken back.
  *
  * @generated from message automation.events.v1.ExecutionEvent
  */
@@ -59,7 +59,10 @@ export declare type ExecutionEvent = Message<"automation.events.v1.ExecutionEven
   time?: Timestamp | undefined;
 
   /**
-   * @generated from field: optional string explanation = 8;
+   * Never set: the timeline has it.
+   *
+   * @generated from field: optional string explanation = 8 [deprecated = true];
+   * @deprecated
    */
   explanation?: string | undefined;
 
