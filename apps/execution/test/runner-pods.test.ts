@@ -1,7 +1,8 @@
 import { Status } from '@automation/contract/execution/v1/execution'
 import { TeamPoolService } from '@automation/contract/execution/v1/team_pool'
+import { TeamRemovalService } from '@automation/contract/execution/v1/team_removal'
 import { ownContext, type Neighbours } from '@automation/rpc'
-import { until, userContext } from '@automation/testing'
+import { operatorContext, until, userContext } from '@automation/testing'
 import { v7 } from 'uuid'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { brokenInvariants } from './invariants.ts'
@@ -76,6 +77,23 @@ test('whose a pod was in one session it is in the next', async () => {
   expect((await system.run('a')).status).toBe(Status.FINISHED)
   for (const id of ids) expect(await statusOf(id, 'b')).toBe(Status.QUEUED)
   expect(teamsOf(after)).toEqual(['a'])
+})
+
+test('a pod that was a removed team’s is nobody’s, and nothing of it names the team', async () => {
+  const pod = podOf()
+  const before = await system.runner({ pod, oneTeam: true })
+  expect((await system.run('a')).status).toBe(Status.FINISHED)
+  const removal = system.neighbours.client(TeamRemovalService)
+  const remove = () => removal.removeTeam({ team: 'a' }, operatorContext())
+  await until(async () => (await remove()).done, { what: 'the team to be removed' })
+  await before.renew('a')
+  await before.goodbye()
+  const after = await system.runner({ pod, oneTeam: false, slots: 8 })
+  const id = await system.start('b')
+  expect(await rowOf(after)).toEqual({ team: 'REMOVED', pool: 'default', pod: pod.id, oneTeam: true })
+  expect(await system.rows(`SELECT FROM sessions WHERE team = 'a'`)).toEqual([])
+  expect(await statusOf(id, 'b')).toBe(Status.QUEUED)
+  expect(teamsOf(after)).toEqual([])
 })
 
 test('a pod has one session at a time, which nobody else takes over, nor renews', async () => {

@@ -76,6 +76,7 @@ export function createSandboxesOn(driver: Driver, config: SandboxConfig, context
   const audit = new AuditRelay({ service: 'sandbox', query, neighbours, metrics, logger })
   const stopping = new AbortController()
   let runnerPods: RunnerPool | undefined
+  const removeRunnerPods = async (team: string) => (await runnerPods?.removeOf(team)) ?? 0
 
   return {
     name: 'sandbox',
@@ -83,7 +84,7 @@ export function createSandboxesOn(driver: Driver, config: SandboxConfig, context
       served(SandboxService, sandboxService({ sandboxes, store, box, config, maxOf })),
       served(SandboxRouteService, routeService(new Routes(routed, box, mayBeUsed))),
       served(TeamChangeService, teamChangeHandlers(query)),
-      served(TeamRemovalService, teamRemovalService(store, reconciler)),
+      served(TeamRemovalService, teamRemovalService(store, reconciler, removeRunnerPods)),
       served(SealingService, resealing.handlers),
     ],
     async start() {

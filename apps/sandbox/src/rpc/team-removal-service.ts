@@ -5,8 +5,12 @@ import { removeEnded } from '../store/removed-teams.ts'
 import { readActiveOfTeam } from '../store/reads.ts'
 import type { Store } from '../store/store.ts'
 
-/** What the operator ends of one team. */
-export function teamRemovalService(store: Store, reconciler: Reconciler): Handlers<typeof TeamRemovalService> {
+/** What the operator ends of one team; `removeRunnerPods` gives how many there were. */
+export function teamRemovalService(
+  store: Store,
+  reconciler: Reconciler,
+  removeRunnerPods: (team: string) => Promise<number>,
+): Handlers<typeof TeamRemovalService> {
   return {
     async stopTeam({ team }, context) {
       const { name } = operatorFor(team, context)
@@ -17,7 +21,9 @@ export function teamRemovalService(store: Store, reconciler: Reconciler): Handle
 
     async removeTeam({ team }, context) {
       operatorFor(team, context)
-      return removeEnded(store, team)
+      const pods = await removeRunnerPods(team)
+      const { removed, done } = await removeEnded(store, team)
+      return { removed: pods + removed, done }
     },
   }
 }

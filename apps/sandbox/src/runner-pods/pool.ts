@@ -65,6 +65,15 @@ export class RunnerPool {
     await this.#options.leadership.release()
   }
 
+  /** Removes the pods of a team of which nothing runs any more; gives how many there were. Failure cluster_away. */
+  async removeOf(team: string): Promise<number> {
+    const { pods, logger } = this.#options
+    const own = await pods.list({ [teamLabel]: team })
+    await Promise.all(own.map(({ name, uid }) => pods.remove(name, { uid, graceS: atOnceS })))
+    for (const { name } of own) logger.info({ pod: name, team }, 'a runner pod goes with its team')
+    return own.length
+  }
+
   /** Never a reason to be asked nothing else: sandboxes do without runners. */
   check(): Check {
     const away = this.#options.pods.isCurrent ? '' : '; the Kubernetes API does not answer'

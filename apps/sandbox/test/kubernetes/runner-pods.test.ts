@@ -88,6 +88,26 @@ describe.skipIf(!hasCluster)('runner pods on a cluster', () => {
     await until(() => named('-0')?.labels['process-automation/team'] === 'blue', { what: 'the label of its team' })
   })
 
+  test('the pods of a team that is removed go at once, with their keys, and no other', async () => {
+    const demand = new ScriptedDemand()
+    const pool = await start(demand, { spare: 2 })
+    const [one, two] = await podsAre(2)
+    demand.hello(one!, 'red')
+    demand.hello(two!, 'blue')
+    const labelled = (team: string) => there().filter(({ labels }) => labels['process-automation/team'] === team)
+    await until(() => labelled('red').length === 1 && labelled('blue').length === 1, { what: 'the labels of teams' })
+    demand.runners.delete(runnerNameOf(one!))
+    expect(await pool.removeOf('red')).toBe(1)
+    await until(() => labelled('red').length === 0, { what: 'the pod to go' })
+    expect(labelled('blue')).toHaveLength(1)
+    expect(await pool.removeOf('red')).toBe(0)
+    const secrets = async () => (await cluster.api.core.listNamespacedSecret({ namespace: cluster.namespace })).items
+    const isOf = (uid: string) => (each: { metadata?: { ownerReferences?: { uid: string }[] } }) =>
+      each.metadata?.ownerReferences?.some((owner) => owner.uid === uid) === true
+    await until(async () => !(await secrets()).some(isOf(one!.uid)), { what: 'the key to go', timeoutMs: 30_000 })
+    expect((await secrets()).some(isOf(two!.uid))).toBe(true)
+  })
+
   test('a pod that ended is replaced, and teams that wait get one each, up to the maximum', async () => {
     const demand = new ScriptedDemand()
     await start(demand, { max: 3 })

@@ -27,7 +27,7 @@ export declare const TeamRemovalService: GenService<{
     output: typeof StopTeamResponseSchema;
   },
   /**
-   * Operator only. Removes its sandboxes that have ended, and all else that the sandbox service keeps of it.
+   * Operator only. Removes its sandboxes that have ended, its runner pods, and all else that the sandbox service keeps of it.
    *
    * @generated from rpc automation.sandbox.v1.TeamRemovalService.RemoveTeam
    */
