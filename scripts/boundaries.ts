@@ -87,8 +87,8 @@ const inTests: readonly string[] = [...libs, 'postgres', 'client', 'testing']
 export const homes: readonly { packages: readonly string[]; folders: readonly string[] }[] = [
   { packages: ['hono', '@hono/node-server', '@hono/zod-openapi'], folders: ['apps/gateway', 'bench'] },
   { packages: ['zod'], folders: ['apps/gateway'] },
-  { packages: ['kafkajs'], folders: ['libs/events', 'examples/consumer-typescript'] },
-  { packages: ['minio'], folders: ['libs/objects'] },
+  { packages: ['kafkajs'], folders: ['libs/events', 'examples/consumer-typescript', 'e2e'] },
+  { packages: ['minio'], folders: ['libs/objects', 'e2e'] },
   { packages: ['@kubernetes/client-node'], folders: ['apps/sandbox'] },
   { packages: ['@grpc/grpc-js', '@grpc/reflection'], folders: ['libs/rpc'] },
   {

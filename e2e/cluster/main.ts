@@ -12,7 +12,8 @@ import { say } from './commands.ts'
 import { monitoring } from './monitoring.ts'
 import { network } from './network.ts'
 import { drain, eviction, fullNode, taintedNode, twentyTeams } from './nodes.ts'
-import { Release, makeTeams } from './release.ts'
+import { allCalled, asOperator, makeTeams } from './operator.ts'
+import { Release } from './release.ts'
 import { SteadyLoad, type Verdict } from './steady-load.ts'
 import { Warnings } from './warnings.ts'
 
@@ -134,8 +135,15 @@ async function install(release: Release): Promise<string> {
   return `helm said done after ${seconds(installedMs)} s, the first run had ended after ${seconds(performance.now() - began)} s`
 }
 
-/** The whole suite through the Service. */
-async function suite(release: Release, otherToken: string): Promise<string> {
+/** The whole suite through the Service, which is also the operator. */
+function suite(release: Release, otherToken: string): Promise<string> {
+  return asOperator(release, allCalled, (operator) => suiteAs(operator, release, otherToken))
+}
+
+async function suiteAs(operator: Record<string, string>, release: Release, otherToken: string): Promise<string> {
+  // Where what a team leaves outside of the database is looked for.
+  const outside = Object.entries(process.env).filter(([name]) => /^(KAFKA_BROKERS|S3_\w+|KUBECONFIG)$/.test(name))
+  const operatorEnv = { ...operator, ...Object.fromEntries(outside), E2E_NAMESPACE: release.namespace }
   const env = {
     ...process.env,
     E2E_BASE_URL: release.host,
@@ -143,6 +151,7 @@ async function suite(release: Release, otherToken: string): Promise<string> {
     E2E_API_TOKEN: await release.token(),
     E2E_OTHER_TEAM: otherTeam,
     E2E_OTHER_API_TOKEN: otherToken,
+    E2E_OPERATOR: JSON.stringify({ env: operatorEnv, databaseUrl: process.env['DATABASE_URL'] }),
   }
   const folder = await mkdtemp(join(tmpdir(), 'automation-cluster-'))
   const report = join(folder, 'suite.json')

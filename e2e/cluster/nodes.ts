@@ -2,7 +2,8 @@ import { terminalStatuses, type Execution, type Process } from '../client/record
 import type { Client } from '../client/client.ts'
 import { waitUntil } from '../system/wait-until.ts'
 import { must } from './commands.ts'
-import { isReady, makeTeams, type Pod, type Release } from './release.ts'
+import { makeTeams } from './operator.ts'
+import { isReady, type Pod, type Release } from './release.ts'
 
 // As in values.yaml: user code alone is taken by a node with it.
 const taint = 'e2e-user-code'

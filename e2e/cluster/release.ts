@@ -1,9 +1,6 @@
 import { join } from 'node:path'
-import { spawn } from 'node:child_process'
-import { once } from 'node:events'
-import { createInterface } from 'node:readline'
 import { accessTokenOf, Client } from '../client/client.ts'
-import { repositoryRoot, runAdmin } from '../system/system.ts'
+import { repositoryRoot } from '../system/system.ts'
 import { waitUntil } from '../system/wait-until.ts'
 import { Certificates } from './certificates.ts'
 import { must, run } from './commands.ts'
@@ -259,39 +256,4 @@ function definition(name: string, kind: string, plural: string) {
 
 export function isReady({ status }: Pod): boolean {
   return status.conditions?.some(({ type, status: is }) => type === 'Ready' && is === 'True') === true
-}
-
-/** Makes teams in a release as its operator does, over a forwarded port, and gives the API token of each. */
-export async function makeTeams(release: Release, teams: readonly string[]): Promise<ReadonlyMap<string, string>> {
-  const service = await release.serviceOf('process-catalog')
-  const forward = spawn('kubectl', ['port-forward', '--namespace', release.namespace, `service/${service}`, ':9101'], {
-    stdio: ['ignore', 'pipe', 'inherit'],
-  })
-  try {
-    const [line] = (await once(createInterface(forward.stdout), 'line')) as [string]
-    const address = /127\.0\.0\.1:\d+/.exec(line)?.[0]
-    if (address === undefined) throw new Error(`kubectl port-forward said ${line}`)
-    const env = {
-      PATH: `${repositoryRoot}/node_modules/.bin:${process.env['PATH'] ?? ''}`,
-      HOME: process.env['HOME'] ?? '/',
-      SERVICE_ADDRESSES: `catalog=${address}`,
-      INTERNAL_KEY: await release.secret('INTERNAL_KEY', '-keys'),
-      INTERNAL_TLS_DIR: release.certificates.folder,
-    }
-    const tokens = new Map<string, string>()
-    for (const team of teams) {
-      await admin(env, 'teams', 'create', team)
-      const token = await admin(env, 'tokens', 'create', team, '--name', 'e2e', '--scopes', 'executor,admin')
-      tokens.set(team, token.trim())
-    }
-    return tokens
-  } finally {
-    forward.kill()
-  }
-}
-
-async function admin(env: Record<string, string>, ...args: string[]): Promise<string> {
-  const { code, stdout, stderr } = await runAdmin(args, env)
-  if (code !== 0) throw new Error(`admin ${args.join(' ')} ended with ${code}: ${stderr || stdout}`)
-  return stdout
 }

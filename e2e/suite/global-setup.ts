@@ -1,10 +1,11 @@
 import type { TestProject } from 'vitest/node'
 import { accessTokenOf } from '../client/client.ts'
+import { databaseUrlOf } from '../system/database.ts'
 import { openRegistry } from '../system/package-registry.ts'
 import { runAdmin, startSystem } from '../system/system.ts'
 import type { System } from '../system/system.ts'
 import { openIssuer } from './outside-issuer.ts'
-import type { SharedSystem, TeamAccess } from './shared-system.ts'
+import type { Operator, SharedSystem, TeamAccess } from './shared-system.ts'
 
 /** What its registries have, and nothing else. */
 const packages = {
@@ -24,7 +25,7 @@ const usualMemoryMb = 512
 
 /**
  * One system for the whole suite: the one that E2E_BASE_URL names (with E2E_TEAM, E2E_API_TOKEN, and E2E_OTHER_TEAM,
- * E2E_OTHER_API_TOKEN for what needs a second team), else one of our own that is stopped at the end.
+ * E2E_OTHER_API_TOKEN for what needs a second team, E2E_OPERATOR for what an operator does), else one of our own that is stopped at the end.
  */
 export default async function setUp(project: TestProject): Promise<() => Promise<void>> {
   const host = process.env['E2E_BASE_URL']?.replace(/\/+$/, '')
@@ -52,6 +53,7 @@ export default async function setUp(project: TestProject): Promise<() => Promise
       host: system.host,
       owned: true,
       own: { dataDir: system.dataDir, env: system.env },
+      operator: { env: system.env, databaseUrl: await databaseUrlOf(system.dataDir) },
       runMemoryMb,
       main: await access(system.host, system.team, system.apiToken),
       other: await secondTeam(system),
@@ -68,11 +70,13 @@ export default async function setUp(project: TestProject): Promise<() => Promise
 }
 
 async function running(host: string): Promise<SharedSystem> {
-  const { E2E_TEAM = 'demo', E2E_API_TOKEN, E2E_OTHER_TEAM, E2E_OTHER_API_TOKEN } = process.env
+  const { E2E_TEAM = 'demo', E2E_API_TOKEN, E2E_OTHER_TEAM, E2E_OTHER_API_TOKEN, E2E_OPERATOR } = process.env
   if (!E2E_API_TOKEN) throw new Error('E2E_BASE_URL needs E2E_API_TOKEN, and E2E_TEAM unless it is demo')
   const other =
     E2E_OTHER_TEAM && E2E_OTHER_API_TOKEN ? await access(host, E2E_OTHER_TEAM, E2E_OTHER_API_TOKEN) : undefined
-  return { host, owned: false, runMemoryMb: usualMemoryMb, main: await access(host, E2E_TEAM, E2E_API_TOKEN), other }
+  const main = await access(host, E2E_TEAM, E2E_API_TOKEN)
+  const operator = E2E_OPERATOR ? (JSON.parse(E2E_OPERATOR) as Operator) : undefined
+  return { host, owned: false, runMemoryMb: usualMemoryMb, main, other, operator }
 }
 
 async function secondTeam(system: System): Promise<TeamAccess> {

@@ -6,12 +6,12 @@ import { shared } from './shared-system.ts'
 /** The folder of the suite's own system. */
 export const dataDir = shared.own?.dataDir ?? ''
 
-/** Runs the admin command line for the suite's own system, with more of an environment where it is given. */
+/** Runs the admin command line for the suite's system, with more of an environment where it is given. */
 export function admin(args: string[], env: Record<string, string> = {}): ReturnType<typeof runAdmin> {
-  return runAdmin(args, { ...shared.own?.env, ...env })
+  return runAdmin(args, { ...shared.operator?.env, ...env })
 }
 
-/** A team of a test file's own on the suite's system, which is made where it is not there, with a token of all scopes. */
+/** A team of a test file's own on a system of which the suite is operator, which is made where it is not there, with a token of all scopes. */
 export async function ownTeam(team: string): Promise<{ client: Client; apiToken: string }> {
   await admin(['teams', 'create', team])
   const { stdout, stderr } = await admin(['tokens', 'create', team, '--scopes', 'executor,admin'])

@@ -9,6 +9,13 @@ export interface TeamAccess {
   accessToken: string
 }
 
+/** What an operator of a system has. */
+export interface Operator {
+  /** What the admin command line takes to find it, and where its S3 server, its brokers and its pods are, if it has any. */
+  env: Record<string, string>
+  databaseUrl: string
+}
+
 /** What the global set-up tells every test file. */
 export interface SharedSystem {
   host: string
@@ -16,6 +23,8 @@ export interface SharedSystem {
   owned: boolean
   /** Of one that the suite started: its folder, and what the admin command line takes to find it. */
   own?: { dataDir: string; env: Record<string, string> }
+  /** What the suite may do as the operator; absent on a running system that named nothing. */
+  operator?: Operator
   /** What a run may have. */
   runMemoryMb: number
   main: TeamAccess

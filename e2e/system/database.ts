@@ -2,20 +2,23 @@ import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { Client } from 'pg'
 
-/** Lets `read` ask the PostgreSQL of a system that was started here, which it can only read. */
-export async function withRows<T>(dataDir: string, read: (client: Client) => Promise<T>): Promise<T> {
+/** Where the PostgreSQL of a system is that was started here. */
+export async function databaseUrlOf(dataDir: string): Promise<string> {
   const [password, postmaster] = await Promise.all([
     readFile(join(dataDir, 'postgres/password'), 'utf8'),
     readFile(join(dataDir, 'postgres/data/postmaster.pid'), 'utf8'),
   ])
-  const client = new Client({
-    host: '127.0.0.1',
-    port: Number(postmaster.split('\n')[3]),
-    user: 'postgres',
-    database: 'postgres',
-    password: password.trim(),
-    options: '-c default_transaction_read_only=on',
-  })
+  return `postgres://postgres:${encodeURIComponent(password.trim())}@127.0.0.1:${postmaster.split('\n')[3]!.trim()}/postgres`
+}
+
+/** Lets `read` ask the PostgreSQL of a system that was started here, which it can only read. */
+export async function withRows<T>(dataDir: string, read: (client: Client) => Promise<T>): Promise<T> {
+  return withRowsAt(await databaseUrlOf(dataDir), read)
+}
+
+/** The same of a database that is wherever. */
+export async function withRowsAt<T>(databaseUrl: string, read: (client: Client) => Promise<T>): Promise<T> {
+  const client = new Client({ connectionString: databaseUrl, options: '-c default_transaction_read_only=on' })
   await client.connect()
   try {
     return await read(client)

@@ -4,7 +4,7 @@ import { once } from 'node:events'
 import { closeSync, openSync } from 'node:fs'
 import { chmod, mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
-import { join, resolve } from 'node:path'
+import { basename, join, resolve } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { freePorts } from '@automation/testing/free-ports'
 import { isAlive, processesMarked, treeOf, type ProcessRow } from './process-table.ts'
@@ -162,6 +162,7 @@ export async function systemSettings(dataDir: string, team: string): Promise<Rec
     HEALTH_PORT: `${health}`,
     SERVICE_PORTS: [...names, ...healthNames].map((name, index) => `${name}=${ports[index]}`).join(),
     ...objectStore(),
+    ...eventBus(dataDir),
     DATA_DIR: dataDir,
     BOOTSTRAP_TEAM: team,
     EGRESS_ALLOW: '127.0.0.0/8',
@@ -175,6 +176,12 @@ export async function systemSettings(dataDir: string, team: string): Promise<Rec
 function objectStore(): Record<string, string> {
   const given = Object.entries(process.env).filter((entry): entry is [string, string] => entry[0].startsWith('S3_'))
   return process.env['S3_ENDPOINT'] ? Object.fromEntries(given) : {}
+}
+
+/** The brokers that the environment names, if any, with a topic of the system's own. */
+function eventBus(dataDir: string): Record<string, string> {
+  const brokers = process.env['KAFKA_BROKERS']
+  return brokers ? { KAFKA_BROKERS: brokers, KAFKA_TOPIC: basename(dataDir) } : {}
 }
 
 async function waitForReady(host: string, child: ChildProcess, timeoutMs: number): Promise<void> {

@@ -73,6 +73,16 @@ const outside: OutsideServer[] = [
     }),
   },
   {
+    name: 'Kafka with S3',
+    variables: ['KAFKA_BROKERS', 'S3_ENDPOINT', 'S3_BUCKET', 'S3_ACCESS_KEY', 'S3_SECRET_KEY'],
+    suite: ({ KAFKA_BROKERS, S3_ENDPOINT }) => ({
+      ...e2e('services'),
+      name: 'outside Kafka with S3',
+      files: ['e2e/suite/team-purge'],
+      env: { ...embeddedDatabase, E2E_SHAPE: 'services', KAFKA_BROKERS, S3_ENDPOINT },
+    }),
+  },
+  {
     name: 'Kubernetes',
     isOwn: true,
     variables: ['KUBECONFIG', 'SANDBOX_BASE_IMAGE', 'SANDBOX_DAEMON_IMAGE'],

@@ -14,11 +14,18 @@ test('npm test needs no outside server, even where the environment names one', (
 test('test:all runs against the servers that are named and says which it left out', () => {
   const { suites, leftOut } = suitesFor({ ...plain, all: true }, { DATABASE_URL: 'postgresql://elsewhere' })
   expect(suites.at(-1)).toMatchObject({ name: 'outside PostgreSQL', env: { DATABASE_URL: 'postgresql://elsewhere' } })
-  expect(leftOut.map((line) => line.split(':')[0])).toEqual(['Kafka', 'S3', 'Kubernetes'])
+  expect(leftOut.map((line) => line.split(':')[0])).toEqual(['Kafka', 'S3', 'Kafka with S3', 'Kubernetes'])
   const kafka = suitesFor({ ...plain, all: true }, { KAFKA_BROKERS: 'k:9092' })
   expect(kafka.suites.at(-1)).toMatchObject({ name: 'outside Kafka', env: { KAFKA_BROKERS: 'k:9092' } })
   expect(suites.every(({ env }) => env['KAFKA_BROKERS'] === undefined)).toBe(true)
   expect(suitesFor({ ...plain, all: true }, {}).leftOut[0]).toBe('PostgreSQL: DATABASE_URL not set')
+})
+
+test('what goes through all servers runs on separate services where Kafka and S3 are named', () => {
+  const s3 = { S3_ENDPOINT: 'http://s', S3_BUCKET: 'b', S3_ACCESS_KEY: 'a', S3_SECRET_KEY: 's' }
+  const { suites } = suitesFor({ ...plain, only: ['outside'] }, { ...s3, KAFKA_BROKERS: 'k:9092' })
+  expect(suites.map(({ name }) => name)).toEqual(['outside Kafka', 'outside S3', 'outside Kafka with S3'])
+  expect(suites.at(-1)!.env).toMatchObject({ E2E_SHAPE: 'services', S3_ENDPOINT: 'http://s', KAFKA_BROKERS: 'k:9092' })
 })
 
 test('the attacks on isolation and the console in a browser run where they are asked for, and with all', () => {
