@@ -1,6 +1,12 @@
+import { spawn } from 'node:child_process'
 import { createHash } from 'node:crypto'
-import { cp, mkdir, readFile, writeFile } from 'node:fs/promises'
+import { createReadStream } from 'node:fs'
+import { cp, mkdir, open, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import type { Transform } from 'node:stream'
+import { text as buffered } from 'node:stream/consumers'
+import { pipeline } from 'node:stream/promises'
+import { createGunzip, createZstdDecompress } from 'node:zlib'
 
 interface Descriptor {
   mediaType: string
@@ -58,6 +64,45 @@ async function copyImage(folder: string, layout: string, { mediaType, digest }: 
   for (const layer of manifest.layers) await cp(blobAt(folder, layer.digest), blobAt(layout, layer.digest))
   const written = await writeBlob(layout, manifest.config.mediaType, config)
   return writeBlob(layout, mediaType, { ...manifest, config: written })
+}
+
+/** A file of an image, as the last layer with it has it, on each of its platforms. */
+export async function fileIn(layout: string, digest: string, path: string): Promise<string[]> {
+  const { manifests } = await readBlob<Index>(layout, digest)
+  const texts = await Promise.all(
+    manifests.map(async (one) => {
+      const { layers } = await readBlob<Manifest>(layout, one.digest)
+      for (const layer of layers.toReversed()) {
+        const text = await fileInLayer(blobAt(layout, layer.digest), path)
+        if (text !== undefined) return [text]
+      }
+      return []
+    }),
+  )
+  return texts.flat()
+}
+
+/** Undefined where the layer has none. */
+async function fileInLayer(blob: string, path: string): Promise<string | undefined> {
+  const tar = spawn('tar', ['-xO', path], { stdio: ['pipe', 'pipe', 'ignore'] })
+  // It closes what it reads from once it knows enough.
+  const [text] = await Promise.all([
+    buffered(tar.stdout),
+    pipeline(createReadStream(blob), ...(await decompressed(blob)), tar.stdin).catch(() => undefined),
+  ])
+  return text === '' ? undefined : text
+}
+
+/** What makes a tar of a layer, by its first bytes. */
+async function decompressed(blob: string): Promise<Transform[]> {
+  const file = await open(blob)
+  try {
+    const { buffer } = await file.read(Buffer.alloc(4), 0, 4, 0)
+    if (buffer[0] === 0x1f) return [createGunzip()]
+    return buffer.readUInt32LE() === 0xfd_2f_b5_28 ? [createZstdDecompress()] : []
+  } finally {
+    await file.close()
+  }
 }
 
 const blobAt = (layout: string, digest: string) => join(layout, 'blobs', digest.replace(':', '/'))

@@ -80,8 +80,10 @@ async function makeParts(options: ReleaseOptions, source: Source) {
     }
     await writeFile(join(out, 'base-images.json'), json(Object.fromEntries(bases)))
     await mkdir(join(out, 'sbom'))
-    for (const name of digests.keys())
-      await writeFile(join(out, 'sbom', `${name}.cdx.json`), json(await sbomOf(name, version, source)))
+    for (const [name, digest] of digests) {
+      const bom = await sbomOf(name, version, source, { layout: join(out, 'images'), digest })
+      await writeFile(join(out, 'sbom', `${name}.cdx.json`), json(bom))
+    }
   }
   if (only.includes('chart')) note('the chart', await packageChart({ source, out, version, digests }))
   if (only.includes('packages')) note('the packages', await makePackages(join(out, 'packages'), source))

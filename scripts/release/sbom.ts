@@ -1,16 +1,26 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
+import { debianPackages } from './debian-packages.ts'
 import { run } from './run.ts'
 import type { Source } from './source.ts'
 
 interface Bom {
   serialNumber?: string
   metadata: { timestamp: string; component: Record<string, unknown> }
+  components: object[]
   [member: string]: unknown
 }
 
-/** What npm has put into an image, as CycloneDX: the packages of its workspace, as package-lock.json fixes them. */
-export async function sbomOf(image: string, version: string, { folder, time }: Source): Promise<object> {
+/**
+ * What is in an image of a layout, as CycloneDX: the packages of its workspace, as package-lock.json fixes them, and those of
+ * Debian that are installed in it.
+ */
+export async function sbomOf(
+  image: string,
+  version: string,
+  { folder, time }: Source,
+  { layout, digest }: { layout: string; digest: string },
+): Promise<object> {
   // An image that is none of a service has the daemon in it.
   const workspaces = [existsSync(join(folder, 'apps', image)) ? image : 'sandbox-daemon']
   // Its browsers' side is bundled into the gateway's.
@@ -22,5 +32,6 @@ export async function sbomOf(image: string, version: string, { folder, time }: S
   delete bom.serialNumber
   bom.metadata.timestamp = new Date(time * 1000).toISOString()
   Object.assign(bom.metadata.component, { name: `process-automation-${image}`, version })
+  bom.components.push(...(await debianPackages(layout, digest)))
   return bom
 }

@@ -4,12 +4,12 @@ import { appendFile, mkdir, mkdtemp, readFile, realpath, rm, symlink, writeFile 
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { promisify } from 'node:util'
-import { gunzipSync, zstdDecompressSync } from 'node:zlib'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { basesIn, pinBases } from '../release/bases.ts'
 import { readKey } from '../release/checksums.ts'
 import { withDigests } from '../release/chart.ts'
 import { ownPlatform, unbuildable } from '../release/images.ts'
+import { fileIn } from '../release/layout.ts'
 import { publishScript } from '../release/publish.ts'
 import { parts, platforms, trialOf } from '../release/release.ts'
 import { versionFaults } from '../release/source.ts'
@@ -98,30 +98,6 @@ test('a release that lacks a part, an image, a platform or digests of its bases 
   expect(trialOf({ ...whole, localBases: true })).toEqual(['--local-bases'])
 })
 
-/** A file of the first image with this digest in the layout of a release, as its last layer with it has it. */
-async function textIn(out: string, digest: string, path: string): Promise<string | undefined> {
-  const blob = (name: string) => join(out, 'images/blobs', name.replace(':', '/'))
-  const read = async (name: string) => JSON.parse(await readFile(blob(name), 'utf8')) as Record<string, Named[]>
-  interface Named {
-    digest: string
-  }
-  const { manifests } = await read(digest)
-  const { layers } = await read(manifests![0]!.digest)
-  let text: string | undefined
-  for (const layer of layers!) {
-    const bytes = await readFile(blob(layer.digest))
-    const tar =
-      bytes[0] === 0x1f ? gunzipSync(bytes) : bytes.readUInt32LE() === 0xfd2fb528 ? zstdDecompressSync(bytes) : bytes
-    const file = join(await folder(), 'layer.tar')
-    await writeFile(file, tar)
-    text = await run('tar', ['-xOf', file, path]).then(
-      ({ stdout }) => stdout,
-      () => text,
-    )
-  }
-  return text
-}
-
 const builder = process.env['IMAGE_BUILDER']
 // Without a program that builds images there is nothing to try.
 describe.runIf(builder !== undefined)('a release', () => {
@@ -178,7 +154,8 @@ describe.runIf(builder !== undefined)('a release', () => {
   })
 
   test('has accounts in its images that no day is written to', async () => {
-    expect(await textIn(out, await digestIn(out), 'etc/shadow')).toMatch(/^node:!::/m)
+    const [shadow] = await fileIn(join(out, 'images'), await digestIn(out), 'etc/shadow')
+    expect(shadow).toMatch(/^node:!::/m)
   })
 
   test('that lacks a platform says so, has all else, and nothing that would publish it', async () => {
@@ -208,7 +185,9 @@ describe.runIf(builder !== undefined)('a release', () => {
 
   test('says what is in an image, and from what commit it was made', async () => {
     const sbom = (await read('sbom/scheduler.cdx.json')) as { components: { purl: string }[] }
-    expect(sbom.components.map(({ purl }) => purl).join('\n')).toMatch(/pkg:npm\/%40grpc\/grpc-js@/)
+    const purls = sbom.components.map(({ purl }) => purl)
+    expect(purls).toContainEqual(expect.stringMatching(/^pkg:npm\/%40grpc\/grpc-js@/))
+    expect(purls).toContainEqual(expect.stringMatching(/^pkg:deb\/debian\/libc6@[^?]+\?arch=\w+&distro=debian-12$/))
     const provenance = (await read('provenance.json')) as { subject: object[] }
     expect(provenance.subject).toContainEqual({
       name: 'process-automation-scheduler',
