@@ -68,6 +68,10 @@ class Text(_ctypes._SimpleCData):
     _type_ = "z"
 
 
+class Byte(_ctypes._SimpleCData):
+    _type_ = "c"
+
+
 class Function(_ctypes.CFuncPtr):
     _flags_ = _ctypes.FUNCFLAG_CDECL | _ctypes.FUNCFLAG_USE_ERRNO
     _restype_ = Long
@@ -93,6 +97,13 @@ def syscall(name, *values):
     """Calls the kernel: numbers, bytes (as pointers to them) and None."""
     number = CALLS[name][IS_ARM]
     return checked(_syscall(Long(number), *(Long(each) if type(each) is int else each for each in values)), name)
+
+
+def repeated(name, values, data):
+    """The same call of the kernel for many times, with its last pointer at a bytearray that changes between them."""
+    block = type("Block", (_ctypes.Array,), {"_type_": Byte, "_length_": len(data)}).from_buffer(data)
+    given = (Long(CALLS[name][IS_ARM]), *(Long(each) for each in values), block, Long(0))
+    return lambda: checked(_syscall(*given), name)
 
 
 def prctl(option, value=0, other=0):

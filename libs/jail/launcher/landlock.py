@@ -3,7 +3,7 @@
 import posix
 import stat
 
-from kernel import syscall
+from kernel import repeated, syscall
 
 PATH_BENEATH = 1
 NET_PORT = 2
@@ -50,11 +50,13 @@ def restrict_ports(own, with_files):
     ruleset = make(REFER if with_files else 0, BIND_AND_CONNECT, SCOPES if abi >= SCOPES_FROM else 0)
     if with_files:
         allow(ruleset, "/", REFER)
-    rights = BIND_AND_CONNECT.to_bytes(8, "little")
+    rule = bytearray(BIND_AND_CONNECT.to_bytes(8, "little") + bytes(8))
+    add = repeated("landlock_add_rule", (ruleset, NET_PORT), rule)
     closed = set(own)
     for port in range(65536):
         if port not in closed:
-            syscall("landlock_add_rule", ruleset, NET_PORT, rights + port.to_bytes(8, "little"), 0)
+            rule[8], rule[9] = port & 255, port >> 8
+            add()
     enforce(ruleset)
     return True
 
