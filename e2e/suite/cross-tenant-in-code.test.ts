@@ -15,12 +15,15 @@ describe.skipIf(!hasOther)('another team whose code', { concurrent: false }, () 
   const owner = new Belongings(client, shared.main.apiToken)
   const key = newWord('key')
   let theirKey: Process
+  /** What the owner has: nobody changes it. */
+  let seen: Awaited<ReturnType<typeof look>>
   let count = 0
 
   beforeAll(async () => {
     theirKey = await makeProcess({ sourceCode: `return svc.datastore.get('${key}')` })
     const keeps = await makeProcess({ sourceCode: `await svc.datastore.set('${key}', '${owner.secret}')` })
     expect((await client.post(`/processes/${keeps.id}/execute-sync`, {})).status).toBe(203)
+    seen = await look()
   })
   afterAll(async () => {
     console.log(`${count} probes of code`)
@@ -64,7 +67,6 @@ describe.skipIf(!hasOther)('another team whose code', { concurrent: false }, () 
     async ([language, , call]) => {
       const sourceCode = callingSources[language].calls
       const process = await makeProcess({ programmingLanguage: language, sourceCode }, other)
-      const before = await look()
       const own = new Belongings(other, '')
       const [target = ''] = await own.names.process()
       const says = (word: string, name = call.name) => run(process, { call: name, word, own: target })
@@ -74,7 +76,7 @@ describe.skipIf(!hasOther)('another team whose code', { concurrent: false }, () 
         else expect(found, word).toHaveProperty('value')
         if (call.undoneBy) await says(word, call.undoneBy)
       }
-      expect(await look()).toEqual(before)
+      expect(await look()).toEqual(seen)
       const [mine = ''] = call.kind === 'key' ? [newWord('key')] : await own.names[call.kind]()
       expect((await says(mine)).body, 'the same with a thing of its own').toHaveProperty('value')
       await own.remove()
