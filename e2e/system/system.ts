@@ -153,6 +153,7 @@ export async function systemSettings(dataDir: string, team: string): Promise<Rec
   return {
     PATH: `${join(repositoryRoot, 'node_modules/.bin')}:${process.env['PATH'] ?? ''}`,
     HOME: process.env['HOME'] ?? '/',
+    NODE_COMPILE_CACHE: compileCache,
     PORT: `${gateway}`,
     PUBLIC_URL: `http://127.0.0.1:${gateway}`,
     SANDBOX_PUBLIC_PORT: `${sandboxPublic}`,

@@ -39,6 +39,8 @@ export async function ownEnvironment(): Promise<{ values: Values; remove(): Prom
   const values = {
     PATH: process.env['PATH'] ?? '',
     HOME: process.env['HOME'] ?? '',
+    // Else the first file of a program is compiled anew at each start, with a compiler that is loaded for it.
+    NODE_COMPILE_CACHE: process.env['NODE_COMPILE_CACHE'] ?? '',
     DATA_DIR: dataDir,
     LOG_LEVEL: 'warn',
     // As the machine may give runs no network of their own.
