@@ -15,6 +15,7 @@ import { drain, eviction, fullNode, taintedNode, twentyTeams } from './nodes.ts'
 import { allCalled, asOperator, makeTeams } from './operator.ts'
 import { Release } from './release.ts'
 import { SteadyLoad, type Verdict } from './steady-load.ts'
+import { trial } from './trial.ts'
 import { Warnings } from './warnings.ts'
 
 const otherTeam = 'e2e-other'
@@ -24,18 +25,19 @@ const help = `npm run test:cluster [-- OPTIONS]
 Installs the chart on the cluster that KUBECONFIG names, and tries what is promised there: \`helm test\`, the suite over REST
 with two teams, what user code reaches over the network, what monitoring finds, a pod of each service killed while runs go on,
 the services' certificates replaced, a node that is drained, one that takes a runner pod away, one that is tainted for user code and a full one, twenty teams at once, an
-upgrade between two builds under load and the way back, and an uninstall that leaves nothing. In two namespaces of its own, on the
+upgrade between two builds under load and the way back, an uninstall that leaves nothing, and a trial from nothing. In two namespaces of its own, on the
 database and brokers that the environment names as pods reach them. For a cluster with nothing else on it: its first node is drained,
 tainted and filled.
 
   --tag TAG         of the images that the nodes have
   --next-tag TAG    of those that the upgrade goes to; without, the upgrade goes to the same images
   --registry HOST   of both (localhost)
-  --only A,B        of install, test, network, monitoring, suite, kills, certificates, drain, eviction, taint, full, teams, upgrade, rollback, uninstall; install and
-                    uninstall always
+  --trial-tag TAG   of trial-postgres, trial-s3 and trial-kafka, images for a trial; without, none is tried
+  --only A,B        of install, test, network, monitoring, suite, kills, certificates, drain, eviction, taint, full, teams, upgrade, rollback, uninstall, trial; install
+                    and uninstall always
   --rate N          calls a second during the upgrade and the rollback, at most (50)
   --set NAME=VALUE  more values of the chart; may be given several times
-  --keep            leaves the release and its namespace
+  --keep            leaves the release and its namespace, and tries no trial
   --report FILE     also writes the counts as JSON
   --help
 
@@ -49,18 +51,19 @@ const options = readOptions(
     tag: { type: 'string' },
     'next-tag': { type: 'string' },
     registry: { type: 'string', default: 'localhost' },
+    'trial-tag': { type: 'string' },
     only: { type: 'string' },
     rate: { type: 'string', default: '50' },
     set: { type: 'string', multiple: true, default: [] },
     keep: { type: 'boolean', default: false },
     report: { type: 'string' },
   },
-  ({ tag, 'next-tag': nextTag, only, rate, ...others }) => {
+  ({ tag, 'next-tag': nextTag, 'trial-tag': trialTag, only, rate, ...others }) => {
     const missing = ['KUBECONFIG', 'DATABASE_URL'].filter((name) => !process.env[name])
     if (tag === undefined) missing.push('--tag')
     if (missing.length > 0) console.error(`missing: ${missing.join(', ')}\n`)
     if (tag === undefined || missing.length > 0) return undefined
-    return { ...others, tag, nextTag, only: only?.split(','), ratePerS: Number(rate) }
+    return { ...others, tag, nextTag, trialTag, only: only?.split(','), ratePerS: Number(rate) }
   },
 )
 type Options = NonNullable<typeof options>
@@ -111,6 +114,9 @@ async function tryRelease(options: Options): Promise<void> {
   }
   if (!options.keep) {
     await phase('uninstall', () => uninstall(release))
+    const { registry, tag, trialTag: serversTag } = options
+    // By itself, and at the ports of the release before it.
+    if (serversTag !== undefined) await phase('trial', () => trial(release, { registry, tag, serversTag }))
     await release.remove()
   }
   if (options.report !== undefined) await writeFile(options.report, JSON.stringify(counts))

@@ -6,10 +6,12 @@ import { Certificates } from './certificates.ts'
 import { must, run } from './commands.ts'
 import { canMakeRoles, makeDatabaseRoles, removeDatabaseRoles } from './database-roles.ts'
 import { Listeners } from './listeners.ts'
+import { makeNamespace, objectsIn, secretIn } from './objects.ts'
 import { TracePod } from './trace-pod.ts'
 
-const chart = join(repositoryRoot, 'charts/process-automation')
-const ports = { http: 31_880, 'sandbox-http': 31_881, 'sandbox-grpc': 31_882 }
+export const chart = join(repositoryRoot, 'charts/process-automation')
+/** Of the node, at which a gateway is reached. */
+export const ports = { http: 31_880, 'sandbox-http': 31_881, 'sandbox-grpc': 31_882 }
 const name = 'automation'
 
 export interface Pod {
@@ -62,8 +64,7 @@ export class Release {
     await this.listeners.start()
     await this.traces.start()
     await this.#monitoringKinds.make()
-    await must('kubectl', ['create', 'namespace', this.namespace])
-    await must('kubectl', ['label', 'namespace', this.namespace, 'pod-security.kubernetes.io/enforce=restricted'])
+    await makeNamespace(this.namespace)
     await this.certificates.issue()
     const url = process.env['DATABASE_URL']!
     this.#database = canMakeRoles ? await makeDatabaseRoles(url, this.namespace) : { url }
@@ -101,14 +102,9 @@ export class Release {
     await must('kubectl', ['delete', 'namespace', this.namespace, '--wait=false'])
   }
 
-  /** What is in the namespace, of whatever kind, but for what every namespace has and what was told of it. */
-  async objects(): Promise<string[]> {
-    const known = await must('kubectl', ['api-resources', '--namespaced', '--verbs=list,delete', '-o', 'name'])
-    const kinds = known.split('\n').filter((kind) => kind !== '' && !kind.startsWith('events'))
-    const where = ['--namespace', this.namespace, '-o', 'name', '--ignore-not-found']
-    const text = await must('kubectl', ['get', kinds.join(','), ...where])
-    const always = ['configmap/kube-root-ca.crt', 'serviceaccount/default']
-    return text.split('\n').filter((line) => line !== '' && !always.includes(line))
+  /** What is in the namespace, but for what every namespace has. */
+  objects(): Promise<string[]> {
+    return objectsIn(this.namespace)
   }
 
   async pods(component?: string): Promise<Pod[]> {
@@ -146,15 +142,8 @@ export class Release {
   }
 
   /** An entry of one of its Secrets: the first that has it, or that whose name ends so. */
-  async secret(key: string, end = ''): Promise<string> {
-    const selector = ['-l', 'app.kubernetes.io/part-of=process-automation']
-    const text = await must('kubectl', ['get', 'secrets', '--namespace', this.namespace, ...selector, '-o', 'json'])
-    const { items } = JSON.parse(text) as { items: { metadata: { name: string }; data?: Record<string, string> }[] }
-    const value = items.find(({ metadata, data }) => metadata.name.endsWith(end) && data?.[key] !== undefined)?.data?.[
-      key
-    ]
-    if (value === undefined) throw new Error(`the release has no ${key}`)
-    return Buffer.from(value, 'base64').toString('utf8')
+  secret(key: string, end = ''): Promise<string> {
+    return secretIn(this.namespace, key, end)
   }
 
   /** The name of the Service of a component. */

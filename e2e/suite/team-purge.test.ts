@@ -6,7 +6,7 @@ import type { Client } from '../client/client.ts'
 import type { Schedule } from '../client/records.ts'
 import { bucketOf } from '../system/bucket.ts'
 import { withRowsAt } from '../system/database.ts'
-import { objectsNaming } from '../cluster/named-objects.ts'
+import { objectsNaming } from '../cluster/objects.ts'
 import { killedAdmin } from '../system/system.ts'
 import { topicOf } from '../system/topic.ts'
 import { waitUntil } from '../system/wait-until.ts'
@@ -23,7 +23,7 @@ const words: Record<string, string> = { [doomed]: unique('words'), [other]: uniq
 const operator = shared.operator!
 const bucket = bucketOf(operator?.env ?? {})
 const topic = topicOf(operator?.env ?? {})
-const namespace = operator?.env['E2E_NAMESPACE']
+const cluster = clusterOf(operator?.env ?? {})
 
 /** Another one, as the values of sensitive variables are masked wherever they stand. */
 const secretOf = (said: string) => said.toUpperCase()
@@ -46,12 +46,12 @@ describe.skipIf(operator === undefined)('a team that is purged', { concurrent: f
   const digest = () => withRowsAt(operator.databaseUrl, (rows) => digestOf(rows, other))
   const filesOf = async (team: string) => (shared.own === undefined ? [] : filesNamed(dataDir, team))
   const keysOf = async (team: string) => (await bucket?.keys())?.filter((key) => key.includes(team)) ?? []
-  const inCluster = async (...texts: string[]) => (namespace === undefined ? [] : objectsNaming(namespace, texts))
+  const inCluster = async (...texts: string[]) => (cluster === undefined ? [] : objectsNaming(cluster, texts))
 
   test('leaves nothing but audit records, also where the command was killed in the middle, and touches no other', async () => {
     expect(await tablesNaming([doomed])).toEqual(expect.arrayContaining(['catalog.processes', 'storage.blobs']))
     expect(await (bucket === undefined ? filesOf(doomed) : keysOf(doomed))).not.toEqual([])
-    if (namespace !== undefined) {
+    if (cluster !== undefined) {
       const runnerAndSandbox = [/^Pod .*-runner-\d+$/, /^Pod (?!.*-runner-)/].map((name) => expect.stringMatching(name))
       expect(await inCluster(doomed)).toEqual(expect.arrayContaining(runnerAndSandbox))
     }
@@ -111,6 +111,11 @@ describe.skipIf(operator === undefined)('a team that is purged', { concurrent: f
     expect((await admin(['teams', 'purge', doomed, '--confirm', doomed])).code).toBe(0)
   })
 })
+
+/** Where the pods of a system are, if it has any. */
+function clusterOf({ KUBECONFIG: kubeconfig, E2E_NAMESPACE: namespace }: Record<string, string | undefined>) {
+  return kubeconfig === undefined || namespace === undefined ? undefined : { kubeconfig, namespace }
+}
 
 /** Uses everything that a team may have, with these words; gives ids of some of it. */
 async function fill(by: Client, said: string): Promise<string[]> {
