@@ -8,7 +8,10 @@ import { must } from './commands.ts'
 const secret = 'database-urls'
 
 /** Whether the guide's commands can be followed here. */
-export const canMakeRoles = spawnSync('psql', ['--version'], { stdio: 'ignore' }).error === undefined
+export const canMakeRoles = [
+  ['psql', '--version'],
+  ['openssl', 'version'],
+].every(([program, option]) => spawnSync(program!, [option!], { stdio: 'ignore' }).error === undefined)
 
 /** Makes a role for each service as the guide says, with a Secret of their addresses; gives the chart's values for them. */
 export async function makeDatabaseRoles(url: string, namespace: string): Promise<object> {

@@ -69,7 +69,7 @@ export class Release {
     const url = process.env['DATABASE_URL']!
     this.#database = canMakeRoles ? await makeDatabaseRoles(url, this.namespace) : { url }
     if (!canMakeRoles)
-      console.log('psql is not here (Debian: apt-get install postgresql-client), so all services share one role')
+      console.log('psql or openssl is not here (Debian: postgresql-client, openssl), so all services share one role')
   }
 
   install(): Promise<string> {

@@ -104,8 +104,8 @@ export const metricGroups: { title: string; metrics: MetricText[] }[] = [
       },
       {
         names: ['execution_runners_wanted'],
-        labels: ['pool'],
-        text: 'runners that a pool should have for what runs and waits in it, by team where each of them serves one; what autoscalers go by; told by one replica',
+        labels: ['pool', 'cell'],
+        text: 'runners that a pool of a cell (the first one has no name) should have for what runs and waits in it, by team where each of them serves one; what autoscalers go by; told by one replica',
       },
       { names: ['execution_ended_total'], labels: ['status'], text: 'runs that have ended' },
       {

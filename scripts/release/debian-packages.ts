@@ -20,15 +20,19 @@ export async function debianPackages(layout: string, digest: string): Promise<Co
       const field = (name: string) => new RegExp(`^${name}: (.+)$`, 'm').exec(entry)?.[1] ?? ''
       if (!field('Status').endsWith(' installed')) return []
       const [name, version] = [field('Package'), field('Version')]
-      const of = `arch=${field('Architecture')}&distro=debian-${distro}`
+      // Advisories of Debian are by the source, which is named where it is called otherwise.
+      const [source] = field('Source').split(' ')
+      const upstream = source ? `&upstream=${encodeURIComponent(source)}` : ''
+      const of = `arch=${field('Architecture')}&distro=debian-${distro}${upstream}`
       return [
         {
           type: 'library' as const,
           name,
           version,
-          purl: `pkg:deb/debian/${name}@${encodeURIComponent(version)}?${of}`,
+          purl: `pkg:deb/debian/${encodeURIComponent(name)}@${encodeURIComponent(version)}?${of}`,
         },
       ]
     })
+  if (found.length === 0) throw new Error(`The image ${digest} names no packages of Debian`)
   return [...new Map(found.map((one) => [one.purl, one])).values()].toSorted((a, b) => (a.purl < b.purl ? -1 : 1))
 }

@@ -1,4 +1,4 @@
-/** The script that publishes a release and signs its images; `digests` are those of the images by name. */
+/** The script that publishes a release and signs its images and its chart; `digests` are those of the images by name. */
 export function publishScript(version: string, digests: ReadonlyMap<string, string>): string {
   const images = [...digests].map(([name, digest]) => `publish ${name} ${digest}`)
   return `#!/bin/sh
@@ -29,7 +29,9 @@ publish() {
 
 ${images.join('\n')}
 [ -e SHA256SUMS.sig ] || cosign sign-blob --yes --key "$key" --output-signature SHA256SUMS.sig SHA256SUMS
-helm push process-automation-${version}.tgz "oci://$registry/charts"
+pushed=$(helm push process-automation-${version}.tgz "oci://$registry/charts" 2>&1) || { echo "$pushed" >&2; exit 1; }
+digest=$(echo "$pushed" | sed -n 's/^Digest: //p')
+cosign sign --yes --key "$key" "$registry/charts/process-automation@\${digest:?helm named no digest: $pushed}"
 for tarball in packages/*.tgz; do npm publish --access public "./$tarball"; done
 twine upload packages/*.whl
 `

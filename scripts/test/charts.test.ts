@@ -219,9 +219,22 @@ describe.runIf(isThere('helm'))('the chart', () => {
     const runner = manifests.find(({ kind, metadata }) => kind === 'Deployment' && metadata.name === name)!
     expect(runner['spec']).not.toHaveProperty('replicas')
     expect(scaled.triggers[0]!.metadata).toMatchObject({
-      query: 'max(execution_runners_wanted{namespace="automation", pool="big"})',
+      query: 'max(execution_runners_wanted{namespace="automation", pool="big", cell=""})',
       threshold: '1',
+      ignoreNullValues: 'false',
     })
+  })
+
+  test('spreads what may grow beyond one pod, and has a drain take its pods one by one', async () => {
+    const grows = ['minReplicas=1', 'maxReplicas=4', 'cpuPercent=70'].map(
+      (set) => `services.gateway.autoscaling.${set}`,
+    )
+    const keda = ['runners.keda.enabled=true', 'runners.keda.prometheus=http://prometheus:9090', 'runners.replicas=1']
+    const manifests = await render(minimal, [...grows, 'runners.kind=deployment', ...keda])
+    const spread = manifests.filter((each) => podOf(each).some((pod) => 'topologySpreadConstraints' in pod))
+    const drained = manifests.filter(({ kind }) => kind === 'PodDisruptionBudget')
+    for (const found of [spread, drained])
+      expect(found.map(component)).toEqual(expect.arrayContaining(['gateway', 'runner']))
   })
 
   test('mounts volumes of yours into a service', async () => {

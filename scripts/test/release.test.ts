@@ -78,14 +78,20 @@ test('the script that publishes finds its key by the path that it was called wit
   const programs = join(caller, 'programs')
   await mkdir(programs)
   for (const name of ['skopeo', 'cosign', 'jq', 'helm', 'npm', 'twine', 'sha256sum'])
-    await writeFile(join(programs, name), `#!/bin/sh\necho "${name} $*" >>'${called}'\n`, { mode: 0o755 })
+    await writeFile(join(programs, name), `#!/bin/sh\necho "${name} $*" >>'${called}'\necho 'Digest: ${digest}'\n`, {
+      mode: 0o755,
+    })
   const env = { ...process.env, PATH: `${programs}:${process.env['PATH']}` }
   const publish = (key: string) => run('./release/publish', ['registry.example.com/team', key], { cwd: caller, env })
   await expect(publish('no.key')).rejects.toThrow('there is no key in no.key')
   await expect(readFile(called)).rejects.toThrow('ENOENT')
   await publish('cosign.key')
   await publish('awskms:///alias/releases')
-  const keys = [...(await readFile(called, 'utf8')).matchAll(/--key (\S+)/g)].map(([, key]) => key)
+  const calls = await readFile(called, 'utf8')
+  expect(calls).toMatch(
+    new RegExp(`^cosign sign .* registry.example.com/team/charts/process-automation@${digest}$`, 'm'),
+  )
+  const keys = [...calls.matchAll(/--key (\S+)/g)].map(([, key]) => key)
   expect(new Set(keys)).toEqual(new Set([await realpath(join(caller, 'cosign.key')), 'awskms:///alias/releases']))
 })
 

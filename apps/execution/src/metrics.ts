@@ -13,7 +13,7 @@ export interface Metrics {
   /** Of these, those that a pool's runners are to take; and for how long the first of them has waited. */
   queue: Gauge<'pool'>
   queueOldest: Gauge<'pool'>
-  runnersWanted: Gauge<'pool'>
+  runnersWanted: Gauge<'pool' | 'cell'>
   /** From the acceptance of a run to its start, where it waited for nothing of its team's: no limit, no packages. */
   startDelay: { observe(seconds: number): void }
   /** Slots that runners grant to this replica now. */
@@ -90,7 +90,12 @@ export function executionMetrics(registry: Registry): Metrics {
       'Seconds that the oldest run of a queue has waited for a runner',
       'pool',
     ),
-    runnersWanted: labelled('execution_runners_wanted', 'Runners for what runs and waits in a pool', 'pool'),
+    runnersWanted: new Gauge({
+      name: 'execution_runners_wanted',
+      help: 'Runners for what runs and waits in a pool',
+      labelNames: ['pool', 'cell'],
+      registers,
+    }),
     startDelay: new Histogram({
       name: 'execution_start_delay_seconds',
       help: 'Time from the acceptance of a run to its start, where neither its packages nor the limit of its team held it',

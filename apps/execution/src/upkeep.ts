@@ -57,6 +57,8 @@ export interface UpkeepContext {
   reaper: Reaper
   sessions: Sessions
   deletion: ProcessDeletion
+  /** '' is the first one. */
+  cell: string
   peers: Peers
   events: Pick<FedEventBus, 'backlogs'>
   signals: Signals
@@ -249,7 +251,7 @@ export class Upkeep {
         waiting: waiting.filter((one) => one.pool === pool),
         mostOf: (team: string) => runners.slots.mostRunnersIn(pool, team),
       }
-      metrics.runnersWanted.set({ pool }, wantedRunners(load))
+      metrics.runnersWanted.set({ pool, cell: this.#context.cell }, wantedRunners(load))
     }
   }
 

@@ -67,7 +67,7 @@ test('teams that wait are told, the one that has waited longest first, and none 
 })
 
 test('a metric of one replica tells how many runners are wanted: by team, and none for a team at its limit or suspended', async () => {
-  const series = /^execution_runners_wanted\{pool="default"\} (\d+)$/m
+  const series = /^execution_runners_wanted\{pool="default",cell=""\} (\d+)$/m
   const untilWanted = (count: number) =>
     until(
       async () => {

@@ -79,7 +79,7 @@ test('whose a pod was in one session it is in the next', async () => {
   expect(teamsOf(after)).toEqual(['a'])
 })
 
-test('a pod that was a removed team’s is nobody’s, and nothing of it names the team', async () => {
+test('a pod that was a removed team’s becomes no other’s, and nothing of it names the team', async () => {
   const pod = podOf()
   const before = await system.runner({ pod, oneTeam: true })
   expect((await system.run('a')).status).toBe(Status.FINISHED)

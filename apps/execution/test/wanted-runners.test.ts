@@ -1,11 +1,17 @@
 import { describe, expect, test } from 'vitest'
 import { wantedRunners } from '../src/dispatch/wanted-runners.ts'
 
-type Runner = [team: string, running: number]
+type Runner = [team: string, running: number, stays?: 'stays']
 
 const wanted = (oneTeam: boolean, runners: Runner[], waiting: [team: string, runs: number][], most = Infinity) =>
   wantedRunners({
-    runners: runners.map(([team, running]) => ({ oneTeam, team, running, slots: 10 })),
+    runners: runners.map(([team, running, stays]) => ({
+      oneTeam,
+      team,
+      running,
+      slots: 10,
+      retires: stays === undefined,
+    })),
     waiting: waiting.map(([team, runs]) => ({ team, runs })),
     mostOf: () => most,
   })
@@ -56,6 +62,8 @@ describe('of runners that serve one team each', () => {
       [],
       3,
     ],
+    ['one beside what stays another team’s', [['b', 0, 'stays']], [['a', 1]], 2],
+    ['one that stays a team’s for that team', [['a', 0, 'stays']], [['a', 1]], 1],
     ['no further one where one of the team has room', [['a', 3]], [['a', 7]], 1],
     [
       'none for a team whose runner is idle, but that',

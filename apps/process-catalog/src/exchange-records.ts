@@ -35,8 +35,8 @@ export interface ExchangeRecordsOptions {
  */
 export class ExchangeRecords {
   readonly #options: ExchangeRecordsOptions
-  readonly #counts = new Map<string, number>()
-  #windowEndsMs = 0
+  readonly #windows = new Map<string, { count: number; endsMs: number }>()
+  #sweptMs = 0
   #waiting: ExchangeRow[] = []
   #timer: NodeJS.Timeout | undefined
   #writing = Promise.resolve()
@@ -59,23 +59,36 @@ export class ExchangeRecords {
     await this.#write()
   }
 
-  #take({ team, clientId, ip, event }: Exchange): 'kept' | 'known' | 'dropped' {
-    const nowMs = performance.now()
-    if (nowMs >= this.#windowEndsMs) {
-      this.#counts.clear()
-      this.#windowEndsMs = nowMs + windowMs
-    }
+  #take({ team, clientId, name, ip, event }: Exchange): 'kept' | 'known' | 'dropped' {
     const caller = `${event} caller ${clientId} ${ip}`
-    if (event === 'exchanged' && this.#counts.has(caller)) return 'known'
-    const names = [
-      [`${event} client ${clientId}`, most.client],
-      [`${event} team ${team}`, most.team],
-      [event, most.all],
+    if (event === 'exchanged' && this.#count(caller) > 0) return 'known'
+    // Of their own for those who are known, whatever strangers try.
+    const kind = `${event} ${name === undefined ? 'stranger' : 'known'}`
+    const limits = [
+      [`${kind} client ${clientId}`, most.client],
+      [`${kind} team ${team}`, most.team],
+      [kind, most.all],
     ] as const
-    if (names.some(([name, limit]) => (this.#counts.get(name) ?? 0) >= limit)) return 'dropped'
-    for (const name of [caller, ...names.map(([name]) => name)])
-      this.#counts.set(name, (this.#counts.get(name) ?? 0) + 1)
+    if (limits.some(([key, limit]) => this.#count(key) >= limit)) return 'dropped'
+    for (const key of [caller, ...limits.map(([name]) => name)]) this.#add(key)
     return 'kept'
+  }
+
+  /** How many there were within the minute that began with the first one. */
+  #count(key: string): number {
+    const window = this.#windows.get(key)
+    return window === undefined || performance.now() >= window.endsMs ? 0 : window.count
+  }
+
+  #add(key: string): void {
+    const nowMs = performance.now()
+    if (nowMs >= this.#sweptMs + windowMs) {
+      this.#sweptMs = nowMs
+      for (const [each, { endsMs }] of this.#windows) if (nowMs >= endsMs) this.#windows.delete(each)
+    }
+    const count = this.#count(key)
+    const endsMs = count === 0 ? nowMs + windowMs : this.#windows.get(key)!.endsMs
+    this.#windows.set(key, { count: count + 1, endsMs })
   }
 
   #write(): Promise<void> {
@@ -89,16 +102,14 @@ export class ExchangeRecords {
     const { store, counter, logger } = this.#options
     const rows = this.#waiting.splice(0)
     if (rows.length === 0) return
-    let outcome = 'written'
     try {
-      await appendExchanges(store, rows)
+      counter.inc({ outcome: 'written' }, await appendExchanges(store, rows))
     } catch (error) {
-      outcome = 'dropped'
+      counter.inc({ outcome: 'dropped' }, rows.length)
       logger.warn(
         { err: asFailure(error).cause ?? error, count: rows.length },
         'audit records of exchanges were not kept',
       )
     }
-    counter.inc({ outcome }, rows.length)
   }
 }

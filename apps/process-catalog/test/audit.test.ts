@@ -1,3 +1,4 @@
+import { TeamRemovalService } from '@automation/contract/catalog/v1/team_removal'
 import { AuditService, AuditType, type AuditRecord } from '@automation/contract/audit/v1/audit'
 import { ModuleService } from '@automation/contract/catalog/v1/module'
 import { Language } from '@automation/contract/common/v1/language'
@@ -104,6 +105,10 @@ describe('what is done in the catalog', () => {
       ['child_removed', 'operator'],
       ['child_added', 'operator'],
     ])
+    const removal = catalog.client(TeamRemovalService)
+    await removal.beginRemoval({ team: pair.child }, operatorContext())
+    await removal.finishRemoval({ team: pair.child }, operatorContext())
+    expect((await told()).at(-1)!.slice(0, 2)).toEqual(['child_removed', 'operator'])
   })
 
   test('to signing keys is kept with every team', async () => {

@@ -90,6 +90,7 @@ describe('a service account', () => {
     expect((await make({ callerEndsAt: tooLate })).record?.expiresAt).toEqual(last)
     expect(await refused(make({ name: ' ' }))).toBe('/name')
     expect(await refused(make({ name: 'a\0' }))).toBe('/name')
+    for (const name of ['system', 'Ada (ada, https://id.example)']) expect(await refused(make({ name }))).toBe('/name')
     const { apiToken, record } = await make({ expiresAt: inS(900) })
     await catalog.sql('UPDATE api_tokens SET expires_at = now() WHERE client_id = $1', [record!.clientId])
     expect(await refused(exchange(catalog, team, apiToken))).toBe('api_token_invalid')

@@ -19,8 +19,14 @@ export function isTeamSlug(text: string): boolean {
 
 const systemNames = new Set(['system', 'operator', 'gateway', 'link', 'webhook', 'stranger'])
 
-/** Whether records know the system itself, its operators or nobody in particular by a name: nobody else may have it. */
-export function isSystemName(name: string): boolean {
+/** As records name users of another issuer: behind the name stand the subject and the issuer. */
+const outsideName = /\(.*,\s*https?:.*\)$/s
+
+/**
+ * Whether records know the system itself, its operators, nobody in particular or a user of another issuer by such a name:
+ * nobody else may have it.
+ */
+export function isReservedName(name: string): boolean {
   const known = name.trim().toLowerCase()
-  return systemNames.has(known) || known.startsWith('operator/')
+  return systemNames.has(known) || known.startsWith('operator/') || outsideName.test(known)
 }

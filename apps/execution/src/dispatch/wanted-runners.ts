@@ -3,7 +3,7 @@ import type { LivingRunner } from '../store/demand.ts'
 /** What a pool has, and what waits there. */
 export interface PoolLoad {
   /** Those that stay. */
-  runners: Pick<LivingRunner, 'oneTeam' | 'team' | 'slots' | 'running'>[]
+  runners: Pick<LivingRunner, 'oneTeam' | 'team' | 'slots' | 'running' | 'retires'>[]
   /** Runs that a runner may have, by team. */
   waiting: { team: string; runs: number }[]
   /** How many runners of one team each that team may have. */
@@ -12,7 +12,8 @@ export interface PoolLoad {
 
 /**
  * How many runners a pool should have for what runs and waits in it. Where each serves one team, that is by team, with one
- * more where a team is to get another: the last one that is nobody's is for a team that has none. Pure.
+ * more where a team is to get another: the last one that is nobody's is for a team that has none. One that was a team's and
+ * does not retire stays that team's, so it is wanted beside those of others. Pure.
  */
 export function wantedRunners({ runners, waiting, mostOf }: PoolLoad): number {
   const queued = sum(waiting.map(({ runs }) => runs))
@@ -20,10 +21,10 @@ export function wantedRunners({ runners, waiting, mostOf }: PoolLoad): number {
   if (runners.length === 0) return queued > 0 ? 1 : 0
   const slots = Math.max(...runners.map((runner) => runner.slots))
   if (!runners.every(({ oneTeam }) => oneTeam)) return Math.ceil((runningOn(runners) + queued) / slots)
-  const busy = runners.flatMap(({ team, running }) => (running > 0 ? [team] : []))
-  const needs = [...new Set([...busy, ...waiting.map(({ team }) => team)])].map((team) => {
+  const bound = runners.filter(({ team, running, retires }) => running > 0 || (team !== '' && !retires))
+  const needs = [...new Set([...bound, ...waiting].map(({ team }) => team))].map((team) => {
     const own = runners.filter((runner) => runner.team === team)
-    const used = own.filter(({ running }) => running > 0).length
+    const used = bound.filter((runner) => runner.team === team).length
     const runs = runningOn(own) + sum(waiting.filter((each) => each.team === team).map((each) => each.runs))
     const count = Math.max(used, Math.min(Math.ceil(runs / slots), mostOf(team)))
     return { count, grows: own.length > 0 && count > own.length }

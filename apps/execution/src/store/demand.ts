@@ -9,6 +9,8 @@ export interface LivingRunner {
   pool: string
   runnerName: string
   oneTeam: boolean
+  /** Whether it ends by itself once it has had nothing to do for long. */
+  retires: boolean
   /** Empty where it is nobody's yet, or serves many. */
   team: string
   slots: number
@@ -23,7 +25,7 @@ export async function readLivingRunners(pool: Queries, pools: string[]): Promise
   const { rows } = await pool.query<LivingRunner & { idleMs: number }>({
     name: 'living-runners',
     // A run may be there before whose the runner is has been noted.
-    text: `SELECT s.id AS "sessionId", s.pool, s.runner_name AS "runnerName", s.one_team AS "oneTeam", s.places AS slots,
+    text: `SELECT s.id AS "sessionId", s.pool, s.runner_name AS "runnerName", s.one_team AS "oneTeam", s.retires, s.places AS slots,
                   CASE WHEN s.one_team THEN coalesce(s.team, r.team, '') ELSE '' END AS team,
                   coalesce(r.running, 0) AS running, s.drain_asked_at IS NOT NULL AS drains,
                   CASE WHEN r.running > 0 THEN 0
@@ -79,13 +81,12 @@ export async function readWaitingRuns(
 ): Promise<{ pool: string; team: string; runs: number }[]> {
   const { rows } = await pool.query<{ pool: string; team: string; runs: number }>({
     name: 'waiting-runs',
-    text: `SELECT p.pool, t.team, least(q.runs, ${limitOf} - t.running - t.wanted)::integer AS runs
+    text: `SELECT p.pool, t.team, q.runs::integer AS runs
              FROM team_slots t CROSS JOIN unnest($1::text[]) AS p(pool)
             CROSS JOIN LATERAL (SELECT count(*) AS runs FROM (
                     SELECT FROM executions e WHERE ${waitsForSlot} AND e.pool = p.pool AND e.team = t.team
-                     LIMIT ${mostRunsOfTeam}) counted) q
-            WHERE t.queued > 0 AND t.moved_to IS NULL AND t.running + t.wanted < ${limitOf} AND q.runs > 0
-            LIMIT ${mostTeams}`,
+                     LIMIT least(${mostRunsOfTeam}, ${limitOf} - t.running - t.wanted)) counted) q
+            WHERE t.queued > 0 AND t.moved_to IS NULL AND t.running + t.wanted < ${limitOf} AND q.runs > 0`,
     values: [pools, usual, others.map(({ team }) => team), others.map(({ value }) => value)],
   })
   return rows

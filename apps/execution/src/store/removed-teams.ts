@@ -24,13 +24,18 @@ export async function hasMoreOfTeam(pool: Queries, team: string): Promise<boolea
 
 const besides = [...otherTableNames, 'team_slots', 'team_pools']
 
-/** No team's slug. A runner that was a removed team's becomes nobody else's, whoever may have its key. */
-const nobody = 'REMOVED'
+/** No team's slug: a runner that was a removed team's becomes nobody else's, whoever may have its key. */
+const removedTeam = 'REMOVED'
+
+// One that can is asked to end: it names its team again with each renewal.
+const unbind = `
+UPDATE sessions SET team = $2, drain_asked_at = CASE WHEN can_drain THEN coalesce(drain_asked_at, now()) ELSE drain_asked_at END
+ WHERE team = $1`
 
 /** Removes what is kept of a team without executions; gives how many rows there were. */
 export async function removeRestOfTeam(pool: Queries, team: string): Promise<number> {
   let removed = 0
   for (const table of besides)
     removed += (await pool.query(`DELETE FROM ${table} WHERE team = $1`, [team])).rowCount ?? 0
-  return removed + ((await pool.query('UPDATE sessions SET team = $2 WHERE team = $1', [team, nobody])).rowCount ?? 0)
+  return removed + ((await pool.query(unbind, [team, removedTeam])).rowCount ?? 0)
 }

@@ -72,7 +72,7 @@ export async function readStatistics(
   filter: CountFilter,
   { by, bucketMs, most }: { by: Grouping; bucketMs: number; most: number },
 ): Promise<StatisticsRow[] | undefined> {
-  const bucket = `date_bin(${Number(bucketMs)} * interval '1 ms', at, 'epoch'::timestamptz) AS bucket`
+  const bucket = `date_bin(${bucketMs} * interval '1 ms', at, 'epoch'::timestamptz) AS bucket`
   const text = `WITH counts AS MATERIALIZED (
       ${found(filter, by, `${bucket}, status, runs, durations`, ofNoTrials)}
     ), sums AS (

@@ -187,7 +187,7 @@ function identityOf(claims: JWTPayload, isOwn: boolean): Identity {
 
 /** Whoever comes from outside may be called anything: records tell by subject and issuer who it is. */
 export function outsideName(name: string, sub: string, issuer: string | undefined): string {
-  return `${name.slice(0, SHOWN_CHARACTERS)} (${sub}, ${issuer})`.replaceAll(/\p{Cc}/gu, ' ').toWellFormed()
+  return `${name.slice(0, SHOWN_CHARACTERS)} (${sub}, ${issuer})`.replaceAll(/[\p{Cc}\p{Cf}]/gu, ' ').toWellFormed()
 }
 
 /** Whom claims of an external issuer name. Its own words `read` or `admin` mean nothing here, unless a rule says what. */

@@ -5,7 +5,7 @@ import { Failure, invalid, notFound } from '@automation/errors'
 import { readAll } from '@automation/errors/faults'
 import { memberIn, type CallContext, type Handlers, type Member } from '@automation/rpc'
 import { timestampDate, type Timestamp } from '@bufbuild/protobuf/wkt'
-import { isSystemName, isUuid } from '@automation/contract/forms'
+import { isReservedName, isUuid } from '@automation/contract/forms'
 import { apiTokenOf, newCredentials } from '../api-token.ts'
 import type { Catalog } from '../catalog.ts'
 import { limits } from '../limits.ts'
@@ -47,7 +47,8 @@ export function serviceAccountHandlers({ store }: Catalog): Pick<Handlers<typeof
 
 function accountName(given: string): string {
   const name = requiredText('/name', given, limits.nameCharacters)
-  if (isSystemName(name)) throw invalid('/name', 'is one by which records know the system itself: take another')
+  if (isReservedName(name))
+    throw invalid('/name', 'is one by which records know the system itself or users of another issuer: take another')
   return name
 }
 

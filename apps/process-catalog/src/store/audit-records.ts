@@ -49,14 +49,14 @@ export interface ExchangeRow extends Pick<Row, 'id' | 'event' | 'entityId' | 'us
   team: string
 }
 
-/** Adds records of exchanges, of teams that there are. */
-export async function appendExchanges(store: Store, rows: readonly ExchangeRow[]): Promise<void> {
-  await store.statement({
+/** Adds records of exchanges, of teams that there are; gives how many. */
+export async function appendExchanges(store: Store, rows: readonly ExchangeRow[]): Promise<number> {
+  const added = await store.statement({
     name: 'append_exchanges',
     text: `INSERT INTO audit_records (team, id, type, event, entity_id, actor, ip)
            SELECT given.team, id, ${AuditType.TOKEN}, event, entity_id, actor, ip
              FROM unnest($1::text[], $2::uuid[], $3::text[], $4::text[], $5::text[], $6::text[])
-               AS given (team, id, event, entity_id, actor, ip) JOIN teams ON teams.slug = given.team`,
+               AS given (team, id, event, entity_id, actor, ip) JOIN teams ON teams.slug = given.team RETURNING 1`,
     values: [
       rows.map(({ team }) => team),
       rows.map(({ id }) => id),
@@ -66,6 +66,7 @@ export async function appendExchanges(store: Store, rows: readonly ExchangeRow[]
       rows.map(({ ip }) => ip),
     ],
   })
+  return added.length
 }
 
 /** A page of a team's records, newest first. */

@@ -2,6 +2,7 @@ import { AuditType } from '@automation/contract/audit/v1/audit'
 import { Failure } from '@automation/errors'
 import { limits } from '../limits.ts'
 import { audit } from './audit.ts'
+import { parentsInForce, tellParents } from './inheritance.ts'
 import type { Author } from './processes.ts'
 import { changeTeam } from './revisions.ts'
 import type { Rows, Store } from './store.ts'
@@ -90,7 +91,9 @@ export function finishRemoval(store: Store, author: Author): Promise<void> {
     await rows.$executeRaw`DELETE FROM team_limits WHERE team = ${slug}`
     await rows.$executeRaw`DELETE FROM sign_in_codes WHERE team = ${slug}`
     await rows.$executeRaw`DELETE FROM api_tokens WHERE team = ${slug}`
+    const inForce = await parentsInForce(rows, slug)
     await rows.$executeRaw`DELETE FROM team_parents WHERE child = ${slug} OR parent = ${slug}`
+    await tellParents(rows, author, inForce)
     await rows.$executeRaw`DELETE FROM parent_grants WHERE child = ${slug} OR parent = ${slug}`
     await rows.$executeRaw`DELETE FROM revisions WHERE team = ${slug}`
     await rows.$executeRaw`DELETE FROM teams WHERE slug = ${slug}`

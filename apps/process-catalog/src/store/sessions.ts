@@ -181,10 +181,14 @@ export function renewSession(
     })
     const lost = former.grants.filter(({ team }) => grants.every((grant) => grant.team !== team))
     await noteFor(rows, { ...former, grants: lost }, 'session_closed', undefined)
-    await noteFor(rows, { id: former.id, name, grants }, 'session_renewed', undefined)
+    const had = new Set(former.name === name ? former.grants.map(textOf) : [])
+    const changed = grants.filter((grant) => !had.has(textOf(grant)))
+    await noteFor(rows, { id: former.id, name, grants: changed }, 'session_renewed', undefined)
     return true
   })
 }
+
+const textOf = ({ team, scopes }: Grant) => `${team}: ${scopes.toSorted().join(' ')}`
 
 /** The id that records name a session by. */
 export async function recordedId(store: Store, idHash: Uint8Array<ArrayBuffer>): Promise<string | undefined> {

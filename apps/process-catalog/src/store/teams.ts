@@ -11,6 +11,7 @@ import { absentProcess, absentVersionOrAlias } from '../absent.ts'
 import type { TeamChange } from '../team-change.ts'
 import { audit, systemOf } from './audit.ts'
 import { noteEffect } from './effects.ts'
+import { parentsInForce, tellParents } from './inheritance.ts'
 import type { Author } from './processes.ts'
 import { requireFreeSlug } from './removed-teams.ts'
 import { changeParents, changeTeam } from './revisions.ts'
@@ -299,21 +300,6 @@ async function nameParents(rows: Rows, author: Author, parents: string[], tokenT
   const data = parents.map((parent) => ({ child, parent, byToken: !isGranted.has(parent) }))
   await rows.teamParent.createMany({ data })
   await tellParents(rows, author, inForce)
-}
-
-/** The teams that a team inherits from now. */
-async function parentsInForce(rows: Rows, child: string): Promise<string[]> {
-  const found = await rows.$queryRaw<{ parent: string }[]>`SELECT parent FROM inheritance WHERE child = ${child}`
-  return found.map(({ parent }) => parent)
-}
-
-/** Notes with each parent that the author's team has begun, or ceased, to inherit from it. From where is not told. */
-async function tellParents(rows: Rows, { team: child, name }: Author, before: string[]): Promise<void> {
-  const now = await parentsInForce(rows, child)
-  for (const parent of now.filter((team) => !before.includes(team)))
-    await audit(rows, { team: parent, name }, { type: AuditType.TEAM, event: 'child_added', entityId: child })
-  for (const parent of before.filter((team) => !now.includes(team)))
-    await audit(rows, { team: parent, name }, { type: AuditType.TEAM, event: 'child_removed', entityId: child })
 }
 
 function refused(parent: string) {

@@ -7,7 +7,7 @@ type TopicConfig = Pick<KafkaConfig, 'topic' | 'partitions'>
 const settleMs = 30_000
 const dayMs = 86_400_000
 /** A record goes when the newest of its segment is older than the retention: after eight days at most. */
-const kept = { 'retention.ms': 7 * dayMs, 'segment.ms': dayMs }
+const kept = { 'cleanup.policy': 'delete', 'retention.ms': 7 * dayMs, 'segment.ms': dayMs }
 
 /**
  * Makes the topic where it is missing, and waits until each partition has a leader; gives the number of partitions,

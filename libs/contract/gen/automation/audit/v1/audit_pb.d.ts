@@ -41,7 +41,7 @@ export declare type AuditRecord = Message<"automation.audit.v1.AuditRecord"> & {
   event: string;
 
   /**
-   * The id of what it was done to; of an object its name, of dependencies the language, of a team its slug, of an API token its client id.
+   * The id of what it was done to; of an object its name, of dependencies the language, of a team its slug, of an API token its client id, of keys that sign tokens the id of the present one.
    *
    * @generated from field: string entity_id = 5;
    */
