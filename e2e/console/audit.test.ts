@@ -21,7 +21,7 @@ test('the audit names what something was done to, and has the id of what is gone
   const row = page.getByRole('row').filter({ hasText: id }).first()
   await page.goto(at('/audit?type=PROCESS'))
   await row.getByRole('link', { name: slug, exact: true }).waitFor()
-  expect(await page.getByRole('link', { name: greeting.slug, exact: true }).count()).toBeGreaterThan(0)
+  await page.getByRole('link', { name: greeting.slug, exact: true }).first().waitFor()
   await picture(page, 'audit-names')
   expect((await client.call('DELETE', `/processes/${id}`)).status).toBe(200)
   await page.reload()
