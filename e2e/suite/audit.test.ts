@@ -53,12 +53,10 @@ describe('audit events', () => {
     const slow = await makeProcess({ sourceCode: 'await new Promise((go) => setTimeout(go, 30000))' })
     const killed = await execute(slow, {}, ann)
     expect((await ann.put(`/executions/${killed}/kill`)).status).toBe(202)
-    const again = await ann.post<string>(`/executions/${killed}/rerun`)
-    expect(again.status).toBe(202)
+    expect((await ann.post(`/executions/${killed}/rerun`)).status).toBe(202)
     const events = await expectEvents('EXECUTION', killed, ['started', 'killed', 'rerun'])
     expectWho(events)
     expect(events[0]!.createdAt.slice(0, 23)).toBe((await executionOf(killed)).createdAt.slice(0, 23))
-    expect(await eventsOf({ entityId: again.body })).toEqual([])
     await client.delete(`/processes/${slow.id}`)
 
     const child = await makeProcess({ sourceCode: 'return 1' })

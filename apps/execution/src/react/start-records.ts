@@ -1,3 +1,5 @@
+import { createHash } from 'node:crypto'
+import type { AuditEvent } from '@automation/audit'
 import { AuditService, AuditType } from '@automation/contract/audit/v1/audit'
 import type { ExecutionEvent } from '@automation/contract/events/v1/execution_event'
 import { asService, ownContext, type Client, type Neighbours } from '@automation/rpc'
@@ -25,20 +27,24 @@ export class StartRecords {
   /** Takes first events; their records are kept when it returns. */
   async take(events: ExecutionEvent[]): Promise<void> {
     const ids = events.map(({ executionId }) => executionId)
-    const records = (await readStartedRuns(this.#pool, this.#partitions, ids)).map(recordOf)
+    const records = (await readStartedRuns(this.#pool, this.#partitions, ids)).flatMap(recordsOf)
     if (records.length === 0) return
     const caller = asService('execution')
     await this.#records.appendAuditRecords({ records }, ownContext(caller, timeoutMs))
   }
 }
 
-/** One for what was asked for: a start, under the execution's own id, or another run of an execution, under that one's. */
-function recordOf({ id, team, createdBy, initiatedBy, ip, rerunOf }: StartedRun) {
-  return {
-    ...{ id, team, type: AuditType.EXECUTION, user: createdBy },
-    initiatedBy: initiatedBy ?? undefined,
-    ip: ip ?? undefined,
-    event: rerunOf === null ? 'started' : 'rerun',
-    entityId: rerunOf ?? id,
+function recordsOf({ id, team, createdBy, initiatedBy, ip, rerunOf }: StartedRun) {
+  const who = { team, user: createdBy, initiatedBy: initiatedBy ?? undefined, ip: ip ?? undefined }
+  const record = (recordId: string, event: AuditEvent, entityId: string) => {
+    return { ...who, id: recordId, type: AuditType.EXECUTION, event, entityId }
   }
+  const started = record(id, 'started', id)
+  return rerunOf === null ? [started] : [record(rerunRecordId(id), 'rerun', rerunOf), started]
+}
+
+/** A UUIDv7 of the same millisecond, always the same for the same execution. */
+function rerunRecordId(id: string): string {
+  const digits = createHash('sha256').update(`rerun ${id}`).digest('hex')
+  return `${id.slice(0, 13)}-7${digits.slice(0, 3)}-8${digits.slice(3, 6)}-${digits.slice(6, 18)}`
 }
