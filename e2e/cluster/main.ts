@@ -4,14 +4,15 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
-import type { Process } from '../client/records.ts'
 import { readOptions } from '../system/options.ts'
 import { repositoryRoot } from '../system/system.ts'
 import { waitUntil } from '../system/wait-until.ts'
 import { say } from './commands.ts'
+import { firstRun, seconds } from './first-run.ts'
 import { monitoring } from './monitoring.ts'
 import { network } from './network.ts'
 import { drain, eviction, fullNode, taintedNode, twentyTeams } from './nodes.ts'
+import { untilGone } from './objects.ts'
 import { allCalled, asOperator, makeTeams } from './operator.ts'
 import { Release } from './release.ts'
 import { SteadyLoad, type Verdict } from './steady-load.ts'
@@ -84,7 +85,7 @@ async function tryRelease(options: Options): Promise<void> {
     try {
       const words = await work()
       counts.passed += 1
-      say(`ok ${name} in ${((performance.now() - began) / 1000).toFixed(1)} s: ${words}`)
+      say(`ok ${name} in ${seconds(performance.now() - began)} s: ${words}`)
     } catch (error) {
       counts.failed += 1
       counts.failures.push(`${name}: ${(error as Error).message}`)
@@ -129,15 +130,7 @@ async function install(release: Release): Promise<string> {
   const began = performance.now()
   await release.install()
   const installedMs = performance.now() - began
-  const client = await release.client()
-  const made = await client.post<Process>('/processes', { name: 'first', sourceCode: 'return 42' })
-  const run = () => client.post('/processes/first/execute-sync', {})
-  const answer = await waitUntil('the first run', async () => (await run()).body === 42, {
-    timeoutMs: 60_000,
-    everyMs: 200,
-  })
-  if (made.status !== 201 || !answer) throw new Error(made.text)
-  const seconds = (ms: number) => (ms / 1000).toFixed(1)
+  await firstRun(await release.client())
   return `helm said done after ${seconds(installedMs)} s, the first run had ended after ${seconds(performance.now() - began)} s`
 }
 
@@ -224,7 +217,7 @@ async function certificates(release: Release): Promise<string> {
     return pods.every((pod) => !areThere.includes(pod) || lines.some((line) => line.includes(`/${pod}/`)))
   }
   await waitUntil('all pods to use the new certificate', areTaken, { timeoutMs: 180_000, everyMs: 2000 })
-  const tookS = ((performance.now() - began) / 1000).toFixed(1)
+  const tookS = seconds(performance.now() - began)
   for (const component of ['process-catalog', 'execution', 'runner-pod']) {
     const [victim] = await release.pods(component)
     await release.kill(victim!.metadata.name)
@@ -263,15 +256,12 @@ async function changeUnderLoad(release: Release, ratePerS: number, toOther: () =
   const words = judged(verdict, /^(2\d\d|50[34]|50[34] when looked at)$/)
   if (verdict.ends['FINISHED'] !== verdict.accepted)
     throw new Error(`runs did not finish; ${words}; ${verdict.unfinished.slice(0, 10).join('\n')}`)
-  return `helm took ${(tookMs / 1000).toFixed(1)} s; ${words}`
+  return `helm took ${seconds(tookMs)} s; ${words}`
 }
 
 async function uninstall(release: Release): Promise<string> {
   await release.uninstall()
-  const empty = async () => (await release.objects()).length === 0
-  await waitUntil('everything to be gone', empty, { timeoutMs: 120_000, everyMs: 500 }).catch(async () => {
-    throw new Error(`left over: ${(await release.objects()).join(', ')}`)
-  })
+  await untilGone(() => release.objects(), 120_000)
   return 'nothing is left'
 }
 

@@ -1,4 +1,5 @@
-import { must } from './commands.ts'
+import { waitUntil } from '../system/wait-until.ts'
+import { must, run } from './commands.ts'
 
 const kinds = ['pods', 'secrets', 'configmaps', 'persistentvolumeclaims', 'services', 'networkpolicies', 'leases']
 
@@ -41,4 +42,27 @@ export async function secretIn(namespace: string, key: string, end = ''): Promis
 export async function makeNamespace(namespace: string): Promise<void> {
   await must('kubectl', ['create', 'namespace', namespace])
   await must('kubectl', ['label', 'namespace', namespace, 'pod-security.kubernetes.io/enforce=restricted'])
+}
+
+/** Waits until there is nothing left, or throws with what is. */
+export async function untilGone(left: () => Promise<string[]>, timeoutMs: number): Promise<void> {
+  const empty = async () => (await left()).length === 0
+  await waitUntil('everything to be gone', empty, { timeoutMs, everyMs: 500 }).catch(async () => {
+    throw new Error(`left over: ${(await left()).join(', ')}`)
+  })
+}
+
+/** For a failure: what the cluster says of a release, and the last lines of each service. */
+export async function lastWordsOf(namespace: string): Promise<string> {
+  const events = await run('kubectl', ['get', 'events', '--namespace', namespace, '--sort-by=.lastTimestamp'])
+  const pods = await run('kubectl', ['get', 'pods', '--namespace', namespace, '-o', 'wide'])
+  const logs = await logsOf(namespace, '--tail=15')
+  return [pods.stdout, events.stdout.split('\n').slice(-30).join('\n'), logs].join('\n')
+}
+
+/** Lines of all pods of a release, each behind the name of its pod. */
+export async function logsOf(namespace: string, ...which: string[]): Promise<string> {
+  const selector = ['-l', 'app.kubernetes.io/part-of=process-automation', '--all-containers', '--prefix']
+  return (await run('kubectl', ['logs', '--namespace', namespace, ...selector, '--max-log-requests=40', ...which]))
+    .stdout
 }

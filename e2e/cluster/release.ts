@@ -6,7 +6,7 @@ import { Certificates } from './certificates.ts'
 import { must, run } from './commands.ts'
 import { canMakeRoles, makeDatabaseRoles, removeDatabaseRoles } from './database-roles.ts'
 import { Listeners } from './listeners.ts'
-import { makeNamespace, objectsIn, secretIn } from './objects.ts'
+import { lastWordsOf, logsOf, makeNamespace, objectsIn, secretIn } from './objects.ts'
 import { TracePod } from './trace-pod.ts'
 
 export const chart = join(repositoryRoot, 'charts/process-automation')
@@ -152,19 +152,14 @@ export class Release {
     return must('kubectl', ['get', 'services', '--namespace', this.namespace, ...selector])
   }
 
-  /** For a failure: what the cluster says of it, and the last lines of each service. */
-  async lastWords(): Promise<string> {
-    const events = await run('kubectl', ['get', 'events', '--namespace', this.namespace, '--sort-by=.lastTimestamp'])
-    const pods = await run('kubectl', ['get', 'pods', '--namespace', this.namespace, '-o', 'wide'])
-    const logs = await this.logs('--tail=15')
-    return [pods.stdout, events.stdout.split('\n').slice(-30).join('\n'), logs].join('\n')
+  /** For a failure. */
+  lastWords(): Promise<string> {
+    return lastWordsOf(this.namespace)
   }
 
   /** Lines of all its pods, each behind the name of its pod. */
-  async logs(...which: string[]): Promise<string> {
-    const selector = ['-l', 'app.kubernetes.io/part-of=process-automation', '--all-containers', '--prefix']
-    const args = ['logs', '--namespace', this.namespace, ...selector, '--max-log-requests=40', ...which]
-    return (await run('kubectl', args)).stdout
+  logs(...which: string[]): Promise<string> {
+    return logsOf(this.namespace, ...which)
   }
 
   #at(port: keyof typeof ports): string {

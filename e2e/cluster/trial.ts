@@ -1,8 +1,9 @@
 import { accessTokenOf, Client } from '../client/client.ts'
-import type { Execution, Page, Process } from '../client/records.ts'
+import type { Execution, Page } from '../client/records.ts'
 import { waitUntil } from '../system/wait-until.ts'
-import { must, run } from './commands.ts'
-import { makeNamespace, objectsIn, secretIn } from './objects.ts'
+import { must } from './commands.ts'
+import { firstRun, makeProcess, seconds } from './first-run.ts'
+import { lastWordsOf, makeNamespace, objectsIn, secretIn, untilGone } from './objects.ts'
 import { chart, ports, type Release } from './release.ts'
 
 const name = 'trial'
@@ -38,14 +39,12 @@ export async function trial(release: Release, options: TrialOptions): Promise<st
     await uninstall(namespace)
     return `helm said done after ${seconds(installedMs)} s, the first run had ended after ${seconds(firstMs)} s, nothing was left after ${seconds(performance.now() - uninstalling)} s more`
   } catch (error) {
-    console.log(await lastWords(namespace))
+    console.log(await lastWordsOf(namespace))
     throw error
   } finally {
     await must('kubectl', ['delete', 'namespace', namespace, '--wait=false'])
   }
 }
-
-const seconds = (ms: number) => (ms / 1000).toFixed(1)
 
 async function install(namespace: string, { registry, tag, serversTag }: TrialOptions): Promise<void> {
   const server = (each: string) => ({ image: `${registry}/trial-${each}:${serversTag}` })
@@ -63,12 +62,6 @@ async function firstClient(namespace: string, host: string): Promise<Client> {
   return new Client({ host, team, accessToken })
 }
 
-async function firstRun(client: Client): Promise<void> {
-  await made(client, { name: 'first', sourceCode: 'return 42' })
-  const runs = async () => (await client.post('/processes/first/execute-sync', {})).body === 42
-  await waitUntil('the first run', runs, { timeoutMs: 60_000, everyMs: 200 })
-}
-
 /** A content comes back from the S3 server; an error handler hears of a failed run over Kafka. All else is in PostgreSQL. */
 async function throughServers(client: Client): Promise<void> {
   const content = 'kept on the S3 server'
@@ -77,10 +70,10 @@ async function throughServers(client: Client): Promise<void> {
   const { text } = await client.call('GET', '/storage/objects/kept')
   if (text !== content) throw new Error(`what was stored (${stored.status} ${stored.text}) came back as ${text}`)
 
-  const handler = await made(client, { name: 'handler', sourceCode: 'return svc.context.parameters' })
+  const handler = await makeProcess(client, { name: 'handler', sourceCode: 'return svc.context.parameters' })
   const handling = await client.patch('/team', { errorHandlerConfig: { processSlug: handler.slug } })
   if (handling.status !== 200) throw new Error(`the team has no error handler: ${handling.text}`)
-  await made(client, { name: 'fails', sourceCode: 'throw new Error("on purpose")' })
+  await makeProcess(client, { name: 'fails', sourceCode: 'throw new Error("on purpose")' })
   await client.post('/processes/fails/execute', {})
   const heard = async () => {
     const { body } = await client.get<Page<Execution>>('/executions', { processId: handler.id })
@@ -89,19 +82,10 @@ async function throughServers(client: Client): Promise<void> {
   await waitUntil('the error handler', heard, { timeoutMs: 60_000, everyMs: 200 })
 }
 
-async function made(client: Client, fields: { name: string; sourceCode: string }): Promise<Process> {
-  const { status, text, body } = await client.post<Process>('/processes', fields)
-  if (status !== 201) throw new Error(`process ${fields.name} was refused with ${status}: ${text}`)
-  return body
-}
-
 async function uninstall(namespace: string): Promise<void> {
   await must('helm', ['uninstall', name, '--namespace', namespace, '--wait', '--timeout', '2m'])
   const left = async () => [...(await objectsIn(namespace)), ...(await volumesOf(namespace))]
-  const empty = async () => (await left()).length === 0
-  await waitUntil('everything to be gone', empty, { timeoutMs: 60_000, everyMs: 500 }).catch(async () => {
-    throw new Error(`left over: ${(await left()).join(', ')}`)
-  })
+  await untilGone(left, 60_000)
 }
 
 async function volumesOf(namespace: string): Promise<string[]> {
@@ -110,14 +94,4 @@ async function volumesOf(namespace: string): Promise<string[]> {
     items: { metadata: { name: string }; spec: { claimRef?: { namespace: string } } }[]
   }
   return items.filter(({ spec }) => spec.claimRef?.namespace === namespace).map(({ metadata }) => metadata.name)
-}
-
-async function lastWords(namespace: string): Promise<string> {
-  const of = async (...args: string[]) => (await run('kubectl', [...args, '--namespace', namespace])).stdout
-  const servers = ['-l', 'app.kubernetes.io/part-of=process-automation', '--all-containers', '--prefix', '--tail=15']
-  return [
-    await of('get', 'pods', '-o', 'wide'),
-    (await of('get', 'events', '--sort-by=.lastTimestamp')).split('\n').slice(-30).join('\n'),
-    await of('logs', ...servers, '--max-log-requests=40'),
-  ].join('\n')
 }

@@ -68,8 +68,8 @@ export function executionMetrics(registry: Registry): Metrics {
     registers,
   })
   const gauge = (name: string, help: string) => new Gauge({ name, help, registers })
-  const labelled = <L extends string>(name: string, help: string, label: L) =>
-    new Gauge({ name, help, labelNames: [label], registers })
+  const labelled = <L extends string>(name: string, help: string, ...labelNames: L[]) =>
+    new Gauge({ name, help, labelNames, registers })
   return {
     writer: (writer) => {
       const sizes = size.labels(writer)
@@ -90,12 +90,7 @@ export function executionMetrics(registry: Registry): Metrics {
       'Seconds that the oldest run of a queue has waited for a runner',
       'pool',
     ),
-    runnersWanted: new Gauge({
-      name: 'execution_runners_wanted',
-      help: 'Runners for what runs and waits in a pool',
-      labelNames: ['pool', 'cell'],
-      registers,
-    }),
+    runnersWanted: labelled('execution_runners_wanted', 'Runners for what runs and waits in a pool', 'pool', 'cell'),
     startDelay: new Histogram({
       name: 'execution_start_delay_seconds',
       help: 'Time from the acceptance of a run to its start, where neither its packages nor the limit of its team held it',

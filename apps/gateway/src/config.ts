@@ -4,7 +4,7 @@ import { createSecureContext } from 'node:tls'
 import { fileURLToPath } from 'node:url'
 import { isTeamSlug } from '@automation/contract/forms'
 import { isScope, type Scope } from '@automation/contract/scopes'
-import { readTeamLimits, type Environment } from '@automation/service'
+import { isSafeAddress, readTeamLimits, type Environment } from '@automation/service'
 import { blockList } from './http/caller.ts'
 import { mostConnections } from './http/connection-limits.ts'
 
@@ -260,12 +260,12 @@ function readExternalIssuer(env: Environment): ExternalIssuer | undefined {
   const groupsPrefix = env.text('OIDC_GROUPS_PREFIX')
   const clientId = env.text('OIDC_CLIENT_ID')
   const clientSecret = env.secret('OIDC_CLIENT_SECRET')
-  if (issuer !== undefined && !(URL.canParse(issuer) && isSafe(new URL(issuer))))
+  if (issuer !== undefined && !(URL.canParse(issuer) && isSafeAddress(new URL(issuer))))
     env.fault(
       'OIDC_ISSUER',
       'must be a URL with https://, or on this machine, as whoever sits on the way could let in anybody',
     )
-  if (jwksUrl !== undefined && URL.canParse(jwksUrl) && !isSafe(new URL(jwksUrl)))
+  if (jwksUrl !== undefined && URL.canParse(jwksUrl) && !isSafeAddress(new URL(jwksUrl)))
     env.fault('OIDC_JWKS_URL', 'must be https://, as whoever sits on the way could put in keys of their own')
   const all = [issuer, audience, jwksUrl, scopes, groupsPrefix, clientId, clientSecret]
   if (all.every((one) => one === undefined)) return undefined
@@ -280,11 +280,6 @@ function readExternalIssuer(env: Environment): ExternalIssuer | undefined {
     clientId !== undefined && clientSecret !== undefined ? { id: clientId, secret: clientSecret } : undefined
   const settings = { issuer: issuer ?? '', audience: audience ?? '', jwksUrl: jwksUrl ?? '' }
   return { ...settings, scopes, groupsPrefix, ...(client && { client }) }
-}
-
-/** Nobody on the way can change what an address answers. */
-function isSafe({ protocol, hostname }: URL): boolean {
-  return protocol === 'https:' || (protocol === 'http:' && /^(?:localhost|127\.[\d.]+|\[::1\])$/.test(hostname))
 }
 
 /** Such as `scope:reports=read,groups:operators=executor admin@demo`. */

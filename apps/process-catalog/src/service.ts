@@ -80,7 +80,7 @@ export function createCatalog(config: CatalogConfig, { neighbours, logger, metri
   const measures = catalogMetrics(metrics)
   const monthsAhead = measures.auditMonthsAhead
   const auditTrail = new AuditTrail({ store, retentionDays: config.auditRetentionDays, monthsAhead, logger })
-  const exchanges = new ExchangeRecords({ store, counter: measures.exchangeRecords, logger })
+  const exchanges = new ExchangeRecords(store, measures.exchangeRecords, logger)
   const schedules = neighbours.client(ScheduleEffectService)
   const scheduleUses = neighbours.client(ScheduleUseService)
   const effects = new Effects({ store, schedules, logger })

@@ -191,3 +191,8 @@ function wholeNumber(
   fault(`must be a whole number from ${min} to ${max}, not ${JSON.stringify(raw)}`)
   return undefined
 }
+
+/** Whether nobody on the way can read or change what goes to an address: it has TLS, or is on this machine. */
+export function isSafeAddress({ protocol, hostname }: URL): boolean {
+  return protocol === 'https:' || (protocol === 'http:' && /^(?:localhost|127\.[\d.]+|\[::1\])$/.test(hostname))
+}

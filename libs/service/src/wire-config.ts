@@ -1,7 +1,7 @@
 import { keyMinChars, KeyRingError, readKeyRing, runnerKeyOf, sharedKeys } from '@automation/rpc/key-ring'
 import { isPoolToken } from '@automation/rpc/pool-token'
 import type { ServeOptions, WireOptions } from '@automation/rpc/wire'
-import type { Environment } from './environment.ts'
+import { isSafeAddress, type Environment } from './environment.ts'
 import { addressesByPackage, readServiceAddresses, readServicePorts, type CalledService } from './service-addresses.ts'
 
 /** How a part reaches the others and is reached by them, as WireNetwork, `serve` and `serveOperations` want it. */
@@ -61,14 +61,14 @@ function readOutside(env: Environment): WireConfig['outside'] {
   else if (!isPoolToken(poolToken)) env.fault('RUNNER_TOKEN', 'is no token of a pool: one begins with pool_')
   if (env.secret('RUNNER_KEY') !== undefined) env.fault('RUNNER_KEY', 'must not be set beside RUNNER_URL')
   const url = URL.parse(text ?? '') ?? new URL('https://invalid.invalid')
-  if (text !== undefined && !isSafe(url))
+  if (text !== undefined && !isSafeHost(url))
     env.fault('RUNNER_URL', 'must be https:// with a host and, if need be, a port: the token goes there')
   return { url, poolToken: poolToken ?? '' }
 }
 
-function isSafe({ protocol, hostname, pathname, search, username }: URL): boolean {
-  if (hostname === '' || pathname !== '/' || search !== '' || username !== '') return false
-  return protocol === 'https:' || (protocol === 'http:' && /^(?:localhost|127\.[\d.]+|\[::1\])$/.test(hostname))
+function isSafeHost(url: URL): boolean {
+  const { hostname, pathname, search, username } = url
+  return hostname !== '' && pathname === '/' && search === '' && username === '' && isSafeAddress(url)
 }
 
 function readInternalKey(env: Environment, service: ProgramName): string {

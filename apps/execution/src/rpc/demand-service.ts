@@ -31,7 +31,7 @@ export function demandService({
         readLivingRunners(reads, [pool]),
         readWaitingTeams(reads, pool, limits.runningOfAll, Date.now()),
       ])
-      return { sessions: sessions.map(({ sessionId: _, pool: __, retires: ___, ...session }) => session), waiting }
+      return { sessions, waiting }
     },
   }
 }

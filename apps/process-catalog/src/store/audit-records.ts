@@ -24,13 +24,38 @@ interface Row {
   ip: string | null
 }
 
+interface NewRecord extends Pick<AuditRecord, 'id' | 'team' | 'type' | 'event' | 'entityId' | 'user'> {
+  initiatedBy?: string | undefined
+  ip?: string | undefined
+}
+
 /** Adds those that are not there yet. Each must belong to a month that has its partition. */
 export async function appendAuditRecords(store: Store, records: readonly AuditRecord[]): Promise<void> {
-  await store.statement({
-    name: 'append_audit',
-    text: `INSERT INTO audit_records (team, id, type, event, entity_id, actor, initiated_by, ip)
-           SELECT * FROM unnest($1::text[], $2::uuid[], $3::smallint[], $4::text[], $5::text[], $6::text[], $7::text[], $8::text[])
-           ON CONFLICT DO NOTHING`,
+  await append(store, { name: 'append_audit', records })
+}
+
+/** An exchange as it is recorded, under the client id. */
+export type ExchangeRow = Omit<NewRecord, 'type'>
+
+/** Adds records of exchanges, of teams that there are; gives how many. */
+export function appendExchanges(store: Store, rows: readonly ExchangeRow[]): Promise<number> {
+  const records = rows.map((row) => ({ ...row, type: AuditType.TOKEN }))
+  return append(store, { name: 'append_exchanges', records, which: 'JOIN teams ON teams.slug = given.team' })
+}
+
+/** Gives how many there were to add; `which` leaves some of the `given` ones out. */
+async function append(
+  store: Store,
+  { name, records, which = '' }: { name: string; records: readonly NewRecord[]; which?: string },
+): Promise<number> {
+  const [added] = await store.statement<{ count: number }>({
+    name,
+    text: `WITH added AS (
+             INSERT INTO audit_records (team, id, type, event, entity_id, actor, initiated_by, ip)
+             SELECT given.* FROM unnest($1::text[], $2::uuid[], $3::smallint[], $4::text[], $5::text[], $6::text[], $7::text[], $8::text[])
+                 AS given (team, id, type, event, entity_id, actor, initiated_by, ip) ${which}
+             ON CONFLICT DO NOTHING RETURNING 1)
+           SELECT count(*)::integer AS count FROM added`,
     values: [
       records.map(({ team }) => team),
       records.map(({ id }) => id),
@@ -42,31 +67,7 @@ export async function appendAuditRecords(store: Store, records: readonly AuditRe
       records.map(({ ip }) => ip ?? null),
     ],
   })
-}
-
-/** An exchange as it is recorded, under the client id. */
-export interface ExchangeRow extends Pick<Row, 'id' | 'event' | 'entityId' | 'user' | 'ip'> {
-  team: string
-}
-
-/** Adds records of exchanges, of teams that there are; gives how many. */
-export async function appendExchanges(store: Store, rows: readonly ExchangeRow[]): Promise<number> {
-  const added = await store.statement({
-    name: 'append_exchanges',
-    text: `INSERT INTO audit_records (team, id, type, event, entity_id, actor, ip)
-           SELECT given.team, id, ${AuditType.TOKEN}, event, entity_id, actor, ip
-             FROM unnest($1::text[], $2::uuid[], $3::text[], $4::text[], $5::text[], $6::text[])
-               AS given (team, id, event, entity_id, actor, ip) JOIN teams ON teams.slug = given.team RETURNING 1`,
-    values: [
-      rows.map(({ team }) => team),
-      rows.map(({ id }) => id),
-      rows.map(({ event }) => event),
-      rows.map(({ entityId }) => entityId),
-      rows.map(({ user }) => user),
-      rows.map(({ ip }) => ip),
-    ],
-  })
-  return added.length
+  return added!.count
 }
 
 /** A page of a team's records, newest first. */

@@ -1,0 +1,18 @@
+import type { Client } from '../client/client.ts'
+import type { Process } from '../client/records.ts'
+import { waitUntil } from '../system/wait-until.ts'
+
+/** The first run of a release, until it has given its value. */
+export async function firstRun(client: Client): Promise<void> {
+  await makeProcess(client, { name: 'first', sourceCode: 'return 42' })
+  const runs = async () => (await client.post('/processes/first/execute-sync', {})).body === 42
+  await waitUntil('the first run', runs, { timeoutMs: 60_000, everyMs: 200 })
+}
+
+export async function makeProcess(client: Client, fields: { name: string; sourceCode: string }): Promise<Process> {
+  const { status, text, body } = await client.post<Process>('/processes', fields)
+  if (status !== 201) throw new Error(`process ${fields.name} was refused with ${status}: ${text}`)
+  return body
+}
+
+export const seconds = (ms: number): string => (ms / 1000).toFixed(1)
