@@ -130,7 +130,7 @@ INSERT INTO run_counts (team, grain, at, process_id, origin, status, runs, run_m
 SELECT e.team, grain, date_trunc(unit, e.started_at, 'UTC'),
        CASE WHEN grain > 3 THEN '00000000-0000-0000-0000-000000000000'::uuid ELSE process_id END, origin, s.status, count(*), 0, 0, 0, 0,
        CASE s.status WHEN 4 THEN '{}'::integer[]
-            ELSE array_fill(0, ARRAY[20 + (extract(hour FROM min(e.started_at))::integer + status) % 8]) || ARRAY[count(*) - count(*) / 4, 0, 0, count(*) / 4]::integer[] END
+            ELSE array_fill(0, ARRAY[20 + (extract(hour FROM min(e.started_at))::integer + s.status) % 8]) || ARRAY[count(*) - count(*) / 4, 0, 0, count(*) / 4]::integer[] END
   FROM executions e CROSS JOIN (VALUES (1, 'minute', interval '7 days'), (2, 'hour', interval '60 days'), (3, 'day', interval '60 days'), (4, 'hour', interval '60 days'), (5, 'minute', interval '7 days')) AS g (grain, unit, kept)
   CROSS JOIN LATERAL (VALUES (4), (e.status)) AS s (status)
  WHERE e.team = 'demo' AND NOT e.trial AND e.started_at > now() - kept
