@@ -193,7 +193,9 @@ describe.runIf(builder !== undefined)('a release', () => {
     const sbom = (await read('sbom/scheduler.cdx.json')) as { components: { purl: string }[] }
     const purls = sbom.components.map(({ purl }) => purl)
     expect(purls).toContainEqual(expect.stringMatching(/^pkg:npm\/%40grpc\/grpc-js@/))
-    expect(purls).toContainEqual(expect.stringMatching(/^pkg:deb\/debian\/libc6@[^?]+\?arch=\w+&distro=debian-12&upstream=glibc$/))
+    expect(purls).toContainEqual(
+      expect.stringMatching(/^pkg:deb\/debian\/libc6@[^?]+\?arch=\w+&distro=debian-12&upstream=glibc$/),
+    )
     const provenance = (await read('provenance.json')) as { subject: object[] }
     expect(provenance.subject).toContainEqual({
       name: 'process-automation-scheduler',

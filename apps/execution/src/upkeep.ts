@@ -26,7 +26,7 @@ import { countCallbacks, forgetCallbacks } from './store/callbacks.ts'
 import { forgetSessions } from './store/sessions.ts'
 import { mendTracked, readTrackingLagMs, trackRuns } from './store/tracked-runs.ts'
 import { fillDays } from './store/counted-days.ts'
-import { fillMinutes } from './store/summed-minutes.ts'
+import { fillHours } from './store/hourly-sums.ts'
 import { makeDayIndexes } from './store/day-indexes.ts'
 import { removeExpiredKeys } from './store/start-keys.ts'
 import { forgetRefusals } from './store/webhook-refusals.ts'
@@ -84,7 +84,7 @@ export class Upkeep {
   readonly #retention: Periodic
   readonly #dayIndexes: Periodic
   readonly #countedDays: Periodic
-  readonly #summedMinutes: Periodic
+  readonly #hourlySums: Periodic
   #look: Promise<void> | undefined
   #nextLook: Promise<void> | undefined
 
@@ -119,7 +119,7 @@ export class Upkeep {
       sweep,
       (this.#dayIndexes = work('day indexes', 600_000, (signal) => makeDayIndexes(hot, logger, signal))),
       (this.#countedDays = work('counted days', 3_600_000, (signal) => fillDays(reads, signal))),
-      (this.#summedMinutes = work('summed minutes', 600_000, (signal) => fillMinutes(reads, signal))),
+      (this.#hourlySums = work('hourly sums', 600_000, (signal) => fillHours(reads, signal))),
       work('partitions', 3_600_000, () => this.keepPartitions()),
       (this.#retention = work('retention', 600_000, () => this.#retire())),
     ]
@@ -131,7 +131,7 @@ export class Upkeep {
     this.#retention.soon()
     this.#dayIndexes.soon()
     this.#countedDays.soon()
-    this.#summedMinutes.soon()
+    this.#hourlySums.soon()
   }
 
   async stop(): Promise<void> {

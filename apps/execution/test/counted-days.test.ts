@@ -7,13 +7,16 @@ import { newExecutionId } from '../src/execution-id.ts'
 import { Connections } from '../src/store/connections.ts'
 import { fillDays } from '../src/store/counted-days.ts'
 import { forgetRunCounts } from '../src/store/run-counts.ts'
-import { fillMinutes } from '../src/store/summed-minutes.ts'
+import { fillHours } from '../src/store/hourly-sums.ts'
 import { System } from './system.ts'
 
 let system: System
 
 beforeAll(async () => {
   system = await System.start()
+  // The system has filled what there was at its start, and does not fill again while these tests go on.
+  await countHour('first', 0, 1)
+  await fillHourly()
 })
 afterAll(() => system.stop())
 
@@ -31,6 +34,7 @@ const figures = (team: string, { from, to, ...query }: Query) =>
   )
 
 const fill = () => fillDays(new Connections(system.sql), AbortSignal.timeout(60_000))
+const fillHourly = () => fillHours(new Connections(system.sql), AbortSignal.timeout(60_000))
 
 const dayMs = 86_400_000
 const today = Math.floor(Date.now() / dayMs) * dayMs
@@ -44,17 +48,25 @@ async function countHour(team: string, ago: number, runs: number): Promise<void>
          ON CONFLICT (team, grain, at, process_id, origin, status) DO UPDATE SET runs = run_counts.runs + excluded.runs`,
     [team, today - ago * dayMs, '01900000-0000-7000-8000-000000000000', runs],
   )
+  // Hours are filled once all in them is counted.
+  await system.rows('DELETE FROM summed_hours')
 }
 
-/** Runs that have started by origin, from a time in ms until today is over; buckets without any left out. */
-async function startedSince(team: string, from: number, bucket: Bucket): Promise<Record<string, number[]>> {
-  const { series } = await figures(team, { by: Grouping.ORIGIN, bucket, from, to: today + dayMs })
+/** Runs that have started by origin, or by what else they are told apart, from a time in ms until today is over; buckets without any left out. */
+async function startedSince(
+  team: string,
+  from: number,
+  bucket: Bucket,
+  by = Grouping.ORIGIN,
+): Promise<Record<string, number[]>> {
+  const { series } = await figures(team, { by, bucket, from, to: today + dayMs })
   const started = (points: (typeof series)[0]['points']) =>
     points.map((point) => Number(point.started)).filter((runs) => runs > 0)
   return Object.fromEntries(series.map(({ key, points }) => [key, started(points)]))
 }
 
-const byHours = (team: string, ago: number) => startedSince(team, today - ago * dayMs, Bucket.HOUR)
+const byHours = (team: string, ago: number, by = Grouping.ORIGIN) =>
+  startedSince(team, today - ago * dayMs, Bucket.HOUR, by)
 
 /** Runs by days, from one that is so many days ago until today: of statistics, and of usage where it is above 0. */
 async function byDays(team: string, ago: number): Promise<{ started: number[]; used: number[] }> {
@@ -110,37 +122,58 @@ test('figures of days are right while days are not filled, once they are, and wh
   expect(await system.rows('SELECT until FROM counted_days')).toEqual([{ until: new Date(today - dayMs) }])
 })
 
-test('figures of hours are those of all processes, before they are filled and once they are', async () => {
+test('figures of hours are right by origin and by process, before they are filled and once they are', async () => {
   const team = 'hours'
+  const other = '01900000-0000-7000-8000-000000000001'
   await system.rows('DELETE FROM counted_days')
   for (const [ago, runs] of [
     [8, 1],
     [5, 2],
-    [0, 3],
+    [1, 3],
   ] as const)
     await countHour(team, ago, runs)
+  // Another process, of two origins, and with trials.
   await system.rows(
-    `INSERT INTO run_counts SELECT team, grain, at, $2::uuid, 3, status, 10 * runs, run_ms, log_bytes, cpu_ms, memory_mb_ms, durations
-       FROM run_counts WHERE team = $1`,
-    [team, '01900000-0000-7000-8000-000000000001'],
+    `INSERT INTO run_counts SELECT team, grain, at, $2::uuid, other, status, times * runs, run_ms, log_bytes, cpu_ms, memory_mb_ms, durations
+       FROM run_counts, (VALUES (3, 10), (1, 100), (-2, 1000)) AS o (other, times) WHERE team = $1`,
+    [team, other],
   )
-  const all = { 1: [1, 1, 2, 2, 3, 3], 3: [10, 10, 20, 20, 30, 30] }
-  expect(await byHours(team, 9)).toEqual(all)
-  // What the release before has filled has no such hours, and gets them.
+  const origins = { 1: [101, 101, 202, 202, 303, 303], 3: [10, 10, 20, 20, 30, 30] }
+  const processes = {
+    '01900000-0000-7000-8000-000000000000': [1, 1, 2, 2, 3, 3],
+    [other]: [110, 110, 220, 220, 330, 330],
+  }
+  const expectAll = async () => {
+    expect(await byHours(team, 9)).toEqual(origins)
+    expect(await byHours(team, 9, Grouping.PROCESS)).toEqual(processes)
+  }
+  const durations = async () => (await figures(team, { ...span, by: Grouping.PROCESS })).series
+  const span = { bucket: Bucket.HOUR, from: today - 9 * dayMs, to: today + dayMs }
+  await expectAll()
+  const before = await durations()
+  await Promise.all([fillHourly(), fillHourly()])
+  await fillHourly()
   await fill()
-  await system.rows('DELETE FROM run_counts WHERE grain = 4')
-  await system.rows('UPDATE counted_days SET hours_until = NULL')
-  expect(await byHours(team, 9)).toEqual(all)
-  await fill()
-  expect(await byHours(team, 9)).toEqual(all)
+  await expectAll()
+  expect(await durations()).toEqual(before)
+  // Where a clock was ahead for a time, and where only some hours are filled.
+  for (const until of [today + 100 * dayMs, today - 5 * dayMs]) {
+    await system.rows('UPDATE summed_hours SET until = $1', [new Date(until)])
+    await expectAll()
+  }
+  await fillHourly()
   const days = await byDays(team, 9)
-  // They alone are read where they are filled.
-  await system.rows(`DELETE FROM run_counts WHERE team = $1 AND grain = 2 AND at < to_timestamp($2)`, [
-    team,
-    today / 1000,
-  ])
-  expect(await byHours(team, 9)).toEqual(all)
-  expect(await byDays(team, 9)).toEqual(days)
+  const daysOfProcesses = await startedSince(team, span.from, Bucket.DAY, Grouping.PROCESS)
+  expect(daysOfProcesses).toEqual({
+    '01900000-0000-7000-8000-000000000000': [2, 4, 6],
+    [other]: [220, 440, 660],
+  })
+  // They alone are read where they are filled; usage has the trials, too, which no sum of a process has.
+  await system.rows(`DELETE FROM run_counts WHERE team = $1 AND grain = 2 AND at < now() - interval '5 hours'`, [team])
+  await expectAll()
+  expect((await byDays(team, 9)).started).toEqual(days.started)
+  expect(await startedSince(team, span.from, Bucket.DAY, Grouping.PROCESS)).toEqual(daysOfProcesses)
+  expect(days.used).toEqual([2222, 4444, 6666])
 })
 
 test('a day is not filled before its events are counted, however long ago it was', async () => {
@@ -189,16 +222,15 @@ test('while the hours of the oldest day go it stays what it was, also where hour
   await fill()
   expect(await byDays(team, 9)).toEqual(left)
   // As it is where the release before has filled days.
-  await system.rows('DELETE FROM run_counts WHERE grain = 4')
-  await system.rows('UPDATE counted_days SET hours_until = NULL')
   const hours = await byHours(team, 8)
-  await fill()
+  await fillHourly()
   expect(await byDays(team, 9)).toEqual(left)
   expect(await byHours(team, 8)).toEqual(hours)
   // As it is meanwhile, when the oldest day alone is filled anew.
   for (const ago of [8, 7]) {
     const until = new Date(today - (ago - 1) * dayMs)
-    await system.rows('UPDATE counted_days SET until = $1, hours_until = $1', [until])
+    await system.rows('UPDATE counted_days SET until = $1', [until])
+    await system.rows('UPDATE summed_hours SET until = $1', [until])
     expect(await byDays(team, 9)).toEqual(left)
     expect(await byHours(team, 8)).toEqual(hours)
   }
@@ -224,7 +256,6 @@ async function countMinute(team: string, at: number, runs: number): Promise<void
 test('figures of minutes are those of all processes, before they are filled, once they are, and with what was counted late', async () => {
   const team = 'minutes'
   const hour = Math.floor(Date.now() / hourMs) * hourMs
-  const fillAll = () => fillMinutes(new Connections(system.sql), AbortSignal.timeout(60_000))
   const started = () => startedSince(team, hour - 30 * hourMs, Bucket.MINUTE)
   const expected = (...runs: number[]) => ({ 1: runs.map((each) => 3 * each), 3: runs.map((each) => 10 * each) })
   for (const [ago, runs] of [
@@ -235,8 +266,8 @@ test('figures of minutes are those of all processes, before they are filled, onc
   ] as const)
     await countMinute(team, hour - ago, runs)
   expect(await started()).toEqual(expected(1, 2, 3, 4))
-  await Promise.all([fillAll(), fillAll()])
-  await fillAll()
+  await Promise.all([fillHourly(), fillHourly()])
+  await fillHourly()
   expect(await started()).toEqual(expected(1, 2, 3, 4))
   // What no more is filled has at once what is counted, and what is filled once it is again, a day later.
   await countMinute(team, hour, 1)
@@ -244,11 +275,11 @@ test('figures of minutes are those of all processes, before they are filled, onc
   expect(await started()).toEqual(expected(1, 2, 3, 5))
   await system.rows('UPDATE summed_minutes SET until = $1', [new Date(hour - 2 * hourMs)])
   expect(await started()).toEqual(expected(1, 2, 3, 5))
-  await fillAll()
+  await fillHourly()
   expect(await started()).toEqual(expected(2, 2, 3, 5))
   // Where a clock was ahead for a time.
   await system.rows('UPDATE summed_minutes SET until = $1', [new Date(hour + 100 * dayMs)])
-  await fillAll()
+  await fillHourly()
   expect(await system.rows('SELECT FROM summed_minutes WHERE until > now()')).toEqual([])
   // They alone are read where they are filled.
   await system.rows(`DELETE FROM run_counts WHERE team = $1 AND grain = 1 AND at < $2`, [team, new Date(hour - hourMs)])

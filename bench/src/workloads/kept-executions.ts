@@ -66,13 +66,13 @@ function makePartition(table: string, day: number): string {
   END IF; ${asMany} END $$`
 }
 
-/** Waits until the words of the days that are over have their indexes; the system makes those. */
-export async function untilWordsAreIndexed(dataDir: string): Promise<void> {
+/** Waits until the system has made the indexes of the words of the days that are over, and filled the sums of their counts. */
+export async function untilKept(dataDir: string): Promise<void> {
   const client = await connectTo(dataDir, '-c search_path=execution')
   try {
     for (;;) {
-      const { rows } = await client.query<{ left: number }>(withoutWords)
-      if (rows[0]?.left === 0) return
+      const { rows } = await client.query<{ left: number }>(`${withoutWords} UNION ALL ${withoutSums}`)
+      if (rows.every(({ left }) => left === 0)) return
       await new Promise((resolve) => setTimeout(resolve, 500))
     }
   } finally {
@@ -86,6 +86,12 @@ SELECT count(*)::integer AS left FROM pg_inherits i JOIN pg_class c ON c.oid = i
  WHERE i.inhparent = 'executions'::regclass AND k.oid IS NULL AND pg_relation_size(c.oid) >= 4 * 1024 * 1024
    AND c.relname < 'executions_' || to_char(now() AT TIME ZONE 'UTC', 'YYYYMMDD')
    AND EXISTS (SELECT FROM pg_extension WHERE extname = 'pg_trgm')`
+
+const withoutSums = `
+SELECT 3 - count(*)::integer FROM (
+  SELECT until + interval '3 days' FROM counted_days UNION ALL
+  SELECT until + interval '3 hours' FROM summed_hours UNION ALL
+  SELECT until + interval '3 hours' FROM summed_minutes) AS filled (until) WHERE until > now()`
 
 const { ERROR, KILLED, REJECTED } = unusual
 
@@ -124,20 +130,13 @@ const noteNames = `
 INSERT INTO process_names (team, process_id, process_name)
 SELECT team, id, name FROM catalog.processes WHERE team = 'demo' ON CONFLICT DO NOTHING`
 
-/** As the system does it: each start and each end to its hour, and of the last week to its minute, in the order of time; days that are over, and hours and minutes of all processes, are sums of theirs. */
+/** As the system does it: each start and each end to its hour, and of the last week to its minute, in the order of time. The system fills sums of those. */
 const countRuns = `
 INSERT INTO run_counts (team, grain, at, process_id, origin, status, runs, run_ms, log_bytes, cpu_ms, memory_mb_ms, durations)
-SELECT e.team, grain, date_trunc(unit, e.started_at, 'UTC'),
-       CASE WHEN grain > 3 THEN '00000000-0000-0000-0000-000000000000'::uuid ELSE process_id END, origin, s.status, count(*), 0, 0, 0, 0,
+SELECT e.team, grain, date_trunc(unit, e.started_at, 'UTC'), process_id, origin, s.status, count(*), 0, 0, 0, 0,
        CASE s.status WHEN 4 THEN '{}'::integer[]
             ELSE array_fill(0, ARRAY[20 + (extract(hour FROM min(e.started_at))::integer + s.status) % 8]) || ARRAY[count(*) - count(*) / 4, 0, 0, count(*) / 4]::integer[] END
-  FROM executions e CROSS JOIN (VALUES (1, 'minute', interval '7 days'), (2, 'hour', interval '60 days'), (3, 'day', interval '60 days'), (4, 'hour', interval '60 days'), (5, 'minute', interval '7 days')) AS g (grain, unit, kept)
+  FROM executions e CROSS JOIN (VALUES (1, 'minute', interval '7 days'), (2, 'hour', interval '60 days')) AS g (grain, unit, kept)
   CROSS JOIN LATERAL (VALUES (4), (e.status)) AS s (status)
  WHERE e.team = 'demo' AND NOT e.trial AND e.started_at > now() - kept
- GROUP BY 1, 2, 3, 4, 5, s.status ORDER BY 3, grain
-    ON CONFLICT DO NOTHING;
-INSERT INTO counted_days (until, hours_until)
-SELECT until, until FROM date_trunc('day', now() - interval '24 hours', 'UTC') AS until
-    ON CONFLICT (one) DO UPDATE SET until = excluded.until, hours_until = excluded.hours_until;
-INSERT INTO summed_minutes (until) VALUES (date_trunc('hour', now() - interval '1 hour', 'UTC'))
-    ON CONFLICT (one) DO UPDATE SET until = excluded.until`
+ GROUP BY 1, 2, 3, 4, 5, s.status ORDER BY 3, grain`

@@ -10,7 +10,7 @@ import {
   scheduleId,
   trialEvery,
   unusual,
-  untilWordsAreIndexed,
+  untilKept,
   versionId,
 } from './kept-executions.ts'
 
@@ -175,7 +175,7 @@ async function measureKept(lab: Lab): Promise<Sample> {
   const ours = await openOurs(lab, settings, await keptFolder(lab))
   try {
     const webhook = `${ours.url}/api/demo/webhooks/noop`
-    await untilWordsAreIndexed(ours.dataDir)
+    await untilKept(ours.dataDir)
     const lists = await measureLists(lab, ours)
     const figures = await measureFigures(lab, ours)
     return { ...lists, ...figures, ...(await measureCalls(lab, webhook)) }

@@ -14,10 +14,10 @@ import type { MessageInitShape } from '@bufbuild/protobuf'
 import { timestampFromMs, timestampMs, type Timestamp } from '@bufbuild/protobuf/wkt'
 import type { RunCounter } from '../react/run-counter.ts'
 import type { Connections } from '../store/connections.ts'
-import { readFilledUntil } from '../store/counted-days.ts'
+import { readDaysFilledUntil } from '../store/counted-days.ts'
+import { readHoursFilledUntil, readMinutesFilledUntil } from '../store/hourly-sums.ts'
 import { grains, minutesKeptMs } from '../store/run-counts.ts'
 import { readStatistics, readUsage, type CountSpan, type StatisticsRow } from '../store/statistics.ts'
-import { readMinutesFilledUntil } from '../store/summed-minutes.ts'
 
 /** The most points of all series together, and the most items of a usage. */
 const mostPoints = 10_000
@@ -36,8 +36,8 @@ type Point = MessageInitShape<typeof StatisticsPointSchema>
 /** Which figures are asked for. */
 interface Asked {
   bucket: Bucket
-  /** Of all processes together. */
-  isOfAll: boolean
+  /** What is told apart, and so what sums there may be of; only `each origin` has trials. */
+  of: 'all processes' | 'each process' | 'each origin'
   fromMs: number
   toMs: number
 }
@@ -65,7 +65,8 @@ export class Statistics {
     if (processId !== '' && !isUuid(processId)) return { ...timesOf(fromMs, toMs), bucket, series: [] }
     await this.#counter.catchUp()
     const isOfAll = processId === '' && by !== Grouping.PROCESS
-    const spans = await this.#spansOf({ bucket, isOfAll, fromMs, toMs })
+    const of = isOfAll ? 'all processes' : by === Grouping.ORIGIN ? 'each origin' : 'each process'
+    const spans = await this.#spansOf({ bucket, of, fromMs, toMs })
     const filter = { team, spans, processId: processId || undefined }
     const rows = await readStatistics(this.#connections.forTeam(team), filter, { by, bucketMs, most: mostPoints })
     const byKey = Map.groupBy(rows ?? refuse(), ({ key }) => key)
@@ -80,7 +81,7 @@ export class Statistics {
     const { fromMs, toMs } = spanOf(request, hourMs, 30 * dayMs)
     await this.#counter.catchUp()
     const by = request.by || Grouping.PROCESS
-    const filter = { team, spans: await this.#spansOf({ bucket: Bucket.DAY, isOfAll: false, fromMs, toMs }) }
+    const filter = { team, spans: await this.#spansOf({ bucket: Bucket.DAY, of: 'each origin', fromMs, toMs }) }
     const rows = await readUsage(this.#connections.forTeam(team), filter, by, mostPoints)
     const items = (rows ?? refuse()).map(({ key, runs, runMs, logBytes, cpuMs, memoryMbMs }) => ({
       key,
@@ -94,15 +95,16 @@ export class Statistics {
   }
 
   /** The rows that make up a span from which nothing smaller than the bucket is told. */
-  async #spansOf({ bucket, isOfAll, fromMs, toMs }: Asked): Promise<CountSpan[]> {
+  async #spansOf({ bucket, of, fromMs, toMs }: Asked): Promise<CountSpan[]> {
     if (bucket === Bucket.MINUTE) {
-      const untilMs = isOfAll ? await readMinutesFilledUntil(this.#connections) : 0
-      return spansOfAll([grains.minuteOfAll, grains.minute], fromMs, toMs, untilMs)
+      const untilMs = of === 'all processes' ? await readMinutesFilledUntil(this.#connections) : 0
+      return summedSpans([grains.minuteOfAll, grains.minute], fromMs, toMs, untilMs)
     }
-    const { daysMs, hoursMs } = await readFilledUntil(this.#connections)
-    const hoursOf = (from: number, to: number) =>
-      spansOfAll([grains.hourOfAll, grains.hour], from, to, isOfAll ? hoursMs : 0)
-    return bucket === Bucket.DAY ? spansOfDays(fromMs, toMs, daysMs, hoursOf) : hoursOf(fromMs, toMs)
+    const hoursMs = of === 'each origin' ? 0 : await readHoursFilledUntil(this.#connections)
+    const summed = of === 'all processes' ? grains.hourOfAll : grains.hourOfProcess
+    const hoursOf = (from: number, to: number) => summedSpans([summed, grains.hour], from, to, hoursMs)
+    if (bucket === Bucket.HOUR) return hoursOf(fromMs, toMs)
+    return spansOfDays(fromMs, toMs, await readDaysFilledUntil(this.#connections), hoursOf)
   }
 }
 
@@ -140,17 +142,17 @@ function spansOfDays(
   ]
 }
 
-/** Rows of all processes where they are filled, and those of each process behind them. */
-function spansOfAll(
-  [ofAll, ofEach]: [number, number],
+/** Sums where they are filled, and what they are of behind them. */
+function summedSpans(
+  [summed, counted]: [number, number],
   fromMs: number,
   toMs: number,
   filledUntilMs: number,
 ): CountSpan[] {
   const until = Math.max(fromMs, Math.min(toMs, filledUntilMs))
   return [
-    { grain: ofAll, fromMs, toMs: until },
-    { grain: ofEach, fromMs: until, toMs },
+    { grain: summed, fromMs, toMs: until },
+    { grain: counted, fromMs: until, toMs },
   ]
 }
 
@@ -161,7 +163,7 @@ function keyOf(by: Grouping, key: string): string {
 }
 
 function pointsOf(starts: number[], rows: StatisticsRow[]): Point[] {
-  const byStart = new Map(rows.map((row) => [row.at.getTime(), row]))
+  const byStart = new Map(rows.map((row) => [row.atMs, row]))
   return starts.map((start) => {
     const row = byStart.get(start)
     if (row === undefined) return { at: timestampFromMs(start) }

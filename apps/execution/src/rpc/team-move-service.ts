@@ -7,6 +7,7 @@ import type { Logger } from '@automation/service'
 import type { MessageInitShape } from '@bufbuild/protobuf'
 import type { Connections } from '../store/connections.ts'
 import { fillDaysOfTeam } from '../store/counted-days.ts'
+import { fillHoursOfTeam } from '../store/hourly-sums.ts'
 import type { Partitions } from '../store/partitions.ts'
 import { readTeamSlots, recountTeam } from '../store/run-slots.ts'
 import {
@@ -148,6 +149,7 @@ export function teamMoveService(parts: TeamMoveParts): Handlers<typeof TeamMoveS
       await joinCell(pool, team)
       await recountTeam(pool, team)
       await fillDaysOfTeam(pool, team)
+      await fillHoursOfTeam(pool, team)
       await parts.lookAtMoves()
       return { waiting: (await readTeamSlots(pool, team)).queued }
     },

@@ -9,10 +9,10 @@ import { endedStatuses } from './statuses.ts'
 export const runCountsReader = 'statistics'
 
 /**
- * Spans of time that rows of counts are of. Days, and hours and minutes of all processes, are no more than sums of those of
- * each process: who counts writes none.
+ * Spans of time that rows of counts are of. All but `minute` and `hour` are no more than sums of those: days, hours and
+ * minutes of all processes, and hours of each process without its trials, of all its origins. Who counts writes none.
  */
-export const grains = { minute: 1, hour: 2, day: 3, hourOfAll: 4, minuteOfAll: 5 } as const
+export const grains = { minute: 1, hour: 2, day: 3, hourOfAll: 4, minuteOfAll: 5, hourOfProcess: 6 } as const
 /** In rows of all processes, the id of the process. */
 export const allProcesses = '00000000-0000-0000-0000-000000000000'
 /** For how long minutes are kept, in ms. */
@@ -35,11 +35,12 @@ export const durationBins = (columns: string, from: string): string => `
 /** The duration in ms that this part of the runs did not exceed, at most a tenth away; null without any. */
 export function percentileOf(bins: DurationBins, part: number): number | null {
   // Keys that are integers come in their order.
-  const counts = Object.entries(bins)
-  const total = counts.reduce((sum, [, n]) => sum + n, 0)
+  const keys = Object.keys(bins)
+  let total = 0
+  for (const bin of keys) total += bins[bin]!
   let upto = 0
-  const found = counts.find(([, n]) => (upto += n) >= total * part)
-  return found === undefined ? null : Math.round(2 ** ((Number(found[0]) - 0.5) / 4))
+  const found = keys.find((bin) => (upto += bins[bin]!) >= total * part)
+  return found === undefined ? null : Math.round(2 ** ((Number(found) - 0.5) / 4))
 }
 
 /**
@@ -281,6 +282,7 @@ const forgotten = (
     [grains.hour, daysKept(1)],
     [grains.day, daysKept(2)],
     [grains.hourOfAll, daysKept(2)],
+    [grains.hourOfProcess, daysKept(2)],
   ] as const
 )
   .map(

@@ -22,7 +22,8 @@ export interface CountSpan {
 /** The figures of one key in one bucket, where there are any. */
 export interface StatisticsRow {
   key: string
-  at: Date
+  /** When the bucket begins, in ms. */
+  atMs: number
   started: string
   finished: string
   error: string
@@ -80,8 +81,8 @@ export async function readStatistics(
              ${runsOf(KILLED)} AS killed, ${runsOf(REJECTED)} AS rejected, count(*) AS rows
         FROM counts GROUP BY key, bucket
     ), durations AS (${durationBins('key, bucket', 'counts')})
-    SELECT s.key::text AS key, s.bucket AS at, started, finished, error, killed, rejected, bins, sum(rows) OVER ()::integer AS rows
-      FROM sums s LEFT JOIN durations USING (key, bucket) ORDER BY s.key::text, bucket LIMIT ${most + 1}`
+    SELECT s.key::text AS key, (extract(epoch FROM s.bucket) * 1000)::float8 AS "atMs", started, finished, error, killed, rejected, bins, sum(rows) OVER ()::integer AS rows
+      FROM sums s LEFT JOIN durations USING (key, bucket) ORDER BY s.key::text, s.bucket LIMIT ${most + 1}`
   type Row = Omit<StatisticsRow, 'p50' | 'p95'> & { bins: DurationBins | null; rows: number }
   const { rows } = await pool.query<Row>({ text, values: valuesOf(filter) })
   if (rows.length > most || (rows[0]?.rows ?? 0) > mostRows) return undefined

@@ -1,0 +1,85 @@
+import type { Connections, Queries } from './connections.ts'
+import { allProcesses, grains, ofNoTrials, oldestUncounted } from './run-counts.ts'
+import { fillOfTeam, fillSpan, type Sums } from './summed-counts.ts'
+
+const hourMs = 3_600_000
+/** What was committed late is counted late: an hour is filled again so long after it. */
+const refilledAfterMs = 24 * hourMs
+
+const ofAll = `'${allProcesses}'::uuid`
+/** One row of an hour of a process has the durations of all that ended in it, as they are read together. */
+const ofHour = '(PARTITION BY team, at, process_id)'
+
+/** What is filled by the hour, and the table that says up to when. */
+interface Hourly {
+  table: string
+  lock: string
+  sums: [Sums, ...Sums[]]
+}
+
+const minutes: Hourly = {
+  table: 'summed_minutes',
+  lock: 'execution summed minutes',
+  sums: [{ of: grains.minute, grain: grains.minuteOfAll, processId: ofAll }],
+}
+const hours: Hourly = {
+  table: 'summed_hours',
+  lock: 'execution summed hours',
+  sums: [
+    { of: grains.hour, grain: grains.hourOfAll, processId: ofAll },
+    {
+      of: grains.hour,
+      grain: grains.hourOfProcess,
+      origin: '0::smallint',
+      durations: `CASE status WHEN min(status) OVER ${ofHour} THEN sum_counts(sum_counts(durations)) OVER ${ofHour} ELSE '{}' END`,
+      which: ofNoTrials,
+    },
+  ],
+}
+
+/** In a statement, when the hour began that was the last one to be over an hour ago. */
+const overUntil = (times: string) => `date_trunc('hour', least(now() - interval '1 hour', ${times}), 'UTC')`
+
+const look = ({ table, sums }: Hourly) => `
+SELECT (SELECT until FROM ${table}) AS until, ${overUntil(`(${oldestUncounted})`)} AS over,
+       (SELECT date_trunc('hour', at, 'UTC') FROM run_counts WHERE grain = ${sums[0].of} ORDER BY at LIMIT 1) AS oldest`
+
+/**
+ * Fills minutes and hours of all processes, and hours of each one without origins, oldest first, each hour in a transaction
+ * of its own: those that have been over for an hour and whose events are all counted, and with each the one of a day before
+ * anew. Where another replica fills them, it is left to it.
+ */
+export async function fillHours(connections: Connections, signal: AbortSignal): Promise<void> {
+  for (const hourly of [minutes, hours]) await fillHoursOf(connections, hourly, signal)
+}
+
+async function fillHoursOf(connections: Connections, hourly: Hourly, signal: AbortSignal): Promise<void> {
+  const { rows } = await connections.query<{ until: Date | null; over: Date; oldest: Date | null }>(look(hourly))
+  const { until, over, oldest } = rows[0]!
+  const first = until !== null && until > over ? over.getTime() - refilledAfterMs : (until ?? oldest)?.getTime()
+  /** All are filled before `until` then. */
+  const fill = (hour: number, until: number) => fillSpan(connections, { ...hourly, span: [hour, hour + hourMs], until })
+  for (let hour = first ?? Infinity; hour < over.getTime() && !signal.aborted; hour += hourMs) {
+    if (!(await fill(hour - refilledAfterMs, hour))) return
+    if (!(await fill(hour, hour + hourMs))) return
+  }
+}
+
+/** Fills the sums of a team whose counts have come from elsewhere. */
+export async function fillHoursOfTeam(connections: Connections, team: string): Promise<void> {
+  for (const { sums, table } of [minutes, hours]) await fillOfTeam(connections, team, sums, table)
+}
+
+const readUntil = async (pool: Queries, { table, lock }: Hourly): Promise<number> => {
+  const { rows } = await pool.query<{ until: Date }>({
+    name: lock,
+    text: `SELECT ${overUntil('until')} AS until FROM ${table}`,
+  })
+  return rows[0]?.until.getTime() ?? 0
+}
+
+/** Up to when minutes of all processes are filled, in ms; 0 where none is. Never later than it can be, whatever the clock of the server has said. */
+export const readMinutesFilledUntil = (pool: Queries): Promise<number> => readUntil(pool, minutes)
+
+/** Up to when hours of all processes and of each are filled, as minutes are. */
+export const readHoursFilledUntil = (pool: Queries): Promise<number> => readUntil(pool, hours)
