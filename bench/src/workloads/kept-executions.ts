@@ -1,3 +1,4 @@
+import type { Client } from 'pg'
 import { connectTo } from '../sides/written.ts'
 
 export const keptDays = 30
@@ -15,30 +16,18 @@ export const trialEvery = 1000
 /** What the parameters of one execution have alone, as a word of a search. `n`: of the day's, from 0 on. */
 export const orderOf = (day: number, n: number): string => `${day}-${n}"`
 
-/** How many executions there are. */
-export interface KeptCounts {
-  /** Spread evenly over the last 30 days. */
-  before: number
-  today: number
-}
-
 /**
- * Writes ended executions of the processes of the team `demo` into a running system, each with its timeline and its log, in
- * the partitions that it would have made, and counts them. Their events count as handled.
+ * Writes ended executions of the processes of the team `demo` into a running system, so many of each of the last 30 days and
+ * of the present one, each with its timeline and its log, in the partitions that it would have made, and counts them. Their
+ * events count as handled.
  */
-export async function keepExecutions(dataDir: string, counts: KeptCounts): Promise<void> {
+export async function keepExecutions(dataDir: string, perDay: number): Promise<void> {
   const client = await connectTo(dataDir, '-c search_path=execution -c synchronous_commit=off')
   try {
-    const { rows: processes } = await client.query<{ id: string }>(
-      `SELECT id FROM catalog.processes WHERE team = 'demo' ORDER BY id`,
-    )
     const today = Math.floor(Date.now() / dayMs)
-    const perDay = Math.ceil(counts.before / keptDays)
     for (let day = today - keptDays; day <= today; day += 1) {
       await client.query(partitions.map((table) => makePartition(table, day)).join(';'))
-      const spanMs = Math.min(Date.now() - day * dayMs, dayMs)
-      const count = day === today ? counts.today : perDay
-      await client.query(insertDay, [day * dayMs, count, processes.map(({ id }) => id), spanMs])
+      await insert(client, day, 0, perDay)
     }
     await client.query(noteNames)
     await client.query(countRuns)
@@ -49,20 +38,51 @@ export async function keepExecutions(dataDir: string, counts: KeptCounts): Promi
   }
 }
 
+/** With further executions of the present day, from the nth on and not counted, as long as `work` takes. */
+export async function withMoreOfToday<T>(
+  dataDir: string,
+  { first, count }: { first: number; count: number },
+  work: () => Promise<T>,
+): Promise<T> {
+  const client = await connectTo(dataDir, '-c search_path=execution -c synchronous_commit=off')
+  const vacuum = 'VACUUM (ANALYZE) executions, timeline_events, log_chunks'
+  try {
+    const today = Math.floor(Date.now() / dayMs)
+    await insert(client, today, first, count)
+    await client.query(vacuum)
+    const done = await work()
+    await client.query(removeMore, [first, lowestIdOf(today)])
+    await client.query(vacuum)
+    return done
+  } finally {
+    await client.end()
+  }
+}
+
+/** Spread over a day, or over what is past of it. */
+async function insert(client: Client, day: number, first: number, count: number): Promise<void> {
+  const { rows } = await client.query<{ id: string }>(
+    `SELECT id FROM catalog.processes WHERE team = 'demo' ORDER BY id`,
+  )
+  const spanMs = Math.min(Date.now() - day * dayMs, dayMs)
+  await client.query(insertDay, [day * dayMs, count, rows.map(({ id }) => id), spanMs, first])
+}
+
 const partitions = ['executions', 'timeline_events', 'log_chunks']
+
+function lowestIdOf(day: number): string {
+  const hex = (day * dayMs).toString(16).padStart(12, '0')
+  return `${hex.slice(0, 8)}-${hex.slice(8)}-0000-0000-000000000000`
+}
 
 function makePartition(table: string, day: number): string {
   const name = `${table}_${new Date(day * dayMs).toISOString().slice(0, 10).replaceAll('-', '')}`
-  const lowest = (at: number) => {
-    const hex = (at * dayMs).toString(16).padStart(12, '0')
-    return `${hex.slice(0, 8)}-${hex.slice(8)}-0000-0000-000000000000`
-  }
   // All are of one transaction here, and of very many in a system: the planner is to know of those.
   const asMany = table === 'timeline_events' ? `ALTER TABLE ${name} ALTER COLUMN xid SET (n_distinct = -0.3);` : ''
   return `DO $$ BEGIN IF to_regclass('${name}') IS NULL THEN
     CREATE TABLE ${name} (LIKE ${table} INCLUDING DEFAULTS INCLUDING CONSTRAINTS)
       WITH (fillfactor = ${table === 'executions' ? 55 : 100});
-    ALTER TABLE ${table} ATTACH PARTITION ${name} FOR VALUES FROM ('${lowest(day)}') TO ('${lowest(day + 1)}');
+    ALTER TABLE ${table} ATTACH PARTITION ${name} FOR VALUES FROM ('${lowestIdOf(day)}') TO ('${lowestIdOf(day + 1)}');
   END IF; ${asMany} END $$`
 }
 
@@ -102,7 +122,7 @@ WITH made AS MATERIALIZED (
               WHEN n % 100 < ${ERROR + KILLED + REJECTED} THEN 7 ELSE 5 END AS status,
          to_timestamp(at / 1000.0) AS time, p.id AS process_id, p.name, p.slug,
          n % 10 = 5 AND p.id <> ($3::uuid[])[1] AS is_called
-    FROM (SELECT n, $1::bigint + n * $4::bigint / $2::integer AS at FROM generate_series(0, $2::integer - 1) AS n) AS times
+    FROM (SELECT n, $1::bigint + (n - $5::integer) * $4::bigint / $2::integer AS at FROM generate_series($5::integer, $5::integer + $2::integer - 1) AS n) AS times
     JOIN LATERAL (SELECT * FROM catalog.processes
                    WHERE id = ($3::uuid[])[1 + (times.n / 7) % cardinality($3::uuid[])]) AS p ON true
 ), rows AS (
@@ -125,6 +145,12 @@ WITH made AS MATERIALIZED (
 )
 INSERT INTO log_chunks (execution_id, first, lines, body)
 SELECT id, 0, 1, format('[[%s,2,"order %s is done"]]', at * 1000, n) FROM made`
+
+const removeMore = `
+WITH gone AS (
+  DELETE FROM executions WHERE id >= $2 AND substring(parameters FROM '-([0-9]+)"')::integer >= $1 RETURNING id
+), events AS (DELETE FROM timeline_events WHERE execution_id >= $2 AND execution_id IN (SELECT id FROM gone))
+DELETE FROM log_chunks WHERE execution_id >= $2 AND execution_id IN (SELECT id FROM gone)`
 
 const noteNames = `
 INSERT INTO process_names (team, process_id, process_name)

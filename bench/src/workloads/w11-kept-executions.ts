@@ -12,11 +12,13 @@ import {
   unusual,
   untilKept,
   versionId,
+  withMoreOfToday,
 } from './kept-executions.ts'
 
-const countOf = (lab: Lab) => (lab.effort.smoke ? 30_000 : 1_000_000)
-/** Of the present day, whose words have no index yet. */
-const todayOf = (lab: Lab) => (lab.effort.smoke ? 1000 : 300_000)
+/** Of each of 30 days and of the present one: a million together. */
+const perDayOf = (lab: Lab) => Math.ceil((lab.effort.smoke ? 31_000 : 1_000_000) / (keptDays + 1))
+/** More of the present day, whose words have no index yet. */
+const moreOf = (lab: Lab) => (lab.effort.smoke ? 1000 : 300_000)
 const processes = 25
 const noop = 'return { n: svc.context.parameters.n }'
 const settings = { RETENTION_DAYS: String(keptDays + 5) }
@@ -39,7 +41,7 @@ async function makeKept(lab: Lab): Promise<string> {
   try {
     for (let n = 0; n < processes; n += 1) await ours.process(`order-${String.fromCodePoint(97 + n)}`, 'return 1')
     await ours.process('noop', noop)
-    await keepExecutions(ours.dataDir, { before: countOf(lab), today: todayOf(lab) })
+    await keepExecutions(ours.dataDir, perDayOf(lab))
     return ours.dataDir
   } finally {
     await ours.close()
@@ -59,7 +61,7 @@ interface Page {
 
 /** The ways to look at many executions, by name; `n` counts up, so that not the same page is read again and again. */
 function listsOf(lab: Lab, ids: string[], nowMs: number): Record<string, (n: number) => List> {
-  const perDay = Math.ceil(countOf(lab) / keptDays)
+  const perDay = perDayOf(lab)
   const capped = (total: number) => Math.min(total, countedUpTo)
   const id = (n: number) => ids[n % ids.length] ?? ''
   const time = (ms: number) => new Date(ms).toISOString()
@@ -86,7 +88,7 @@ function listsOf(lab: Lab, ids: string[], nowMs: number): Record<string, (n: num
     origin: (n) => ({ path: `&origin=${['schedule', 'webhook'][n % 2]}` }),
     schedule: () => ({ path: `&scheduledId=${scheduleId}` }),
     version: () => ({ path: `&versionId=${versionId}` }),
-    trials: () => ({ path: '&trial=true', total: trialsOf(perDay) * keptDays + trialsOf(todayOf(lab)) }),
+    trials: () => ({ path: '&trial=true', total: trialsOf(perDay) * (keptDays + 1) }),
     behind: (n) => ({ path: `&after=${idAt(daysAgo(n))}` }),
     word: (n) => ({ path: word(orderOf(today / (24 * hour) - 20, n * 7)), total: 1 }),
     wordToday: (n) => ({ path: word(orderOf(today / (24 * hour), n * 7)), total: 1 }),
@@ -145,22 +147,32 @@ async function timed(lab: Lab, call: (n: number) => Promise<unknown>): Promise<n
 }
 
 /** 95th percentile of each list, the worst of those, and the 99th of all. */
-async function measureLists(lab: Lab, ours: Ours): Promise<Sample> {
-  const { data } = await ours.call<{ data: { id: string; slug: string }[] }>('GET', '/processes?limit=1000')
-  const ids = data.filter(({ slug }) => slug.startsWith('order-')).map((process) => process.id)
+async function measureLists(lab: Lab, ours: Ours, ids: string[]): Promise<Sample> {
   const all: number[] = []
   const sample: Sample = {}
   for (const [name, list] of Object.entries(listsOf(lab, ids, Date.now()))) {
-    const tookMs = await timed(lab, async (n) => {
-      const asked = list(n)
-      verify(asked, await ours.call<Page>('GET', `/executions?limit=20${asked.path}`))
-    })
+    const tookMs = await timed(lab, (n) => look(ours, list(n)))
     all.push(...tookMs)
     sample[`${name}P95Ms`] = percentile(tookMs, 0.95)
   }
   all.sort((a, b) => a - b)
   const listsWorstP95Ms = Math.max(...Object.values(sample).map(Number))
   return { listsP95Ms: percentile(all, 0.95), listsP99Ms: percentile(all, 0.99), listsWorstP95Ms, ...sample }
+}
+
+/** 95th percentiles of words where the present day has many executions more, which are read one by one. */
+async function measureBusyDay(lab: Lab, ours: Ours, ids: string[]): Promise<Sample> {
+  const { word, wordToday, wordNowhere } = listsOf(lab, ids, Date.now())
+  return withMoreOfToday(ours.dataDir, { first: perDayOf(lab), count: moreOf(lab) }, async () => {
+    const sample: Sample = {}
+    for (const [name, list] of Object.entries({ word, wordToday, wordNowhere }))
+      sample[`${name}OfBusyDayP95Ms`] = percentile(await timed(lab, (n) => look(ours, list!(n))), 0.95)
+    return sample
+  })
+}
+
+async function look(ours: Ours, list: List): Promise<void> {
+  verify(list, await ours.call<Page>('GET', `/executions?limit=20${list.path}`))
 }
 
 function verify({ path, total }: List, page: Page): void {
@@ -176,9 +188,12 @@ async function measureKept(lab: Lab): Promise<Sample> {
   try {
     const webhook = `${ours.url}/api/demo/webhooks/noop`
     await untilKept(ours.dataDir)
-    const lists = await measureLists(lab, ours)
+    const { data } = await ours.call<{ data: { id: string; slug: string }[] }>('GET', '/processes?limit=1000')
+    const ids = data.filter(({ slug }) => slug.startsWith('order-')).map((process) => process.id)
+    const lists = await measureLists(lab, ours, ids)
     const figures = await measureFigures(lab, ours)
-    return { ...lists, ...figures, ...(await measureCalls(lab, webhook)) }
+    const calls = await measureCalls(lab, webhook)
+    return { ...lists, ...figures, ...calls, ...(await measureBusyDay(lab, ours, ids)) }
   } finally {
     await ours.close()
   }
@@ -196,7 +211,8 @@ async function measureEmpty(lab: Lab): Promise<Sample> {
 
 export const w11: Workload = {
   id: 'W11',
-  title: '1,000,000 executions kept over 30 days and 300,000 of today: lists over REST, and W1 beside an empty system',
+  title:
+    '1,000,000 executions kept over 31 days: lists over REST, W1 beside an empty system, and words where 300,000 more are of today',
   shown: { metric: 'perSecond', unit: 'calls/s at c=32', moreIsBetter: true },
   sides: [
     {
