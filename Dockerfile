@@ -22,9 +22,10 @@ COPY . .
 RUN scripts/images/gather.sh gateway /app
 
 FROM packages AS process-catalog-files
-RUN --mount=type=cache,target=/root/.npm npm ci --omit=dev --omit=optional --workspace @automation/process-catalog
+RUN --mount=type=cache,target=/root/.npm \
+  npm ci --omit=dev --omit=optional --workspace @automation/process-catalog --workspace @automation/admin
 COPY . .
-RUN scripts/images/gather.sh process-catalog /app
+RUN scripts/images/gather.sh process-catalog /app @automation/admin @automation/admin/perform @automation/admin/wire-target
 
 FROM packages AS execution-files
 RUN --mount=type=cache,target=/root/.npm npm ci --omit=dev --omit=optional --workspace @automation/execution
@@ -92,10 +93,12 @@ COPY --from=gateway-files /app .
 COPY --from=console-files /source/apps/console/dist apps/console/dist
 CMD ["apps/gateway/src/main.ts"]
 
-# Python finds faults of syntax in the sources that are saved.
+# Python finds faults of syntax in the sources that are saved. `admin` is the operator's command: this service has the key for it
+# anyway, and whoever may run a program in its pod has that key.
 FROM service AS process-catalog
 USER 0:0
 RUN apt-get update && apt-get install -y --no-install-recommends python3 && rm -rf /var/lib/apt/lists/* /var/log/* /var/cache/ldconfig
+COPY scripts/images/admin.sh /usr/local/bin/admin
 USER 1000:1000
 COPY --from=process-catalog-files /app .
 CMD ["apps/process-catalog/src/main.ts"]

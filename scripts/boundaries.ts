@@ -27,7 +27,7 @@ const libs = [
   'passwords',
   'tracing',
 ] as const
-const apps = ['gateway', 'process-catalog', 'execution', 'runner', 'sandbox', 'scheduler', 'storage'] as const
+const apps = ['admin', 'gateway', 'process-catalog', 'execution', 'runner', 'sandbox', 'scheduler', 'storage'] as const
 
 export const projects: readonly Project[] = [
   { folder: 'libs/contract', may: [] },

@@ -1,7 +1,9 @@
 #!/bin/sh
-# gather.sh WORKSPACE INTO: a workspace, ours that it depends on, and what npm installed for them, with its links as links.
+# gather.sh WORKSPACE INTO [MODULE…]: a workspace, ours that npm installed beside it, and what it installed for them, with its links
+# as links. Node's compiled code is kept of the workspace's service, and of further modules.
 set -eu
 app=$1 into=$2
+shift 2
 mkdir -p "$into/node_modules"
 cp -a package.json "$into"
 cp -a node_modules/. "$into/node_modules"
@@ -27,9 +29,9 @@ cd "$into"
 mkdir compiled
 chown 1000:1000 compiled
 NODE_COMPILE_CACHE=$into/compiled setpriv --reuid=1000 --regid=1000 --clear-groups node --random-seed=1 --predictable --input-type=module --eval "
-  for (const name of ['@automation/service', '@automation/rpc/wire', '$into/apps/$app/src/service.ts']) await import(name)
+  for (const name of process.argv.slice(1)) await import(name)
   process.exit(0)
-"
+" @automation/service @automation/rpc/wire "$into/apps/$app/src/service.ts" "$@"
 [ -n "$(ls compiled)" ]
 chown -R 0:0 compiled
 chmod -R a+rX compiled

@@ -4,7 +4,7 @@ import { ProcessService } from '@automation/contract/catalog/v1/process'
 import { Failure } from '@automation/errors'
 import { asService, ownContext, type Neighbours } from '@automation/rpc'
 import type { Bootstrap } from './bootstrap.ts'
-import { consoleLink } from './console/console-link.ts'
+import { consoleLink } from '@automation/admin/console-link'
 
 export interface BannerFacts extends Bootstrap {
   address: string

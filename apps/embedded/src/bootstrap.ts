@@ -1,10 +1,10 @@
 import { randomBytes, randomInt } from 'node:crypto'
 import { join } from 'node:path'
+import { operatorContext } from '@automation/admin/operator-context'
 import { TeamService } from '@automation/contract/catalog/v1/team'
 import { TokenService } from '@automation/contract/catalog/v1/token'
 import { Failure } from '@automation/errors'
 import type { Neighbours } from '@automation/rpc'
-import { operatorContext } from './admin/operator-context.ts'
 import { keepSecret, readSecret } from './secret-file.ts'
 
 /** What the banner says about the first team's API token. */

@@ -13,6 +13,6 @@ test('the admin command line loads no gateway and no gRPC before it knows what i
   const { stdout, stderr } = await promisify(execFile)(process.execPath, args, { cwd: repository })
   expect(stdout).toContain('teams')
   const loaded = stderr.split('\n')
-  expect(loaded).toEqual(expect.arrayContaining([expect.stringContaining('/apps/embedded/src/admin/commands.ts')]))
+  expect(loaded).toEqual(expect.arrayContaining([expect.stringContaining('/apps/admin/src/commands.ts')]))
   expect(loaded.filter((url) => /node_modules\/(@grpc|@?hono|zod)\//.test(url))).toEqual([])
 })

@@ -7,6 +7,7 @@ import { testDrain } from './drained-runner.ts'
 import { testPooled } from './pooled.ts'
 import {
   admin,
+  adminInImage,
   ownEnvironment,
   pasted,
   servicesMain,
@@ -66,6 +67,25 @@ test('the admin command finds them by their data folder', async () => {
   expect(await admin(values, 'teams', 'create', 'acme')).toMatchObject({ code: 0 })
   expect((await admin(values, 'tokens', 'create', 'acme')).stdout).toMatch(/^sk-\S+\n$/)
   expect(await admin(values, 'rotate-encryption-key')).toMatchObject({ code: 0 })
+})
+
+test('the admin command in an image finds them by addresses and key, as a pod has them, and says how it is called there', async () => {
+  const ports = values['SERVICE_PORTS']!.split(',').filter((pair) => !/Health=/.test(pair))
+  const pod = {
+    PATH: values['PATH'] ?? '',
+    SERVICE_ADDRESSES: ports.map((pair) => pair.replace('=', '=127.0.0.1:')).join(),
+    INTERNAL_KEY_FILE: join(values['DATA_DIR']!, 'internal-key'),
+    CONSOLE_URL: 'https://console.example.com',
+  }
+  expect((await adminInImage(pod, 'teams', 'create', 'in-image')).stdout).toContain(': admin tokens create in-image\n')
+  expect((await adminInImage(pod, 'teams', 'list')).stdout).toContain('in-image')
+  expect((await adminInImage(pod, 'console', 'link')).stdout).toMatch(/^https:\/\/console\.example\.com\/sign-in#code=/)
+  const [runner] = JSON.parse((await adminInImage(pod, 'runners', 'list', '--json')).stdout) as { slots: number }[]
+  expect(runner!.slots).toBeGreaterThan(0)
+  expect(await adminInImage({ ...pod, SERVICE_ADDRESSES: '' }, 'teams', 'list')).toMatchObject({
+    code: 1,
+    stderr: expect.stringContaining('must name the process-catalog'),
+  })
 })
 
 describe.skipIf(!hasPgBouncer)('through PgBouncer in transaction mode, 20 connections in all', () => {

@@ -82,6 +82,11 @@ export function admin(values: Values, ...args: string[]): Promise<Ended> {
   return runProgramToEnd(adminMain, values, args)
 }
 
+/** The same command line as it is in an image. */
+export function adminInImage(values: Values, ...args: string[]): Promise<Ended> {
+  return runProgramToEnd('apps/admin/src/main.ts', values, args)
+}
+
 /** A line as a user pastes it into a shell. */
 export function pasted(line: string): Promise<Ended> {
   return new Promise((resolve) => {

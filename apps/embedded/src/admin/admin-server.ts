@@ -3,6 +3,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import { buffer } from 'node:stream/consumers'
 import { join, relative } from 'node:path'
 import { fromBinary, toBinary, type DescMethod } from '@bufbuild/protobuf'
+import { operatorContext } from '@automation/admin/operator-context'
 import { SealingService as CatalogSealing } from '@automation/contract/catalog/v1/sealing'
 import { SessionService } from '@automation/contract/catalog/v1/session'
 import { RunnerOperatorService } from '@automation/contract/execution/v1/runner_operator'
@@ -22,7 +23,6 @@ import { TeamRemovalService as SandboxRemoval } from '@automation/contract/sandb
 import { asFailure, Failure } from '@automation/errors'
 import type { Neighbours } from '@automation/rpc'
 import type { Logger } from '@automation/service'
-import { operatorContext } from './operator-context.ts'
 
 /** The services that an operator may call through the data folder. */
 export const operatorServices = [

@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
+import type { OpenServices } from '@automation/admin/target'
 import { createCatalog, readCatalogConfig } from '@automation/process-catalog'
 import { InProcessNetwork } from '@automation/rpc'
 import { ConfigurationError, createLogger, createMetrics, Environment, StopOrder } from '@automation/service'
@@ -8,10 +9,9 @@ import { takeDataDir } from '../data-dir.ts'
 import { systemDatabase } from '../database.ts'
 import { gives, withKeys, type EnvironmentValues } from '../keys.ts'
 import type { SystemSettings } from '../settings.ts'
-import type { Target } from './target.ts'
 
 /** The system's database, opened for the moment by a process-catalog of the command's own, and what stands for the sandbox service. */
-export async function openDatabaseTarget(values: EnvironmentValues, settings: SystemSettings): Promise<Target> {
+export async function openDatabaseTarget(values: EnvironmentValues, settings: SystemSettings): Promise<OpenServices> {
   requireKeyOfGivenDatabase(values, settings)
   const logger = createLogger({ service: 'admin', level: 'error' })
   const order = new StopOrder(logger)

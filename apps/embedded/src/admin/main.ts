@@ -4,6 +4,10 @@ import { compileCache } from '../compile-cache.ts'
 
 enableCompileCache(compileCache)
 
-const { adminProgram } = await import('./commands.ts')
-const { perform } = await import('./perform.ts')
-await adminProgram(perform).parseAsync()
+const { adminProgram, fromClone } = await import('@automation/admin')
+const { performOn } = await import('@automation/admin/perform')
+const { openTarget } = await import('./target.ts')
+await adminProgram(
+  performOn(() => openTarget(process.env), fromClone),
+  fromClone,
+).parseAsync()

@@ -1,22 +1,18 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { request } from 'node:http'
+import { join } from 'node:path'
 import { buffer } from 'node:stream/consumers'
 import { Failure, unavailable, type FailureKind, type FieldFault } from '@automation/errors'
-import type { CallContext, Client, Neighbours } from '@automation/rpc'
-import { Environment, readGivenAddresses } from '@automation/service'
+import type { OpenServices, Shown, Target } from '@automation/admin/target'
+import { readOperatorAddresses, type OperatorAddresses } from '@automation/admin/operator-addresses'
+import type { CallContext, Client } from '@automation/rpc'
+import { Environment } from '@automation/service'
 import { create, fromBinary, toBinary, type DescMethod, type DescService } from '@bufbuild/protobuf'
 import { dataDirHolder, type Holder } from '../data-dir.ts'
 import { gives, type EnvironmentValues } from '../keys.ts'
+import { readSecret } from '../secret-file.ts'
 import { readSystemSettings } from '../settings.ts'
-import type { OperatorAddresses } from './wire-target.ts'
 import { socketPath, socketName } from './admin-server.ts'
-
-/** A system that the command line talks to. */
-export interface Target extends Pick<Neighbours, 'client' | 'inCells'> {
-  /** What the running system says of itself; absent where the environment names its services, and where none runs. */
-  running?: Pick<Holder, 'address' | 'consoleUrl'>
-  close(): Promise<void>
-}
 
 const startTimeMs = 60_000
 
@@ -26,22 +22,24 @@ const startTimeMs = 60_000
  */
 export async function openTarget(values: EnvironmentValues): Promise<Target> {
   const env = new Environment(values)
-  const given = Object.entries(readGivenAddresses(env)).map(([name, all = []]) => [name, all[0]] as const)
-  const { catalog, ...others } = Object.fromEntries(given) as Partial<OperatorAddresses>
+  const { catalog, ...others } = readOperatorAddresses(env)
   const settings = readSystemSettings(env)
   env.check()
+  const { publicUrl, consoleUrl, bootstrapTeam } = settings
+  const shown: Shown = { restUrl: publicUrl, consoleUrl, firstTeam: bootstrapTeam }
   if (catalog !== undefined && gives(values, 'INTERNAL_KEY'))
-    return overTheWire({ catalog, ...others }, values, settings.dataDir)
+    return { ...(await overTheWire({ catalog, ...others }, values, settings.dataDir)), shown }
   const holder = await startedHolder(settings.dataDir)
-  if (holder?.kind === 'embedded') return { ...overTheSocket(settings.dataDir), running: holder }
-  if (holder?.kind === 'services') {
+  if (holder !== undefined) {
+    // The running system knows better than the environment of this command.
+    const told = { ...shown, restUrl: holder.address, consoleUrl: holder.consoleUrl }
+    if (holder.kind === 'embedded') return { ...overTheSocket(settings.dataDir), shown: told }
     const addresses = { ...others, ...(holder.addresses ?? { catalog: '' }) }
-    const target = await overTheWire(addresses, values, settings.dataDir)
-    return { ...target, running: holder }
+    return { ...(await overTheWire(addresses, values, settings.dataDir)), shown: told }
   }
   const { openDatabaseTarget } = await import('./database-target.ts')
   try {
-    return await openDatabaseTarget(values, settings)
+    return { ...(await openDatabaseTarget(values, settings)), shown }
   } catch (error) {
     // A system took the folder since it was looked at: that one is talked to now.
     if (error instanceof Failure && error.code === 'data_dir_held') return openTarget(values)
@@ -65,7 +63,7 @@ async function startedHolder(dataDir: string): Promise<Holder | undefined> {
   }
 }
 
-function overTheSocket(dataDir: string): Target {
+function overTheSocket(dataDir: string): OpenServices {
   return {
     client: (service) => socketClient(dataDir, service),
     inCells: (service) => new Map([['', socketClient(dataDir, service)]]),
@@ -73,9 +71,17 @@ function overTheSocket(dataDir: string): Target {
   }
 }
 
-async function overTheWire(addresses: OperatorAddresses, values: EnvironmentValues, dataDir: string): Promise<Target> {
-  const { openWireTarget } = await import('./wire-target.ts')
-  return openWireTarget(addresses, values, dataDir)
+async function overTheWire(
+  addresses: OperatorAddresses,
+  values: EnvironmentValues,
+  dataDir: string,
+): Promise<OpenServices> {
+  const { openWireTarget } = await import('@automation/admin/wire-target')
+  return openWireTarget(
+    addresses,
+    values,
+    gives(values, 'INTERNAL_KEY') ? undefined : readSecret(join(dataDir, 'internal-key')),
+  )
 }
 
 /** Calls a system through the socket in its data folder. Failure `unavailable` when nobody listens there. */

@@ -13,7 +13,7 @@ import {
   type Check,
 } from '@automation/service'
 import { Failure } from '@automation/errors'
-import { openWireTarget } from '../admin/wire-target.ts'
+import { openWireTarget } from '@automation/admin/wire-target'
 import { bootstrap } from '../bootstrap.ts'
 import { environmentToCome, gives, withKeys, type EnvironmentValues } from '../keys.ts'
 import { takeDataDir } from '../data-dir.ts'
@@ -84,7 +84,7 @@ class Services implements Running {
         `127.0.0.1:${port}`,
       ]),
     ) as Record<CalledService, string>
-    const target = openWireTarget(addresses, values, dataDir.path)
+    const target = openWireTarget(addresses, values)
     try {
       const { bootstrapTeam: team, bootstrapApiToken: apiToken } = settings
       const [first] = await Promise.all([

@@ -8,14 +8,12 @@ import { TeamService } from '@automation/contract/catalog/v1/team'
 import { TokenService } from '@automation/contract/catalog/v1/token'
 import { DatastoreService } from '@automation/contract/storage/v1/datastore'
 import { Failure, invalid } from '@automation/errors'
-import { Environment } from '@automation/service'
-import { readSystemSettings } from '../settings.ts'
 import { operatorContext } from './operator-context.ts'
 import type { Answer } from './answer.ts'
 import type { Target } from './target.ts'
 
 /** The command line of users, which does by the REST interface all that it can do. */
-const pas = resolve(import.meta.dirname, '../../../cli/src/main.ts')
+const pas = resolve(import.meta.dirname, '../../cli/src/main.ts')
 const datastoreFile = 'team-data/datastore.ndjson'
 const tokenName = 'admin teams export and import'
 
@@ -33,13 +31,14 @@ export interface MoveOptions {
 
 /**
  * Writes all that a team has, but its secrets, into a folder, which is there when all of it is. Failures: team_not_found,
- * invalid `/out`.
+ * invalid `/out`, pas_missing.
  */
 export async function exportTeam(
   target: Target,
   team: string,
   { out, executions, ...options }: MoveOptions & { out: string; executions: boolean },
 ): Promise<Answer> {
+  requirePas()
   const folder = resolve(out)
   if (existsSync(folder)) throw invalid('/out', `${folder} is there already: name another folder`)
   // Its own name, as pas makes one that is there when it has come to its end.
@@ -64,13 +63,14 @@ export async function exportTeam(
 
 /**
  * Brings an exported team into another one, which is made where it is not there. What is the same stays, so that it can be
- * done again. Failures: invalid `/folder`.
+ * done again. Failures: invalid `/folder`, pas_missing.
  */
 export async function importTeam(
   target: Target,
   from: string,
   { team, secret = [], ...options }: MoveOptions & { team: string; secret?: string[] },
 ): Promise<Answer> {
+  requirePas()
   const folder = resolve(from)
   if (!existsSync(join(folder, 'team-data')))
     throw invalid('/folder', `${folder} is no exported team: it has no team-data`)
@@ -113,6 +113,14 @@ async function makeTeam(target: Target, slug: string): Promise<boolean> {
   }
 }
 
+/** Failure pas_missing, as in an image. */
+function requirePas(): void {
+  if (existsSync(pas)) return
+  const text =
+    'Teams are exported and imported from a clone of the repository, or with an API token of the team by `pas team export` and `pas team import`'
+  throw new Failure('failed_precondition', 'pas_missing', text)
+}
+
 /** Works with an API token of the team that is gone afterwards; one that a killed command has left goes with it. */
 async function withToken(target: Target, team: string, work: (token: string) => Promise<void>): Promise<void> {
   const tokens = target.client(TokenService)
@@ -140,7 +148,7 @@ const handedOn = /^(PATH|HOME|USER|LANG|LC_\w+|TZ|TMPDIR|NO_COLOR|NODE_EXTRA_CA_
 
 /** Runs it to its end; what it says goes to `tell`. Failure `move_failed` where it does not come to a good one. */
 async function runPas(args: string[], { target, team, token, url, tell, secrets = [] }: PasCall): Promise<void> {
-  const address = url ?? target.running?.address ?? readSystemSettings(new Environment(process.env)).publicUrl
+  const address = url ?? target.shown.restUrl
   const others = Object.fromEntries(
     Object.entries(process.env).filter(([name]) => handedOn.test(name) || secrets.includes(name)),
   )

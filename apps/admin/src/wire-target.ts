@@ -1,14 +1,26 @@
-import { join } from 'node:path'
 import { TeamService } from '@automation/contract/catalog/v1/team'
 import { TlsFolder, WireNetwork, type TeamCells } from '@automation/rpc/wire'
-import { addressesByPackage, ConfigurationError, Environment, type CalledService } from '@automation/service'
-import { readSecret } from '../secret-file.ts'
-import type { EnvironmentValues } from '../keys.ts'
+import { addressesByPackage, ConfigurationError, Environment } from '@automation/service'
+import { readOperatorAddresses, type OperatorAddresses } from './operator-addresses.ts'
 import { operatorContext } from './operator-context.ts'
-import type { Target } from './target.ts'
+import type { OpenServices, Target } from './target.ts'
 
-/** Where the services are that an operator calls, each as host:port; those of other cells as `execution@blue`. */
-export type OperatorAddresses = Partial<Record<CalledService | `execution@${string}`, string>> & { catalog: string }
+type EnvironmentValues = Record<string, string | undefined>
+
+/** The system whose services the environment names, with their key. Throws ConfigurationError where it does not. */
+export function openServicesOf(values: EnvironmentValues): Target {
+  const env = new Environment(values)
+  const { catalog, ...others } = readOperatorAddresses(env)
+  if (catalog === undefined) env.fault('SERVICE_ADDRESSES', 'must name the process-catalog, as catalog=host:port')
+  const consoleUrl = env.text('CONSOLE_URL', 'http://localhost:8083')
+  const shown = {
+    restUrl: env.text('PUBLIC_URL', 'http://localhost:8080'),
+    consoleUrl: env.boolean('CONSOLE_ENABLED', true) ? consoleUrl : undefined,
+    firstTeam: env.text('BOOTSTRAP_TEAM', 'demo'),
+  }
+  env.check()
+  return { ...openWireTarget({ catalog: catalog ?? '', ...others }, values), shown }
+}
 
 /** In which cells teams are; for a command they are read once, and when one has moved. */
 function cellsOf(network: () => WireNetwork): TeamCells {
@@ -28,10 +40,10 @@ function cellsOf(network: () => WireNetwork): TeamCells {
 // Commands end before a certificate is replaced.
 const silent = { info: () => undefined, warn: () => undefined }
 
-/** Services that are called with INTERNAL_KEY: from the environment, else the one that the data folder keeps. */
-export function openWireTarget(given: OperatorAddresses, values: EnvironmentValues, dataDir: string): Target {
+/** Services that are called with INTERNAL_KEY: from the environment, else the one that is kept. */
+export function openWireTarget(given: OperatorAddresses, values: EnvironmentValues, keptKey?: string): OpenServices {
   const env = new Environment(values)
-  const internalKey = env.secret('INTERNAL_KEY') ?? readSecret(join(dataDir, 'internal-key'))
+  const internalKey = env.secret('INTERNAL_KEY') ?? keptKey
   const tlsFolder = env.text('INTERNAL_TLS_DIR')
   env.check()
   if (internalKey === undefined)

@@ -3,19 +3,20 @@ import { timestampDate } from '@bufbuild/protobuf/wkt'
 import { TeamPoolService, type PoolToken, type TeamPool } from '@automation/contract/execution/v1/team_pool'
 import { Failure, invalid, notFound } from '@automation/errors'
 import type { Answer } from './answer.ts'
+import type { Called } from './called.ts'
 import { group, leaf, time, type Perform } from './command-parts.ts'
 import { readTeam } from './find-team.ts'
 import { operatorContext } from './operator-context.ts'
 import type { Target } from './target.ts'
 
 /** The commands for pools of one team each, and for the tokens by which runners of other networks join them. */
-export function addPools(program: Command, perform: Perform): void {
+export function addPools(program: Command, perform: Perform, called: Called): void {
   const pools = group(program, 'pools', 'pools of one team each, beside those of AGENT_POOLS')
   leaf(pools, 'create <name>', 'make a pool, which one team alone sees and uses')
     .requiredOption('--team <team>', 'whose it is')
     .option('--label <name=value...>', 'what each of its runners must have in RUNNER_LABELS')
     .action(function (this: Command, name: string, { team, label = [] }: { team: string; label?: string[] }) {
-      return perform(this, (target) => createPool(target, { name, team, labels: labelsIn(label) }))
+      return perform(this, (target) => createPool(target, { name, team, labels: labelsIn(label) }, called))
     })
   leaf(pools, 'list', 'all of them, with their runners and tokens').action(function (this: Command) {
     return perform(this, listPools)
@@ -63,6 +64,7 @@ function addTokens(pools: Command, perform: Perform): void {
 async function createPool(
   target: Target,
   wanted: { name: string; team: string; labels: Record<string, string> },
+  { quietly }: Called,
 ): Promise<Answer> {
   const team = await readTeam(target, wanted.team)
   if (team.cell !== '')
@@ -72,7 +74,7 @@ async function createPool(
       `The executions of ${team.slug} are in the cell ${team.cell}: pools of one team are in the first cell alone`,
     )
   const pool = await target.client(TeamPoolService).createPool(wanted, operatorContext())
-  const next = `Make a token for its runners: npm run --silent admin -- pools token create ${pool.name}`
+  const next = `Make a token for its runners: ${quietly} pools token create ${pool.name}`
   return {
     json: poolRecord(pool),
     text: [`Pool ${pool.name} is made: runs of team ${pool.team} may ask for it.`, next].join('\n'),

@@ -1,6 +1,6 @@
 import { SessionService } from '@automation/contract/catalog/v1/session'
 import type { Neighbours } from '@automation/rpc'
-import { operatorContext } from '../admin/operator-context.ts'
+import { operatorContext } from './operator-context.ts'
 
 /** For whom a link is, and what it lets them do; empty: the usual. */
 export interface LinkedPerson {

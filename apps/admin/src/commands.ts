@@ -5,9 +5,8 @@ import { TeamService, type Suspension } from '@automation/contract/catalog/v1/te
 import { TeamLimitService } from '@automation/contract/catalog/v1/team_limit'
 import { invalid } from '@automation/errors'
 import { TokenService } from '@automation/contract/catalog/v1/token'
-import { Environment } from '@automation/service'
-import { consoleLink } from '../console/console-link.ts'
-import { readSystemSettings } from '../settings.ts'
+import type { Called } from './called.ts'
+import { consoleLink } from './console-link.ts'
 import { operatorContext } from './operator-context.ts'
 import { group, jsonText, leaf, time, type Perform } from './command-parts.ts'
 import { addPools } from './pools.ts'
@@ -19,15 +18,17 @@ import { exportTeam, importTeam } from './team-move.ts'
 import { resumeTeam, suspendTeam } from './team-suspension.ts'
 import { encryptionStatus, leftIn, rotateEncryptionKey } from './rotate-encryption-key.ts'
 
-/** The whole command line; `perform` opens the system, prints and reports failures. */
-export function adminProgram(perform: Perform): Command {
+export { fromClone, inImage, type Called } from './called.ts'
+
+/** The whole command line, as it is called; `perform` opens the system, prints and reports failures. */
+export function adminProgram(perform: Perform, called: Called): Command {
   const program = new Command('admin')
     .description("Teams, API tokens and keys of a system: an operator's tasks.")
     .usage('[--json] <group> <command> [argument...]')
     .option('--json', jsonText)
-    .addHelpText('after', helpOnTargets)
+    .addHelpText('after', helpOn(called))
     .showHelpAfterError()
-  addTeams(program, perform)
+  addTeams(program, perform, called)
   leaf(program, 'usage', 'what each team has used in a month; how much it stores is that of now')
     .requiredOption('--month <month>', 'such as 2026-11, in UTC')
     .option('--format <format>', 'table or csv', 'table')
@@ -35,7 +36,7 @@ export function adminProgram(perform: Perform): Command {
       return perform(this, (target) => usageReport(target, options))
     })
   addRunners(program, perform)
-  addPools(program, perform)
+  addPools(program, perform, called)
   addTokens(program, perform)
   addConsole(program, perform)
   addKeys(program, perform)
@@ -43,14 +44,13 @@ export function adminProgram(perform: Perform): Command {
   return program
 }
 
-const helpOnTargets = `
-Which system: the environment says. With INTERNAL_KEY and SERVICE_ADDRESSES=catalog=host:port the process-catalog there; else the
-system that runs on DATA_DIR (default .data); when none runs there, its database is opened for the moment.
+const helpOn = ({ as, quietly, system }: Called) => `
+Which system: ${system}
 
-  npm run admin -- teams create acme
-  npm run --silent admin -- tokens create acme --name ci     prints the token and nothing else`
+  ${as} teams create acme
+  ${quietly} tokens create acme --name ci     prints the token and nothing else`
 
-function addTeams(program: Command, perform: Perform): void {
+function addTeams(program: Command, perform: Perform, called: Called): void {
   const teams = group(program, 'teams', 'teams, and whose modules and variables they may inherit')
   leaf(teams, 'create <slug>', 'make a team')
     .option('--cell <cell>', 'where its executions are to be, of a system with several cells', firstCell)
@@ -59,7 +59,7 @@ function addTeams(program: Command, perform: Perform): void {
         const wanted = { slug, cell: cellCalled(target, cell, '/cell') }
         const team = await target.client(TeamService).createTeam(wanted, operatorContext())
         const waits = await whyNoneForNewTeam(target)
-        const next = `Make an API token for it: npm run --silent admin -- tokens create ${team.slug}`
+        const next = `Make an API token for it: ${called.quietly} tokens create ${team.slug}`
         return {
           json: { ...teamRecord(team), ...(waits !== undefined && { warning: waits }) },
           text: [`Team ${team.slug} is made.`, ...(waits === undefined ? [] : [waits]), next].join('\n'),
@@ -271,9 +271,8 @@ function addConsole(program: Command, perform: Perform): void {
     .option('--scopes <words>', 'what they may do, with commas between: executor,admin where it is not said', '')
     .action(function (this: Command, named: string | undefined, { name, scopes }: { name?: string; scopes: string }) {
       return perform(this, async (target) => {
-        const { consoleUrl: configured, bootstrapTeam } = readSystemSettings(new Environment(process.env))
-        const consoleUrl = target.running === undefined ? configured : target.running.consoleUrl
-        const team = named ?? bootstrapTeam
+        const { consoleUrl, firstTeam } = target.shown
+        const team = named ?? firstTeam
         if (consoleUrl === undefined) throw invalid('/CONSOLE_ENABLED', 'is false: there is no console')
         const url = await consoleLink(target, consoleUrl, { team, name, scopes: scopes.split(',').filter(Boolean) })
         return { json: { url, team }, text: url }
