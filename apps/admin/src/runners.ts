@@ -1,6 +1,10 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { Language } from '@automation/contract/common/v1/language'
-import { RunnerOperatorService, type Runner } from '@automation/contract/execution/v1/runner_operator'
+import {
+  RunnerOperatorService,
+  type PoolOnDemand,
+  type Runner,
+} from '@automation/contract/execution/v1/runner_operator'
 import { Failure } from '@automation/errors'
 import type { Client } from '@automation/rpc'
 import { operatorContext } from './operator-context.ts'
@@ -13,10 +17,14 @@ const lookEveryMs = 500
 /** Longer than a third of a lease: it should have been heard of. */
 const silentMs = 10_000
 
-/** The runners of all pools, those that have been there longest first. */
+/**
+ * The runners of all pools, those that have been there longest first; behind them those that were made on demand and have not
+ * come yet, and for each pool why none is made.
+ */
 export async function listRunners(target: Target): Promise<Answer> {
-  const runners = await readRunners(target)
+  const { runners, poolsOnDemand } = await readRunners(target)
   const records = runners.map(runnerRecord)
+  const starting = poolsOnDemand.flatMap(startingRecords)
   const rows = records.map((record) => [
     record.id,
     record.name,
@@ -30,8 +38,12 @@ export async function listRunners(target: Target): Promise<Answer> {
     record.replicas.join(' ') || '-',
     record.state,
   ])
+  const startingRows = starting.map(({ name, pool, madeAt, state, why }) => [
+    ...['-', name ?? '-', '-', pool, '-', '-', '-', '-', madeAt ?? '-', '-'],
+    `${state}: ${why}`,
+  ])
   const head = ['ID', 'NAME', 'VERSION', 'POOL', 'LANGUAGES', 'LABELS', 'TEAM', 'IN USE', 'SINCE', 'REPLICAS', 'STATE']
-  return { json: records, table: { head, rows } }
+  return { json: [...records, ...starting], table: { head, rows: [...rows, ...startingRows] } }
 }
 
 /**
@@ -49,7 +61,7 @@ export async function drainRunner(
     return { json: { id, draining: true, ended: false }, text }
   }
   for (let left: number | undefined; ;) {
-    const runner = (await readRunners(target)).find((each) => each.id === id)
+    const runner = (await readRunners(target)).runners.find((each) => each.id === id)
     if (runner === undefined) return { json: { id, draining: true, ended: true }, text: `Runner ${id} has ended.` }
     if (runner.running !== left) tell(`Runs that are not over: ${runner.running}.`)
     left = runner.running
@@ -62,8 +74,8 @@ export async function drainRunner(
  * Undefined where some can serve it, where none is there, and where no service answers that knows.
  */
 export async function whyNoneForNewTeam(target: Target): Promise<string | undefined> {
-  const runners = await readRunners(target).catch((error: unknown) => {
-    if (error instanceof Failure) return []
+  const { runners } = await readRunners(target).catch((error: unknown) => {
+    if (error instanceof Failure) return { runners: [] }
     throw error
   })
   const [first] = runners
@@ -74,10 +86,13 @@ export async function whyNoneForNewTeam(target: Target): Promise<string | undefi
   return `Its runs will wait: each runner serves one team, and all serve others (${teams})${why}.`
 }
 
-async function readRunners(target: Target): Promise<Runner[]> {
+async function readRunners(target: Target): Promise<{ runners: Runner[]; poolsOnDemand: PoolOnDemand[] }> {
   const cells = [...target.inCells(RunnerOperatorService).values()]
   const answers = await Promise.all(cells.map((ofCell) => ofCell.listRunners({}, operatorContext())))
-  return answers.flatMap(({ runners }) => runners)
+  return {
+    runners: answers.flatMap(({ runners }) => runners),
+    poolsOnDemand: answers.flatMap(({ poolsOnDemand }) => poolsOnDemand),
+  }
 }
 
 /** Asks the cells one after the other, until one knows it. */
@@ -110,6 +125,19 @@ function runnerRecord(runner: Runner) {
     },
     state: stateOf(runner),
   }
+}
+
+/** Runners that were made and have not come, and one without a name where none is made. */
+function startingRecords({ pool, starting, whyNone }: PoolOnDemand) {
+  // It takes no run yet, as whoever adds up slots finds.
+  const none = { pool, slots: 0, running: 0, free: 0, state: 'starting' }
+  const there = starting.map(({ runnerName, madeAt, why }) => ({
+    ...none,
+    name: runnerName,
+    madeAt: time(madeAt),
+    why,
+  }))
+  return whyNone === '' ? there : [...there, { ...none, name: undefined, madeAt: undefined, why: whyNone }]
 }
 
 /** What a runner does, or why it does nothing. */

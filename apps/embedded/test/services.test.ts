@@ -1,6 +1,10 @@
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { RunnerDemandService } from '@automation/contract/runner/v1/demand'
+import { asService, ownContext } from '@automation/rpc'
+import { WireNetwork } from '@automation/rpc/wire'
+import { timestampFromMs } from '@bufbuild/protobuf/wkt'
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { testDatabase, traceReceiver, until, type TestDatabase, type TraceReceiver } from '@automation/testing'
 import { hasPgBouncer, startPgBouncer, type PgBouncer } from '@automation/testing/pgbouncer'
 import { testDrain } from './drained-runner.ts'
@@ -86,6 +90,32 @@ test('the admin command in an image finds them by addresses and key, as a pod ha
     code: 1,
     stderr: expect.stringContaining('must name the process-catalog'),
   })
+})
+
+test('the admin command shows runners that were made and have not come, as the sandbox service has told, and why', async () => {
+  const [, port] = /(?:^|,)execution=(\d+)/.exec(values['SERVICE_PORTS']!)!
+  const internalKey = (await readFile(join(values['DATA_DIR']!, 'internal-key'), 'utf8')).trim()
+  const addresses = { runner: [`127.0.0.1:${port}`] }
+  const network = new WireNetwork({ addresses, key: { internalKey }, maxMessageBytes: 2 ** 20 })
+  onTestFinished(() => network.close())
+  const starting = [
+    { runnerName: 'a-runner-0.uid', madeAt: timestampFromMs(0), why: 'Unschedulable: 0/1 nodes are available' },
+  ]
+  const capacity = { runners: 1, mostRunners: 2, whyNone: '3 in a row did not start: no image', starting }
+  await network
+    .client(RunnerDemandService)
+    .getDemand({ pool: 'default', capacity }, ownContext(asService('sandbox'), 5000))
+  const { stdout } = await admin(values, 'runners', 'list')
+  const rows = stdout.split('\n').filter((line) => line.includes(' starting: '))
+  expect(rows[0]).toMatch(
+    /^- +a-runner-0\.uid .* 1970-01-01T00:00:00\.000Z .* starting: Unschedulable: 0\/1 nodes are available$/,
+  )
+  expect(rows[1]).toMatch(/^- +- .* default .* starting: 3 in a row did not start: no image$/)
+  const records = JSON.parse((await admin(values, 'runners', 'list', '--json')).stdout) as { state: string }[]
+  expect(records.filter(({ state }) => state === 'starting')).toMatchObject([
+    { name: 'a-runner-0.uid', pool: 'default', why: 'Unschedulable: 0/1 nodes are available', free: 0 },
+    { pool: 'default', why: '3 in a row did not start: no image' },
+  ])
 })
 
 describe.skipIf(!hasPgBouncer)('through PgBouncer in transaction mode, 20 connections in all', () => {

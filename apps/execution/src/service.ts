@@ -94,7 +94,7 @@ export function createExecution(config: ExecutionConfig, context: PartContext): 
       installs: installService(admission, engine.pools.reads, config.runTimeoutMaxMs),
       firings: firingService(admission, pools.reads),
       demand: demandService(demanding),
-      runnerOperator: runnerOperatorService(pools),
+      runnerOperator: runnerOperatorService({ ...pools, capacity, knownPools }),
       teamPools: teamPoolService({ pool: pools.reads, knownPools, sessions, runners }),
       poolTokens: poolTokenService(poolTokens),
       statistics: statisticsService(engine.statistics, engine.processSummaries),

@@ -1,5 +1,6 @@
 import { Status } from '@automation/contract/execution/v1/execution'
 import { RunnerDemandService, type GetDemandResponse } from '@automation/contract/runner/v1/demand'
+import { RunnerOperatorService } from '@automation/contract/execution/v1/runner_operator'
 import { ownContext } from '@automation/rpc'
 import { until } from '@automation/testing'
 import { afterEach, beforeEach, expect, test } from 'vitest'
@@ -17,6 +18,8 @@ afterEach(async () => {
 })
 
 const service = () => ownContext({ role: 'service', team: '', subject: 'sandbox', name: 'sandbox' }, 5000)
+
+const operator = () => ownContext({ role: 'operator', team: '', subject: 'operator', name: 'operator' }, 5000)
 
 function demand(replica: number, capacity = { runners: 1, mostRunners: 1, trouble: '' }): Promise<GetDemandResponse> {
   return system.replicas[replica]!.network.client(RunnerDemandService).getDemand(
@@ -49,6 +52,23 @@ test('a runner whose session has ended is in no list', async () => {
   expect((await demand(0)).sessions).toHaveLength(1)
   await runner.goodbye()
   expect((await demand(0)).sessions).toEqual([])
+})
+
+test('an operator is told of runners that were made and have not come, and why; not of those that have', async () => {
+  const come = await system.runner({ oneTeam: true })
+  const [session] = (await demand(0)).sessions
+  const starting = [
+    { runnerName: session!.runnerName, why: 'its container runs' },
+    { runnerName: 'runner-1.uid', why: 'Unschedulable: 0/1 nodes are available' },
+  ]
+  const capacity = { runners: 2, mostRunners: 3, trouble: '', whyNone: '2 in a row did not start', starting }
+  await system.replicas[0]!.network.client(RunnerDemandService).getDemand({ pool: 'default', capacity }, service())
+  const operators = system.replicas[0]!.network.client(RunnerOperatorService)
+  const { runners, poolsOnDemand } = await operators.listRunners({}, operator())
+  expect(runners).toHaveLength(1)
+  expect(poolsOnDemand).toMatchObject([{ pool: 'default', whyNone: capacity.whyNone, starting: [starting[1]] }])
+  await expect(operators.listRunners({}, service())).rejects.toMatchObject({ kind: 'permission_denied' })
+  await come.goodbye()
 })
 
 test('teams that wait are told, the one that has waited longest first, and none that is at its limit', async () => {

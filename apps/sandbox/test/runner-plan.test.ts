@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { longerPause, noPause } from '../src/runner-pods/pool.ts'
+import { longerPause, noPause } from '../src/runner-pods/pause.ts'
 import { plan, type PoolLimits, type RunnerPod, type RunnerState } from '../src/runner-pods/plan.ts'
 
 const limits: PoolLimits = { spare: 1, most: 4, mostPerTeam: 2, idleMs: 60_000, startTimeoutMs: 30_000 }

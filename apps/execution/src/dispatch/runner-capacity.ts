@@ -1,4 +1,5 @@
 import type { Language } from '@automation/contract/common/v1/language'
+import type { Capacity as Reported } from '@automation/contract/runner/v1/demand'
 import type { Logger } from '@automation/service'
 import type { Slots } from './slots.ts'
 import type { Backlog } from './backlog.ts'
@@ -17,20 +18,20 @@ const believedMs = 15_000
 /** Why a team waits for a runner, where runners are made on demand. */
 export class RunnerCapacity {
   readonly #slots: Slots
-  readonly #reported = new Map<string, Capacity & { untilMs: number }>()
+  readonly #reported = new Map<string, { capacity: Reported; untilMs: number }>()
 
   constructor(slots: Slots) {
     this.#slots = slots
   }
 
-  report(pool: string, capacity: Capacity): void {
-    this.#reported.set(pool, { ...capacity, untilMs: performance.now() + believedMs })
+  report(pool: string, capacity: Reported): void {
+    this.#reported.set(pool, { capacity, untilMs: performance.now() + believedMs })
   }
 
   /** Undefined where the pool's runners are not made on demand, or nobody has said so lately. */
-  of(pool: string): Capacity | undefined {
+  of(pool: string): Reported | undefined {
     const reported = this.#reported.get(pool)
-    return reported !== undefined && performance.now() < reported.untilMs ? reported : undefined
+    return reported !== undefined && performance.now() < reported.untilMs ? reported.capacity : undefined
   }
 
   /** Why no runner that is here can serve this team's runs in this language, in words; undefined where one can, now or later. */

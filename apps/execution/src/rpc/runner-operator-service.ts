@@ -2,18 +2,36 @@ import type { RunnerOperatorService } from '@automation/contract/execution/v1/ru
 import { isUuid } from '@automation/contract/forms'
 import { Failure, notFound } from '@automation/errors'
 import { principalIn, type Handlers } from '@automation/rpc'
+import type { KnownPools } from '../dispatch/known-pools.ts'
+import type { RunnerCapacity } from '../dispatch/runner-capacity.ts'
 import type { Queries } from '../store/connections.ts'
 import { askToDrain, readRunners } from '../store/runners.ts'
+
+export interface RunnerOperatorContext extends Record<'reads' | 'hot', Queries> {
+  capacity: RunnerCapacity
+  knownPools: KnownPools
+}
 
 /** The runners as an operator sees and drains them. */
 export function runnerOperatorService({
   reads,
   hot,
-}: Record<'reads' | 'hot', Queries>): Handlers<typeof RunnerOperatorService> {
+  capacity,
+  knownPools,
+}: RunnerOperatorContext): Handlers<typeof RunnerOperatorService> {
   return {
     async listRunners(_, context) {
       principalIn(context, 'operator')
-      return { runners: await readRunners(reads) }
+      const runners = await readRunners(reads)
+      const names = new Set(runners.map(({ name }) => name))
+      const poolsOnDemand = knownPools.all.flatMap((pool) => {
+        const told = capacity.of(pool)
+        if (told === undefined) return []
+        // One that has come since is told of as it is.
+        const starting = told.starting.filter(({ runnerName }) => !names.has(runnerName))
+        return [{ pool, starting, whyNone: told.whyNone }]
+      })
+      return { runners, poolsOnDemand }
     },
 
     async drainRunner({ id }, context) {

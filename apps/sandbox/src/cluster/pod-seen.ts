@@ -83,7 +83,8 @@ function hopelessWords(state: V1ContainerState | undefined, image: string): stri
 function troubleOf(pod: V1Pod): string | undefined {
   if (conditionOf(pod, 'Ready')?.status === 'True') return undefined
   const scheduled = conditionOf(pod, 'PodScheduled')
-  if (scheduled?.status === 'False') return bounded(scheduled.message ?? 'no node takes it yet')
+  if (scheduled?.status === 'False')
+    return bounded(`${scheduled.reason ?? 'Unscheduled'}: ${scheduled.message ?? 'no node takes it yet'}`)
   const waiting = statusesOf(pod).find(({ state }) => state?.waiting !== undefined)?.state?.waiting
   if (waiting !== undefined) return bounded([waiting.reason, waiting.message].filter(Boolean).join(': '))
   return pod.status?.podIP === undefined ? 'its node has not started it yet' : undefined

@@ -41,9 +41,9 @@ export class KnownPods {
       const heard = this.#heard.get(pod.uid)
       const now = session === undefined ? (heard ?? { atMs: nowMs, ever: false }) : { atMs: nowMs, ever: true }
       this.#heard.set(pod.uid, now)
-      const { name, uid, createdAt, deleting, end } = pod
+      const { name, uid, createdAt, deleting, end, trouble } = pod
       return {
-        ...{ name, uid, createdAt, deleting, end },
+        ...{ name, uid, createdAt, deleting, end, trouble },
         outdated: pod.labels[specLabel] !== this.#specHash,
         silentMs: nowMs - Math.max(now.atMs, since),
         session: session && stateOf(session),

@@ -8,6 +8,8 @@ export interface RunnerPod {
   deleting: boolean
   /** It has ended, or can never start: why, in words. */
   end?: string
+  /** It does not start yet: why, in words. */
+  trouble?: string
   /** Made by other settings than those of now. */
   outdated: boolean
   /** How long execution has not known of it, in ms, while execution could be asked. */

@@ -11,8 +11,10 @@ import { podLabels } from '../cluster/restricted.ts'
 import { Leadership, type Store } from '../store/store.ts'
 import type { RunnerPodsConfig } from './config.ts'
 import { KnownPods } from './known-pods.ts'
+import { longerPause, noPause, pauseText } from './pause.ts'
 import { plan, type Removal, type RunnerPod } from './plan.ts'
 import { keySecretOf, runnerPod, specHash, specLabel } from './runner-pod.ts'
+import { startingRunners } from './starting.ts'
 
 export interface RunnerPoolOptions {
   config: RunnerPodsConfig
@@ -32,6 +34,7 @@ const teamLabel = 'process-automation/team'
 const atOnceS = 0
 const unanswered = 'execution can not be asked which runner pods are needed'
 const troubleForUsers = 'runner pods do not start at the moment'
+const apiAway = 'the Kubernetes API does not answer'
 const awayForUsers = 'the cluster that has them does not answer at the moment'
 
 /** Makes and removes runner pods as execution has need of them. Of several replicas of the service, one does. */
@@ -44,6 +47,8 @@ export class RunnerPool {
   readonly #keyed = new Set<string>()
   #pause = noPause
   #state = 'starting'
+  /** As the last round has found them. */
+  #starting: ReturnType<typeof startingRunners> = []
 
   constructor(options: RunnerPoolOptions) {
     this.#options = options
@@ -76,7 +81,7 @@ export class RunnerPool {
 
   /** Never a reason to be asked nothing else: sandboxes do without runners. */
   check(): Check {
-    const away = this.#options.pods.isCurrent ? '' : '; the Kubernetes API does not answer'
+    const away = this.#options.pods.isCurrent ? '' : `; ${apiAway}`
     return { name: 'runner pods', ok: true, detail: `${this.#state}${away}` }
   }
 
@@ -91,6 +96,7 @@ export class RunnerPool {
     if (answer === undefined || !pods.isCurrent) return
     const waiting = answer.waiting.map(({ team }) => team)
     const there = this.#known.together(pods.all(), answer.sessions, performance.now())
+    this.#starting = startingRunners(there)
     if (there.some(({ session }) => session !== undefined && session.team === '')) this.#pause = noPause
     const isPaused = Date.now() < this.#pause.untilMs
     const { make, remove } = plan({ pods: there, waiting, isPaused }, { ...config.limits, mostOf })
@@ -109,7 +115,11 @@ export class RunnerPool {
     const runners = pods.all().filter(({ end }) => end === undefined).length
     const trouble = this.#pause.failures > 0 ? troubleForUsers : ''
     const shown = pods.isCurrent ? trouble : awayForUsers
-    const capacity = { runners, mostRunners: config.limits.most, trouble: shown }
+    const whyNone = pods.isCurrent ? pauseText(this.#pause, Date.now()) : apiAway
+    const capacity = {
+      ...{ runners, mostRunners: config.limits.most, trouble: shown },
+      ...{ whyNone, starting: this.#starting },
+    }
     const context = ownContext(asService('sandbox'), answerWithinMs)
     try {
       return await demand.getDemand({ pool: config.pod.pool, capacity }, context)
@@ -216,27 +226,6 @@ export class RunnerPool {
     const trouble = failures === 0 ? '' : `; they do not start (${failures} times in a row): ${why}`
     this.#state = `${there.length} of ${most}, ${bound} serve a team${waits}${trouble}`
   }
-}
-
-interface Pause {
-  /** Pods in a row that ended, or were given up, before execution knew their runner. */
-  failures: number
-  /** Nothing is made before this time, in ms since 1970. */
-  untilMs: number
-  /** What the last one said. */
-  why: string
-}
-
-export const noPause: Pause = { failures: 0, untilMs: 0, why: '' }
-
-const firstMs = 2000
-const longestMs = 300_000
-
-/** After one more failure: each pause is twice as long as the one before. Those that fail together count once. */
-export function longerPause(pause: Pause, why: string, nowMs: number): Pause {
-  if (nowMs < pause.untilMs) return { ...pause, why }
-  const failures = pause.failures + 1
-  return { failures, untilMs: nowMs + Math.min(longestMs, firstMs * 2 ** (failures - 1)), why }
 }
 
 /** The runner pods of an installation, on the cluster that this process finds. Starts nothing. */

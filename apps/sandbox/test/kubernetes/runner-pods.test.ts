@@ -163,6 +163,17 @@ describe.skipIf(!hasCluster)('runner pods on a cluster', () => {
     })
     expect(pool.check().detail).toMatch(/can't be had/)
     expect(demand.capacity?.trouble).toBe('runner pods do not start at the moment')
+    await until(() => /^\d in a row did not start: the image .* can't be had/.test(demand.capacity?.whyNone ?? ''))
+  })
+
+  test('a pod that no node takes is told as one that starts, with the reason of the cluster', async () => {
+    const demand = new ScriptedDemand()
+    await start(demand, { cpu: '10000' })
+    const [one] = await podsAre(1)
+    const told = await until(() => demand.capacity?.starting.find(({ why }) => why.startsWith('Unschedulable: ')))
+    expect(told).toMatchObject({ runnerName: runnerNameOf(one!), why: expect.stringContaining('Insufficient cpu') })
+    demand.hello(one!)
+    await until(() => demand.capacity?.starting.length === 0)
   })
 
   test('while the API is away pods stay and those that wait are told; then it goes on where it was', async () => {

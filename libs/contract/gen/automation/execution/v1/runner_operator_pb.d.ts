@@ -4,6 +4,7 @@
 
 import type { GenFile, GenMessage, GenService } from "@bufbuild/protobuf/codegenv2";
 import type { Message } from "@bufbuild/protobuf";
+import type { StartingRunner } from "./starting_runner_pb.js";
 import type { Language } from "../../common/v1/language_pb.js";
 import type { EmptySchema, Timestamp } from "@bufbuild/protobuf/wkt";
 
@@ -32,6 +33,13 @@ export declare type ListRunnersResponse = Message<"automation.execution.v1.ListR
    * @generated from field: repeated automation.execution.v1.Runner runners = 1;
    */
   runners: Runner[];
+
+  /**
+   * Pools whose runners are made on demand, as who makes them has said lately.
+   *
+   * @generated from field: repeated automation.execution.v1.PoolOnDemand pools_on_demand = 2;
+   */
+  poolsOnDemand: PoolOnDemand[];
 };
 
 /**
@@ -39,6 +47,36 @@ export declare type ListRunnersResponse = Message<"automation.execution.v1.ListR
  * Use `create(ListRunnersResponseSchema)` to create a new message.
  */
 export declare const ListRunnersResponseSchema: GenMessage<ListRunnersResponse>;
+
+/**
+ * @generated from message automation.execution.v1.PoolOnDemand
+ */
+export declare type PoolOnDemand = Message<"automation.execution.v1.PoolOnDemand"> & {
+  /**
+   * @generated from field: string pool = 1;
+   */
+  pool: string;
+
+  /**
+   * None of them is among the runners.
+   *
+   * @generated from field: repeated automation.execution.v1.StartingRunner starting = 2;
+   */
+  starting: StartingRunner[];
+
+  /**
+   * Why none is made now, in words for operators; empty where nothing is wrong.
+   *
+   * @generated from field: string why_none = 3;
+   */
+  whyNone: string;
+};
+
+/**
+ * Describes the message automation.execution.v1.PoolOnDemand.
+ * Use `create(PoolOnDemandSchema)` to create a new message.
+ */
+export declare const PoolOnDemandSchema: GenMessage<PoolOnDemand>;
 
 /**
  * A runner as it has said of itself, at the latest a third of its lease ago.

@@ -4,6 +4,7 @@
 
 import type { GenFile, GenMessage, GenService } from "@bufbuild/protobuf/codegenv2";
 import type { Message } from "@bufbuild/protobuf";
+import type { StartingRunner } from "../../execution/v1/starting_runner_pb.js";
 
 /**
  * Describes the file automation/runner/v1/demand.proto.
@@ -59,6 +60,20 @@ export declare type Capacity = Message<"automation.runner.v1.Capacity"> & {
    * @generated from field: string trouble = 3;
    */
   trouble: string;
+
+  /**
+   * The same for operators, with what the cluster says.
+   *
+   * @generated from field: string why_none = 4;
+   */
+  whyNone: string;
+
+  /**
+   * Those that were made and have not come to execution, that were made first, some twenty at most.
+   *
+   * @generated from field: repeated automation.execution.v1.StartingRunner starting = 5;
+   */
+  starting: StartingRunner[];
 };
 
 /**
