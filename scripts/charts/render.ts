@@ -107,6 +107,25 @@ export function podSettings(manifests: Manifest[]): object {
   return JSON.parse((secret!['stringData'] as Record<string, string>)['pods.json']!) as object
 }
 
+/** Whether a selector of the cluster takes something with these labels. */
+export function selects(selector: Selector, labels: Record<string, string>): boolean {
+  const { matchLabels = {}, matchExpressions = [] } = selector
+  const fits = ({ key, operator, values }: Expression) =>
+    operator === (values.includes(labels[key] ?? '') ? 'In' : 'NotIn')
+  return Object.entries(matchLabels).every(([key, value]) => labels[key] === value) && matchExpressions.every(fits)
+}
+
+interface Selector {
+  matchLabels?: Record<string, string>
+  matchExpressions?: Expression[]
+}
+
+interface Expression {
+  key: string
+  operator: string
+  values: string[]
+}
+
 export function component(manifest: Manifest): string | undefined {
   return manifest.metadata.labels?.['app.kubernetes.io/component']
 }

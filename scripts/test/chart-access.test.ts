@@ -9,6 +9,7 @@ import {
   isThere,
   minimal,
   render,
+  selects,
   type Manifest,
 } from '../charts/render.ts'
 
@@ -58,6 +59,7 @@ describe.runIf(isThere('helm'))('who reaches what', () => {
     const services = manifests
       .filter(({ kind }) => kind === 'Deployment' || kind === 'StatefulSet')
       .map((each) => component(each)!)
+      .filter((each) => !each.startsWith('runner'))
     expect(componentsOf(podSelector).toSorted()).toEqual(services.filter((each) => each !== 'gateway').toSorted())
     expect(policyTypes).toEqual(['Ingress'])
     const [calls, health, ...others] = ingress
@@ -73,10 +75,15 @@ describe.runIf(isThere('helm'))('who reaches what', () => {
     const { podSelector, ingress } = policyOf(await render(full), '-for-runners')
     expect(componentsOf(podSelector)).toEqual(['execution', 'storage'])
     expect(ingress.map(({ ports }) => ports)).toEqual([[{ port: 'grpc', protocol: 'TCP' }]])
-    const [from] = ingress[0]!.from!
-    expect(ingress[0]!.from).toHaveLength(1)
-    expect(namespaceOf(from!)).toBe('sandboxes')
-    expect(componentsOf(from!.podSelector)).toEqual(['runner-pod', 'runner'])
+    expect(ingress[0]!.from!.map(namespaceOf)).toEqual(['sandboxes', 'automation'])
+    for (const { podSelector: pods } of ingress[0]!.from!)
+      for (const [name, may] of Object.entries({
+        'runner-pod': true,
+        runner: true,
+        'sandbox-pod': false,
+        gateway: false,
+      }))
+        expect(selects(pods, { ...pods.matchLabels, 'app.kubernetes.io/component': name }), name).toBe(may)
   })
 
   test('the daemon of a sandbox is for the gateway and the sandbox service, from the namespace of the release', async () => {

@@ -3,7 +3,17 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { parseAllDocuments } from 'yaml'
-import { chart, component, isThere, minimal, podOf, render, renderText, type Manifest } from '../charts/render.ts'
+import {
+  chart,
+  component,
+  isThere,
+  minimal,
+  podOf,
+  render,
+  renderText,
+  selects,
+  type Manifest,
+} from '../charts/render.ts'
 
 const trial = join(chart, 'ci/trial-values.yaml')
 const servers = ['trial-kafka', 'trial-postgres', 'trial-s3']
@@ -47,6 +57,12 @@ describe.runIf(isThere('helm'))('a trial', () => {
           },
         })
     }
+  })
+
+  test('is not held as the code of users is', () => {
+    const { podSelector } = named('NetworkPolicy', '-user-code')['spec'] as { podSelector: object }
+    for (const each of manifests.filter((manifest) => servers.includes(component(manifest)!)))
+      expect(selects(podSelector, each.metadata.labels!)).toBe(false)
   })
 
   test('makes its passwords, another one each time, in one Secret that all who need them read', async () => {

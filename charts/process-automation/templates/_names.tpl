@@ -53,6 +53,24 @@ app.kubernetes.io/component: {{ index . 1 }}
 {{ toJson $all }}
 {{- end }}
 
+{{/* The component of runners of a further pool. */}}
+{{- define "automation.runnersOf" -}}
+{{ printf "runner-pool-%s" . }}
+{{- end }}
+
+{{/* A map as `name=value,…`. */}}
+{{- define "automation.pairs" -}}
+{{- $pairs := list }}{{ range $name, $value := . }}{{ $pairs = append $pairs (printf "%s=%s" $name $value) }}{{ end -}}
+{{ join "," $pairs }}
+{{- end }}
+
+{{/* The pools that runs may ask for, where there are further ones: those that settings name, and these. Takes (list root env). */}}
+{{- define "automation.agentPools" -}}
+{{- $names := list }}
+{{- range $name, $pool := (index . 0).Values.runners.pools }}{{ if dig "shared" true $pool }}{{ $names = append $names $name }}{{ end }}{{ end }}
+{{- if $names }}{{ concat (splitList "," ((index . 1).AGENT_POOLS | default "default")) $names | uniq | join "," }}{{ end }}
+{{- end }}
+
 {{- define "automation.runnerAddresses" -}}
 {{ include "automation.address" (list . "storage" "storage") }},{{ include "automation.address" (list . "execution" "execution") }}
 {{- end }}

@@ -134,11 +134,14 @@ priorityClassName: {{ . }}
 {{- end }}
 {{- end }}
 
-{{/* The same for pods with the code of users: what is said of these, or else the nodes of services. */}}
+{{/* The same for pods with the code of users: what is said of them, of all of these, or else the nodes of services. Takes (list root given). */}}
 {{- define "automation.userCodeNodes" -}}
-{{- include "automation.nodes" (merge (dict
-  "nodeSelector" (.Values.userCode.nodeSelector | default .Values.nodeSelector)
-  "tolerations" (.Values.userCode.tolerations | default .Values.tolerations)) .Values.userCode) }}
+{{- $values := (index . 0).Values -}}{{- $given := index . 1 -}}{{- $code := $values.userCode -}}
+{{- include "automation.nodes" (dict
+  "nodeSelector" (coalesce $given.nodeSelector $code.nodeSelector $values.nodeSelector)
+  "tolerations" (coalesce $given.tolerations $code.tolerations $values.tolerations)
+  "affinity" (coalesce $given.affinity $code.affinity)
+  "priorityClassName" (coalesce $given.priorityClassName $code.priorityClassName)) }}
 {{- end }}
 
 {{/* Takes (list root component replicas nodes), nodes being the YAML that says which. */}}

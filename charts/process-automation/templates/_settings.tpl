@@ -71,7 +71,7 @@ KUBERNETES_PODS: /etc/automation/pods.json
   "instance" .Release.Name
   "owner" (printf "%s-pods" (include "automation.fullname" .)) }}
 {{- if not .Values.podSecurity.fixedIds }}{{ $_ := set $pods "fixedIds" false }}{{ end }}
-{{- with include "automation.userCodeNodes" . | fromYaml }}{{ $_ := set $pods "placement" . }}{{ end }}
+{{- with include "automation.userCodeNodes" (list . dict) | fromYaml }}{{ $_ := set $pods "placement" . }}{{ end }}
 {{- if eq .Values.runners.kind "pool" }}{{ $_ := set $pods "runners" (include "automation.runnerPods" . | fromJson) }}{{ end }}
 {{- toPrettyJson $pods }}
 {{- end }}
