@@ -142,6 +142,7 @@ const changes: Record<string, Change> = {
   'podDisruptionBudget.enabled': { set: 'false', hides: /kind: PodDisruptionBudget/ },
   'topologySpread.enabled': { set: 'false', hides: /topologySpreadConstraints/ },
   podAnnotations: { set: '.note=mine', shows: /note: mine/ },
+  podLabels: { set: '.owner=mine', shows: /owner: mine/ },
   nodeSelector: { set: '.disk=ssd', shows: /disk: ssd/ },
   tolerations: { set: '[0].key=dedicated' },
   affinity: { set: '.nodeAffinity.a=mine', shows: /a: mine/ },

@@ -202,6 +202,24 @@ describe.runIf(isThere('helm'))('the chart', () => {
     expect(new Set(Object.values(await annotated([own])))).toEqual(new Set(['none']))
   })
 
+  test('marks all pods with labels and annotations of the operator, and keeps what it finds them by', async () => {
+    const marks = { labels: { owner: 'platform' }, annotations: { note: 'mine' } }
+    const sets = ['podLabels.owner=platform', 'podAnnotations.note=mine', 'runners.pools.large.slots=1']
+    for (const values of valuesFiles) {
+      const manifests = await render(values, sets)
+      const having = manifests.filter((each) => podOf(each).length > 0)
+      expect(having.map(component)).toEqual(expect.arrayContaining(['test', 'gateway', 'runner-pool-large']))
+      for (const manifest of having) {
+        const { metadata } = manifest.kind === 'Pod' ? manifest : templateOf(manifest)
+        expect(metadata, component(manifest)).toMatchObject(marks)
+        expect(metadata.labels!['app.kubernetes.io/component']).toBe(component(manifest))
+      }
+      expect(podSettings(manifests)).toMatchObject({ metadata: marks })
+    }
+    for (const taken of ['app\\.kubernetes\\.io/component', 'process-automation/team'])
+      await expect(render(minimal, [`podLabels.${taken}=x`])).rejects.toThrow(taken.replaceAll('\\', ''))
+  })
+
   test('keeps tokens of registries, which are settings of runners, out of ConfigMaps', async () => {
     const manifests = await render(minimal, ['runners.env.NPM_REGISTRY=https://the-token@registry.example.com/'])
     const having = manifests.filter((each) => JSON.stringify(each).includes('the-token'))

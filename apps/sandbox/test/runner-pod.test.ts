@@ -3,7 +3,7 @@ import { Environment } from '@automation/service'
 import { expect, test } from 'vitest'
 import { readPodsFile } from '../src/cluster/config.ts'
 import { readRunnerPodsConfig } from '../src/runner-pods/config.ts'
-import { sandboxLabel, sandboxPod, warmLabel } from '../src/drivers/kubernetes/sandbox-pod.ts'
+import { sandboxLabel, sandboxPod, specOf, warmLabel } from '../src/drivers/kubernetes/sandbox-pod.ts'
 import { keySecretOf, runnerPod, specHash } from '../src/runner-pods/runner-pod.ts'
 import { podsFile } from './pods-file.ts'
 
@@ -74,7 +74,7 @@ test('a runner pod asks a node for its request, may take its limit, and lets an 
 
 test('a sandbox keeps its node, one that is only kept ready does not', () => {
   const image = { id: 'base', image: 'base:1', memoryMb: 512, warm: 1 }
-  const settings = { daemonImage: 'daemon:1', homeMb: 512, placement: {}, fixedIds: true }
+  const settings = { daemonImage: 'daemon:1', homeMb: 512, placement: {}, metadata: {}, fixedIds: true }
   const annotationsOf = (labels: Record<string, string>) =>
     sandboxPod({ name: 'one', labels, image, mark: { nonce: '', digest: '' } }, settings).metadata?.annotations
   expect(annotationsOf({ [sandboxLabel]: 'sb-1' })).toMatchObject({
@@ -127,6 +127,32 @@ test('runner pods and pods of sandboxes run on the nodes that are meant for the 
   expect(specHash(pod, 'another key')).not.toBe(specHash(pod, 'key'))
 })
 
+test('runner pods and pods of sandboxes have labels and annotations of the operator, beside those of ours', () => {
+  const evictable = 'cluster-autoscaler.kubernetes.io/safe-to-evict'
+  const metadata = {
+    labels: { owner: 'platform', [sandboxLabel]: 'another' },
+    annotations: { note: 'mine', [evictable]: 'maybe' },
+  }
+  const env = environmentOf(podsFile({ metadata }, { image: 'runner:1' }))
+  const pods = readPodsFile(env)
+  const { pod } = readRunnerPodsConfig(env, pods)!
+  env.check()
+  expect(runnerPod(one, pod).metadata).toMatchObject({
+    labels: { owner: 'platform' },
+    annotations: { note: 'mine', [evictable]: 'true' },
+  })
+  const image = { id: 'base', image: 'base:1', cpus: 1, memoryMb: 64, warm: 0 }
+  const named = { name: 'two', labels: { [sandboxLabel]: 'sb-1' }, image, mark: { nonce: '', digest: '' } }
+  const settings = { ...pods.cluster, daemonImage: 'daemon:1', homeMb: 64 }
+  expect(sandboxPod(named, settings).metadata).toMatchObject({
+    labels: { owner: 'platform', [sandboxLabel]: 'sb-1' },
+    annotations: { note: 'mine', [evictable]: 'false' },
+  })
+  // Those that are kept ready are made anew.
+  expect(specHash({ ...pod, metadata: {} }, 'key')).not.toBe(specHash(pod, 'key'))
+  expect(specOf(image, { ...settings, metadata: {} })).not.toBe(specOf(image, settings))
+})
+
 test('pods name their user and groups unless the cluster gives them some', () => {
   const securityOf = (members: object) => {
     const env = environmentOf(podsFile(members, { image: 'runner:1' }))
@@ -150,7 +176,9 @@ test('pods name their user and groups unless the cluster gives them some', () =>
 test('what is wrong in the file of runner pods is told, all of it', () => {
   const members = { image: 'runner:1', max: 0, memory: 'much', pullSecrets: 'one', slots: 3 }
   const placement = { nodeSelector: { a: 1 }, tolerations: {}, nodeName: 'one' }
-  const env = environmentOf(podsFile({ instance: 'A', size: 1, placement }, members))
+  const env = environmentOf(
+    podsFile({ instance: 'A', size: 1, placement, metadata: { labels: { a: 1 }, name: 'a' } }, members),
+  )
   readRunnerPodsConfig(env, readPodsFile(env))
   const faults = env.faults().map((fault) => fault.replace(/^KUBERNETES_PODS names \S+, /, ''))
   expect(faults).toEqual([
@@ -159,6 +187,8 @@ test('what is wrong in the file of runner pods is told, all of it', () => {
     'whose placement.nodeName is not known',
     'whose placement.nodeSelector must be an object of texts',
     'whose placement.tolerations must be a list of objects',
+    'whose metadata.name is not known',
+    'whose metadata.labels must be an object of texts',
     'whose runners.pullSecrets must be a list of texts',
     'whose runners.slots is not known',
     'whose runners.max must be a whole number from 1 to 1000, not "0"',

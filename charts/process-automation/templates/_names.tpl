@@ -11,6 +11,15 @@ app.kubernetes.io/managed-by: {{ .Release.Service }}
 app.kubernetes.io/version: {{ .Chart.AppVersion | quote }}
 {{- end }}
 
+{{/* Of pods of the chart; takes (list root component). */}}
+{{- define "automation.podLabels" -}}
+{{ include "automation.labels" (index . 0) }}
+app.kubernetes.io/component: {{ index . 1 }}
+{{- with (index . 0).Values.podLabels }}
+{{ toYaml . }}
+{{- end }}
+{{- end }}
+
 {{/* What tells the pods of one component; takes (list root component). */}}
 {{- define "automation.selector" -}}
 app.kubernetes.io/part-of: process-automation

@@ -72,6 +72,10 @@ KUBERNETES_PODS: /etc/automation/pods.json
   "owner" (printf "%s-pods" (include "automation.fullname" .)) }}
 {{- if not .Values.podSecurity.fixedIds }}{{ $_ := set $pods "fixedIds" false }}{{ end }}
 {{- with include "automation.userCodeNodes" (list . dict) | fromYaml }}{{ $_ := set $pods "placement" . }}{{ end }}
+{{- $metadata := dict }}
+{{- with .Values.podLabels }}{{ $_ := set $metadata "labels" . }}{{ end }}
+{{- with .Values.podAnnotations }}{{ $_ := set $metadata "annotations" . }}{{ end }}
+{{- with $metadata }}{{ $_ := set $pods "metadata" . }}{{ end }}
 {{- if eq .Values.runners.kind "pool" }}{{ $_ := set $pods "runners" (include "automation.runnerPods" . | fromJson) }}{{ end }}
 {{- toPrettyJson $pods }}
 {{- end }}

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import type { Environment } from '@automation/service'
-import type { V1PodSpec } from '@kubernetes/client-node'
+import type { V1ObjectMeta, V1PodSpec } from '@kubernetes/client-node'
 
 /** Where in a cluster pods are made, and whose they are. */
 export interface ClusterConfig {
@@ -12,12 +12,16 @@ export interface ClusterConfig {
   owner?: string
   /** Which nodes they run on. */
   placement: Placement
+  /** What they have beside labels and annotations of ours, which count before these. */
+  metadata: PodMetadata
   /** Whether they name their user and groups; else the cluster gives them some, as OpenShift does. */
   fixedIds: boolean
 }
 
 /** As in the spec of a pod. */
 export type Placement = Pick<V1PodSpec, 'nodeSelector' | 'tolerations' | 'affinity' | 'priorityClassName'>
+
+export type PodMetadata = Pick<V1ObjectMeta, 'labels' | 'annotations'>
 
 /** What the file of pods says. */
 export interface PodsFile {
@@ -30,7 +34,16 @@ export interface PodsFile {
 export function readPodsFile(env: Environment): PodsFile {
   const fault = podsFault(env)
   const file = readJson(env, fault)
-  const { namespace, instance = 'process-automation', owner, placement, fixedIds = true, runners, ...others } = file
+  const {
+    namespace,
+    instance = 'process-automation',
+    owner,
+    placement,
+    metadata,
+    fixedIds = true,
+    runners,
+    ...others
+  } = file
   for (const name of Object.keys(others)) fault(`whose member ${name} is not known`)
   if (namespace !== undefined && !isDnsLabel(namespace, 63)) fault('whose namespace must be the name of a namespace')
   // What Helm allows as the name of a release.
@@ -45,6 +58,7 @@ export function readPodsFile(env: Environment): PodsFile {
       instance: textOf(instance) ?? '',
       owner: textOf(owner),
       placement: placementOf(placement, fault),
+      metadata: metadataOf(metadata, fault),
       fixedIds: fixedIds !== false,
     },
     runners: isObject(runners) ? runners : undefined,
@@ -65,6 +79,18 @@ function placementOf(value: unknown = {}, fault: (text: string) => void): Placem
     fault('whose placement.tolerations must be a list of objects')
   if (!isObject(affinity)) fault('whose placement.affinity must be an object')
   if (!isTextOrAbsent(priorityClassName)) fault('whose placement.priorityClassName must be a text')
+  return value
+}
+
+function metadataOf(value: unknown = {}, fault: (text: string) => void): PodMetadata {
+  if (!isObject(value)) {
+    fault('whose metadata must be an object')
+    return {}
+  }
+  const { labels = {}, annotations = {}, ...others } = value
+  for (const name of Object.keys(others)) fault(`whose metadata.${name} is not known`)
+  for (const [name, texts] of Object.entries({ labels, annotations }))
+    if (!isTexts(texts)) fault(`whose metadata.${name} must be an object of texts`)
   return value
 }
 

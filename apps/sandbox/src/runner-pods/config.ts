@@ -56,6 +56,7 @@ export function readRunnerPodsConfig(env: Environment, { cluster, runners }: Pod
       environment: isTexts(settings) ? settings : {},
       runtimeClassName: given.text('runtimeClassName'),
       placement: cluster.placement,
+      metadata: cluster.metadata,
       fixedIds: cluster.fixedIds,
       serviceAccount: given.text('serviceAccount'),
     },

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import type { ServiceAddresses } from '@automation/service'
 import type { V1Container, V1Pod, V1Secret } from '@kubernetes/client-node'
-import type { Placement } from '../cluster/config.ts'
+import type { Placement, PodMetadata } from '../cluster/config.ts'
 import { restrictedContainer, restrictedPod } from '../cluster/restricted.ts'
 
 /** What runner pods are made by. */
@@ -31,6 +31,7 @@ export interface RunnerPodSettings {
   environment: Record<string, string>
   runtimeClassName: string | undefined
   placement: Placement
+  metadata: PodMetadata
   fixedIds: boolean
   serviceAccount: string | undefined
 }
@@ -71,12 +72,16 @@ export function runnerPod(
   settings: RunnerPodSettings,
   labels: Record<string, string> = {},
 ): V1Pod {
-  const { graceMs, imagePullSecrets, runtimeClassName, placement, serviceAccount, tmpMb, packagesMb, tlsSecret } =
-    settings
+  const { graceMs, imagePullSecrets, runtimeClassName, placement, metadata, serviceAccount } = settings
+  const { tmpMb, packagesMb, tlsSecret } = settings
   return {
     apiVersion: 'v1',
     kind: 'Pod',
-    metadata: { name, labels: { ...labels, [keyLabel]: keyId }, annotations: { [evictable]: 'true' } },
+    metadata: {
+      name,
+      labels: { ...metadata.labels, ...labels, [keyLabel]: keyId },
+      annotations: { ...metadata.annotations, [evictable]: 'true' },
+    },
     spec: {
       ...restrictedPod(settings),
       terminationGracePeriodSeconds: Math.ceil(graceMs / 1000) + marginS,

@@ -43,7 +43,7 @@ export function driverOn(
   more: Partial<KubernetesDriverOptions> = {},
 ): KubernetesDriver {
   return new KubernetesDriver({
-    config: { namespace, instance: 'test', daemonImage, homeMb: 64, placement: {}, fixedIds: true },
+    config: { namespace, instance: 'test', daemonImage, homeMb: 64, placement: {}, metadata: {}, fixedIds: true },
     catalogue: new Catalogue(images, true),
     encryptionKeys: ['for these tests alone'],
     startTimeoutMs: 30_000,

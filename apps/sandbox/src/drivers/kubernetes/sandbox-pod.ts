@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import type { V1Container, V1Pod, V1ResourceRequirements } from '@kubernetes/client-node'
 import type { Image } from '../../catalogue.ts'
-import type { Placement } from '../../cluster/config.ts'
+import type { Placement, PodMetadata } from '../../cluster/config.ts'
 import { restrictedContainer, restrictedPod } from '../../cluster/restricted.ts'
 import type { StartMark } from './start-key.ts'
 
@@ -11,6 +11,7 @@ export interface SandboxPodSettings {
   daemonImage: string | undefined
   homeMb: number
   placement: Placement
+  metadata: PodMetadata
   fixedIds: boolean
 }
 
@@ -55,8 +56,14 @@ export function sandboxPod(
   return {
     metadata: {
       name,
-      labels: { ...labels, [imageLabel]: labelOf(image.id), [specLabel]: specOf(image, settings) },
+      labels: {
+        ...settings.metadata.labels,
+        ...labels,
+        [imageLabel]: labelOf(image.id),
+        [specLabel]: specOf(image, settings),
+      },
       annotations: {
+        ...settings.metadata.annotations,
         [nonceAnnotation]: mark.nonce,
         [digestAnnotation]: mark.digest,
         ...(warmLabel in labels ? givenUp : held),
@@ -110,7 +117,7 @@ export function markOf(annotations: Record<string, string>): StartMark {
 /** The same for pods that are alike but for their names and owners. */
 export function specOf(image: Image, settings: SandboxPodSettings): string {
   const { id, command, cpus, memoryMb, runtimeClassName } = image
-  const { daemonImage, homeMb, placement, fixedIds } = settings
+  const { daemonImage, homeMb, placement, metadata, fixedIds } = settings
   const parts = [
     specVersion,
     id,
@@ -122,6 +129,7 @@ export function specOf(image: Image, settings: SandboxPodSettings): string {
     daemonImage,
     homeMb,
     placement,
+    metadata,
     fixedIds,
   ]
   const text = JSON.stringify(parts)
