@@ -38,6 +38,8 @@ export const groups: SettingGroup[] = [
         'how much is logged, as JSON lines on standard error; where it is not set and that is a terminal, `npm start` shows dots in their place until it is up',
       OTEL_EXPORTER_OTLP_ENDPOINT:
         'where traces are sent over OTLP/HTTP, such as `http://collector:4318`. A caller that asks by `traceparent` not to be traced is not; what the collector does not take is given up',
+      OTEL_EXPORTER_OTLP_HEADERS:
+        'headers with which traces are sent, such as `Authorization=Bearer%20TOKEN`: `name=value`, separated by commas, what is special in values percent-encoded. Better from a file, as `OTEL_EXPORTER_OTLP_HEADERS_FILE`',
       SHUTDOWN_GRACE_MS:
         'what running work gets when the service is told to stop; a second signal, a second or more later, stops at once',
     },

@@ -230,6 +230,7 @@ describe.runIf(isThere('helm'))('who reaches what', () => {
       'kafka: all of it in /run/secrets/kafka',
       'objects: S3_ACCESS_KEY is S3_ACCESS_KEY',
       'objects: S3_SECRET_KEY is S3_SECRET_KEY',
+      'otlp: headers is OTEL_EXPORTER_OTLP_HEADERS',
       'postgres: uri is DATABASE_URL',
       'release-process-automation-pod-settings: pods.json is pods.json',
       'runners-tls: all of it in /run/secrets/runners-tls',

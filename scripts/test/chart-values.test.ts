@@ -63,6 +63,8 @@ const changes: Record<string, Change> = {
   'objectStore.secretKey': { given: server, set: 'my-secret' },
   'objectStore.existingSecret': { given: server, set: 'my-objects' },
   'tracing.endpoint': { set: 'http://collector:4318', shows: /collector:4318/ },
+  'tracing.existingSecret': { set: 'my-tracing', shows: /name: my-tracing/ },
+  'tracing.key': { given: ['tracing.existingSecret=my-tracing'], set: 'my-headers', shows: /key: "my-headers"/ },
   'keys.existingSecret': { set: 'my-keys' },
   'keys.existingGatewaySecret': { set: 'my-gateway-key', shows: /name: my-gateway-key/ },
   'keys.existingRunnerSecret': { set: 'my-runner-key' },

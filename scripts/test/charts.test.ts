@@ -161,11 +161,20 @@ describe.runIf(isThere('helm'))('the chart', () => {
   })
 
   test('has all services send traces where a receiver is named, and no runner', async () => {
-    const manifests = await render(minimal, ['tracing.endpoint=http://collector:4318', 'runners.kind=deployment'])
+    const tracing = ['tracing.endpoint=http://collector:4318', 'tracing.existingSecret=otlp']
+    const manifests = await render(minimal, [...tracing, 'runners.kind=deployment', 'runners.pools.large.slots=1'])
     const sending = manifests.filter((manifest) => JSON.stringify(podOf(manifest)).includes('http://collector:4318'))
     const services = ['execution', 'gateway', 'process-catalog', 'sandbox', 'scheduler']
     expect(new Set(sending.map(component))).toEqual(new Set(services))
     expect(manifests.map(component)).toContain('runner')
+    const knowing = manifests.filter((each) =>
+      podOf(each)
+        .flatMap(secretsOf)
+        .some(({ name }) => name === 'otlp'),
+    )
+    expect(new Set(knowing.map(component))).toEqual(new Set(services))
+    for (const { env } of knowing.flatMap(podOf).flatMap(({ containers }) => containers))
+      expect(env.map(({ name }) => name)).not.toContain('OTEL_EXPORTER_OTLP_HEADERS')
   })
 
   test('has the code of users on nodes of its own where they are named, else where services are', async () => {

@@ -102,6 +102,8 @@ app.kubernetes.io/component: {{ index . 1 }}
 {name: {{ $values.bootstrap.existingSecret | default (printf "%s-bootstrap" $full) }}, key: token}
 {{- else if eq $setting "OIDC_CLIENT_SECRET" -}}
 {name: {{ $values.gateway.oidc.existingSecret }}, key: {{ $setting }}}
+{{- else if eq $setting "OTEL_EXPORTER_OTLP_HEADERS" -}}
+{name: {{ $values.tracing.existingSecret }}, key: {{ $values.tracing.key }}}
 {{- else if hasPrefix "S3_" $setting -}}
 {name: {{ $values.objectStore.existingSecret | default (printf "%s-objects" $full) }}, key: {{ $setting }}}
 {{- else -}}

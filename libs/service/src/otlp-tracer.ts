@@ -24,6 +24,8 @@ import {
 export interface TracerOptions {
   /** Where the receiver is; spans go to `<endpoint>/v1/traces`. */
   endpoint: string
+  /** Of each request there. */
+  headers?: Record<string, string>
   /** The name of the program, as traces show it. */
   service: string
   logger: { warn(fields: object, text: string): void }
@@ -41,10 +43,10 @@ const kinds: Record<SpanKind, Kind> = {
 const closeMs = 3000
 
 /** A tracer that sends over OTLP/HTTP. What a receiver that is away does not take is given up. */
-export function otlpTracer({ endpoint, service, logger, delayMs = 2000 }: TracerOptions): Tracer {
+export function otlpTracer({ endpoint, headers, service, logger, delayMs = 2000 }: TracerOptions): Tracer {
   logTroubles(logger)
   const url = `${endpoint.replace(/\/$/, '')}/v1/traces`
-  const exporter = new OTLPTraceExporter({ url, timeoutMillis: 5000 })
+  const exporter = new OTLPTraceExporter({ url, headers, timeoutMillis: 5000 })
   const ids = new ChosenIds()
   const provider = new TracerProvider({
     resource: resourceFromAttributes({ 'service.name': service, 'process.pid': process.pid }),

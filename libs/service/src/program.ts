@@ -7,6 +7,7 @@ import { Health } from './health.ts'
 import { createLogger, logLevels } from './logger.ts'
 import { createMetrics } from './metrics.ts'
 import { StartProgress } from './start-progress.ts'
+import { readOtlpHeaders } from './otlp-headers.ts'
 import type { TracerOptions } from './otlp-tracer.ts'
 
 /** What a program is given beside its configuration. */
@@ -56,6 +57,7 @@ export async function runProgram<Config>(program: Program<Config>): Promise<void
   const settings = {
     level: env.choice('LOG_LEVEL', logLevels, 'info'),
     tracesTo: env.url('OTEL_EXPORTER_OTLP_ENDPOINT'),
+    tracesWith: readOtlpHeaders(env),
     graceMs: env.integer('SHUTDOWN_GRACE_MS', { default: 10_000, max: 24 * 3_600_000 }),
   }
   const config = configured(program, env)
@@ -72,7 +74,12 @@ export async function runProgram<Config>(program: Program<Config>): Promise<void
   const tracer =
     settings.tracesTo === undefined
       ? undefined
-      : await openTracer({ endpoint: settings.tracesTo, service: program.name, logger })
+      : await openTracer({
+          endpoint: settings.tracesTo,
+          headers: settings.tracesWith,
+          service: program.name,
+          logger,
+        })
   const context = { logger, metrics: createMetrics(), health, tracer, stopping: stopping.signal }
   const starting = Promise.withResolvers<Running>()
   const stop = async (signal: string) => {

@@ -1,5 +1,5 @@
 import { once } from 'node:events'
-import { createServer } from 'node:http'
+import { createServer, type IncomingHttpHeaders } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { buffer } from 'node:stream/consumers'
 import { BinaryReader } from '@bufbuild/protobuf/wire'
@@ -25,17 +25,21 @@ export interface TraceReceiver {
   endpoint: string
   /** All that came, in the order of their coming. */
   spans: ReceivedSpan[]
+  /** Of each request. */
+  headers: IncomingHttpHeaders[]
   close(): Promise<void>
 }
 
 /** A receiver of traces over OTLP/HTTP. */
 export async function traceReceiver(): Promise<TraceReceiver> {
   const spans: ReceivedSpan[] = []
+  const headers: IncomingHttpHeaders[] = []
   const server = createServer((request, response) => {
     buffer(request).then(
       (body) => {
         if (request.url !== '/v1/traces') return void response.writeHead(404).end()
         spans.push(...spansOf(body))
+        headers.push(request.headers)
         response.writeHead(200, { 'content-type': 'application/x-protobuf' }).end()
       },
       () => response.destroy(),
@@ -46,6 +50,7 @@ export async function traceReceiver(): Promise<TraceReceiver> {
   return {
     endpoint: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     spans,
+    headers,
     async close() {
       server.close()
       server.closeAllConnections()
