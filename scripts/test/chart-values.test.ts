@@ -82,6 +82,11 @@ const changes: Record<string, Change> = {
     set: 'my.crt',
     shows: /NODE_EXTRA_CA_CERTS.*my\.crt/,
   },
+  'certificateAuthorities.runnersConfigMap': {
+    given: ['sandbox.namespace=boxes'],
+    set: 'my-authorities',
+    shows: /NODE_EXTRA_CA_CERTS.*automation-authorities/,
+  },
   'bootstrap.enabled': { set: 'false', hides: /BOOTSTRAP_TEAM/ },
   'bootstrap.team': { set: 'my-team' },
   'bootstrap.existingSecret': { set: 'my-token' },
@@ -129,6 +134,14 @@ const changes: Record<string, Change> = {
   'runners.keda.minReplicas': { given: keda, set: '3', shows: /minReplicaCount: 3/ },
   'runners.keda.maxReplicas': { given: keda, set: '33', shows: /maxReplicaCount: 33/ },
   'runners.pools': { set: '.large.replicas=2', shows: /RUNNER_POOL.*large/ },
+  'runners.extraVolumes': {
+    set: '[0].name=mine,runners.extraVolumes[0].configMap.name=of-mine',
+    shows: /"configMap.*name.*of-mine/,
+  },
+  'runners.extraVolumeMounts': {
+    set: '[0].name=mine,runners.extraVolumeMounts[0].mountPath=/mine',
+    shows: /mountPath.*\/mine/,
+  },
   'runners.env': { set: '.RUN_MEMORY_MB=300', shows: /RUN_MEMORY_MB.*300/ },
   'runners.resources': { set: '.limits.memory=3333Mi', shows: /"memory\\": \\"3333Mi/ },
   'networkPolicy.enabled': { set: 'false', hides: /kind: NetworkPolicy/ },

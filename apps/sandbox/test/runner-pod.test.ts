@@ -101,6 +101,25 @@ test('the pod of a runner has its certificate as files where services ask for on
   expect(JSON.stringify(podOf({}))).not.toMatch(/tls/i)
 })
 
+test('the pod of a runner has volumes of the operator to read, which can be none with secrets', () => {
+  const mounts = { volumeMounts: [{ name: 'authorities', mountPath: '/etc/automation-authorities' }] }
+  const read = (volume: object) => {
+    const env = environmentOf(podsFile({}, { image: 'runner:1', volumes: [volume], ...mounts }))
+    const { pod } = readRunnerPodsConfig(env, readPodsFile(env))!
+    return { faults: env.faults(), spec: runnerPod(one, pod).spec! }
+  }
+  const volume = { name: 'authorities', configMap: { name: 'mine' } }
+  const { faults, spec } = read(volume)
+  expect(faults).toEqual([])
+  expect(spec.volumes).toContainEqual(volume)
+  expect(spec.containers[0]!.volumeMounts).toContainEqual({ ...mounts.volumeMounts[0], readOnly: true })
+  const others = [{ secret: { secretName: 'a' } }, { projected: {} }, { hostPath: { path: '/' } }, { csi: {} }]
+  for (const other of others) {
+    expect(read({ name: 'authorities', ...other }).faults.join()).toContain('runners.volumes must be')
+    expect(read({ ...volume, ...other }).faults.join()).toContain('runners.volumes must be')
+  }
+})
+
 test('runner pods and pods of sandboxes run on the nodes that are meant for the code of users', () => {
   const placement = {
     nodeSelector: { pool: 'user-code' },

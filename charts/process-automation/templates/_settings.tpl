@@ -38,10 +38,30 @@ TEAM_MAX_SANDBOXES: {{ int .Values.sandbox.teamMax | quote }}
 KUBERNETES_PODS: /etc/automation/pods.json
 {{- end }}
 
+{{/* Mounts of runners, as JSON: process code writes to none of them. */}}
+{{- define "automation.runnerMounts" -}}
+{{- $mounts := list }}
+{{- range .Values.runners.extraVolumeMounts }}{{ $mounts = append $mounts (merge (dict "readOnly" true) .) }}{{ end }}
+{{- toJson $mounts }}
+{{- end }}
+
+{{/* The ConfigMap of authorities in the namespace of runner pods; empty where none is known there. */}}
+{{- define "automation.runnerAuthorities" -}}
+{{- $own := eq (include "automation.podNamespace" .) .Release.Namespace }}
+{{- .Values.certificateAuthorities.runnersConfigMap | default (ternary .Values.certificateAuthorities.existingConfigMap "" $own) }}
+{{- end }}
+
 {{- define "automation.runnerPods" -}}
 {{- $runners := .Values.runners -}}
+{{- $volumes := $runners.extraVolumes }}
+{{- $mounts := $runners.extraVolumeMounts }}
 {{- $settings := dict }}
 {{- with .Values.egressAllow }}{{ $_ := set $settings "EGRESS_ALLOW" (join "," .) }}{{ end }}
+{{- with include "automation.runnerAuthorities" . }}
+{{- $_ := set $settings "NODE_EXTRA_CA_CERTS" (printf "/etc/automation-authorities/%s" $.Values.certificateAuthorities.key) }}
+{{- $volumes = append $volumes (dict "name" "authorities" "configMap" (dict "name" .)) }}
+{{- $mounts = append $mounts (dict "name" "authorities" "mountPath" "/etc/automation-authorities") }}
+{{- end }}
 {{- range $name, $value := mergeOverwrite $settings (deepCopy .Values.settings) (deepCopy $runners.env) }}
 {{- $_ := set $settings $name (ternary (printf "%v" (int64 $value)) (toString $value) (kindIs "float64" $value)) }}
 {{- end }}
@@ -57,6 +77,8 @@ KUBERNETES_PODS: /etc/automation/pods.json
   "memoryRequest" ($runners.resources.requests.memory | default $runners.resources.limits.memory | default "" | toString)
   "memory" ($runners.resources.limits.memory | default "" | toString)
   "settings" $settings }}
+{{- with $volumes }}{{ $_ := set $pods "volumes" . }}{{ end }}
+{{- with $mounts }}{{ $_ := set $pods "volumeMounts" . }}{{ end }}
 {{- $secrets := list }}
 {{- range .Values.image.pullSecrets }}{{ $secrets = append $secrets .name }}{{ end }}
 {{- $_ := set $pods "pullSecrets" $secrets }}

@@ -113,7 +113,7 @@ function readJson(env: Environment, fault: (text: string) => void): Record<strin
   return {}
 }
 
-function isObject(value: unknown): value is Record<string, unknown> {
+export function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 

@@ -1,5 +1,5 @@
 import { Environment, readServiceAddresses, readSharedRunnerKey } from '@automation/service'
-import { isTexts, podsFault, type ClusterConfig, type PodsFile } from '../cluster/config.ts'
+import { isObject, isTexts, podsFault, type ClusterConfig, type PodsFile } from '../cluster/config.ts'
 import { cpusOf, memoryMbOf } from '../quantity.ts'
 import type { PoolLimits } from './plan.ts'
 import type { RunnerPodSettings } from './runner-pod.ts'
@@ -18,7 +18,7 @@ export function readRunnerPodsConfig(env: Environment, { cluster, runners }: Pod
   if (runners === undefined) return undefined
   const noted = podsFault(env)
   const fault = (text: string) => noted(`whose runners.${text}`)
-  const { pullSecrets = [], settings = {}, ...others } = runners
+  const { pullSecrets = [], settings = {}, volumes = [], volumeMounts = [], ...others } = runners
   // Texts and numbers are read and bounded as settings are.
   const given = new Environment(
     Object.fromEntries(Object.entries(others).map(([name, value]) => [name, String(value)])),
@@ -50,6 +50,8 @@ export function readRunnerPodsConfig(env: Environment, { cluster, runners }: Pod
       memoryRequestMb: Math.min(memoryMb, memoryMbOf(memoryRequest) ?? 0),
       tmpMb: given.integer('tmpMb', { default: 4096, min: 16 }),
       packagesMb: given.integer('packagesMb', { default: 4096, min: 16 }),
+      volumes: isVolumes(volumes) ? volumes : [],
+      volumeMounts: isMounts(volumeMounts) ? volumeMounts : [],
       pool: env.text('RUNNER_POOL', 'default'),
       addresses: { execution, storage },
       graceMs: env.integer('RUN_TIMEOUT_MAX_MS', { default: 3_600_000, min: 100, max: 2_147_483_647 }),
@@ -65,12 +67,30 @@ export function readRunnerPodsConfig(env: Environment, { cluster, runners }: Pod
   }
   if (!Array.isArray(pullSecrets) || !pullSecrets.every((name) => typeof name === 'string'))
     fault('pullSecrets must be a list of texts')
+  // Process code is hostile, and sees all that its pod has.
+  if (!isVolumes(volumes))
+    fault('volumes must be a list of objects with a name and a configMap or a persistentVolumeClaim, and nothing else')
+  if (!isMounts(volumeMounts)) fault('volumeMounts must be a list of objects with name and mountPath, and nothing else')
   if (!isTexts(settings) || !Object.keys(settings).every((name) => /^[A-Z][A-Z0-9_]*$/.test(name)))
     fault('settings must be an object of texts by the names of settings')
   const known = new Set(given.settings().map(({ name }) => name))
   for (const name of Object.keys(others)) if (!known.has(name)) fault(`${name} is not known`)
   for (const text of given.faults()) fault(text)
   return config
+}
+
+function isVolumes(value: unknown): value is RunnerPodSettings['volumes'] {
+  const isVolume = (each: unknown) => {
+    if (!isObject(each) || typeof each['name'] !== 'string') return false
+    const [kind, ...more] = Object.keys(each).filter((key) => key !== 'name')
+    return more.length === 0 && (kind === 'configMap' || kind === 'persistentVolumeClaim') && isObject(each[kind])
+  }
+  return Array.isArray(value) && value.every(isVolume)
+}
+
+function isMounts(value: unknown): value is RunnerPodSettings['volumeMounts'] {
+  const isMount = (each: unknown) => isTexts(each) && Object.keys(each).toSorted().join() === 'mountPath,name'
+  return Array.isArray(value) && value.every(isMount)
 }
 
 function required(given: Environment, name: string, fault: string): string {

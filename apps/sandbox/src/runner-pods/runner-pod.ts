@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import type { ServiceAddresses } from '@automation/service'
-import type { V1Container, V1Pod, V1Secret } from '@kubernetes/client-node'
+import type { V1Container, V1Pod, V1Secret, V1Volume, V1VolumeMount } from '@kubernetes/client-node'
 import type { Placement, PodMetadata } from '../cluster/config.ts'
 import { restrictedContainer, restrictedPod } from '../cluster/restricted.ts'
 
@@ -20,6 +20,9 @@ export interface RunnerPodSettings {
   tmpMb: number
   /** Of its sets of packages. */
   packagesMb: number
+  /** Further volumes, which process code may read and not write. */
+  volumes: V1Volume[]
+  volumeMounts: Pick<V1VolumeMount, 'name' | 'mountPath'>[]
   pool: string
   /** Where its runs come from, and where they store what they store. */
   addresses: Pick<ServiceAddresses, 'execution' | 'storage'>
@@ -94,6 +97,7 @@ export function runnerPod(
         { name: 'tmp', emptyDir: { sizeLimit: `${tmpMb}Mi` } },
         { name: 'packages', emptyDir: { sizeLimit: `${packagesMb}Mi` } },
         { name: 'key', secret: { secretName: secretNameOf(name, keyId), defaultMode: 0o440, items: [keyItem] } },
+        ...settings.volumes,
         ...(tlsSecret === undefined ? [] : [{ name: 'tls', secret: { secretName: tlsSecret, defaultMode: 0o440 } }]),
       ],
     },
@@ -154,6 +158,7 @@ function containerOf(runner: RunnerPodSettings): V1Container {
       { name: 'tmp', mountPath: '/tmp' },
       { name: 'packages', mountPath: packagesDirectory },
       { name: 'key', mountPath: keyDirectory, readOnly: true },
+      ...settings.volumeMounts.map(({ name, mountPath }) => ({ name, mountPath, readOnly: true })),
       ...(settings.tlsSecret === undefined ? [] : [{ name: 'tls', mountPath: tlsDirectory, readOnly: true }]),
     ],
   }

@@ -1,0 +1,58 @@
+import { describe, expect, test } from 'vitest'
+import { component, isThere, minimal, podOf, podSettings, render, type Manifest } from '../charts/render.ts'
+
+const authorities = 'certificateAuthorities.existingConfigMap=mine'
+const path = '/etc/automation-authorities/ca.crt'
+const deployed = ['runners.kind=deployment', 'runners.pools.large.slots=1']
+
+const runnersOf = (manifests: Manifest[]) =>
+  manifests.filter((each) => component(each)?.startsWith('runner')).flatMap((each) => podOf(each))
+const onDemand = (manifests: Manifest[]) =>
+  (podSettings(manifests) as { runners: { settings: object; volumes?: object[]; volumeMounts?: object[] } }).runners
+
+// Without helm there is nothing to try; `npm run check` says so.
+describe.runIf(isThere('helm'))('runners', () => {
+  test('trust private authorities for packages, in a Deployment and on demand', async () => {
+    const pods = runnersOf(await render(minimal, [...deployed, authorities]))
+    expect(pods).toHaveLength(2)
+    for (const { volumes, containers } of pods) {
+      expect(volumes).toContainEqual({ name: 'authorities', configMap: { name: 'mine' } })
+      expect(containers[0]!.env).toContainEqual({ name: 'NODE_EXTRA_CA_CERTS', value: path })
+    }
+    expect(onDemand(await render(minimal, [authorities]))).toMatchObject({
+      settings: { NODE_EXTRA_CA_CERTS: path },
+      volumes: [{ name: 'authorities', configMap: { name: 'mine' } }],
+      volumeMounts: [{ name: 'authorities', mountPath: '/etc/automation-authorities' }],
+    })
+  })
+
+  test('on demand in a namespace of their own have the ConfigMap that is named there, and wait for none that is not', async () => {
+    const apart = [authorities, 'sandbox.namespace=boxes']
+    const without = onDemand(await render(minimal, apart))
+    expect(without).not.toHaveProperty('volumes')
+    expect(without.settings).not.toHaveProperty('NODE_EXTRA_CA_CERTS')
+    const named = onDemand(await render(minimal, [...apart, 'certificateAuthorities.runnersConfigMap=there']))
+    expect(named.volumes).toEqual([{ name: 'authorities', configMap: { name: 'there' } }])
+  })
+
+  test('have volumes of the operator to read, and can be given none with secrets', async () => {
+    const volume = 'runners.extraVolumes[0]'
+    const mount = ['runners.extraVolumeMounts[0].name=models', 'runners.extraVolumeMounts[0].mountPath=/models']
+    const sets = [`${volume}.name=models`, `${volume}.persistentVolumeClaim.claimName=models`, ...mount]
+    for (const { volumes, containers } of runnersOf(await render(minimal, [...deployed, ...sets]))) {
+      expect(volumes).toContainEqual({ name: 'models', persistentVolumeClaim: { claimName: 'models' } })
+      expect(containers[0]!.volumeMounts).toContainEqual({ name: 'models', mountPath: '/models', readOnly: true })
+    }
+    expect(onDemand(await render(minimal, sets))).toMatchObject({
+      volumes: [{ name: 'models', persistentVolumeClaim: { claimName: 'models' } }],
+      volumeMounts: [{ name: 'models', mountPath: '/models' }],
+    })
+    for (const other of [
+      'secret.secretName=a',
+      'hostPath.path=/a',
+      'projected.sources[0].secret.name=a',
+      'csi.driver=a',
+    ])
+      await expect(render(minimal, [`${volume}.name=a`, `${volume}.${other}`])).rejects.toThrow(other.split('.')[0])
+  })
+})
