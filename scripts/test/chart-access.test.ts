@@ -187,6 +187,30 @@ describe.runIf(isThere('helm'))('who reaches what', () => {
     ])
   })
 
+  test('links lead to the host of the ingress, else of the route, unless an address is named', async () => {
+    const urls = async (...sets: string[]) => {
+      const [gateway] = (await render(minimal, sets)).filter((each) => component(each) === 'gateway').flatMap(podOf)
+      const valueOf = (name: string) => gateway!.containers[0]!.env.find((each) => each.name === name)?.value
+      return [valueOf('PUBLIC_URL'), valueOf('CONSOLE_URL')]
+    }
+    const service = 'http://release-process-automation-gateway.automation.svc:8080'
+    const hosts = ['hostnames[0]=*.example.com', 'hostnames[1]=api.example.com']
+    const ofConsole = ['consoleHostnames[0]=*.example.com', 'consoleHostnames[1]=console.example.com']
+    const route = [...hosts, ...ofConsole].map((set) => `httpRoute.${set}`)
+    const ingress = ['enabled=true', 'host=in.example.com', 'consoleHost=c.example.com'].map((set) => `ingress.${set}`)
+    expect(await urls(...route)).toEqual([service, undefined])
+    expect(await urls('httpRoute.enabled=true', route[0]!, route[2]!)).toEqual([service, undefined])
+    const both = ['https://api.example.com', 'https://console.example.com']
+    expect(await urls('httpRoute.enabled=true', ...route)).toEqual(both)
+    const ofIngress = ['http://in.example.com', 'http://c.example.com']
+    expect(await urls('httpRoute.enabled=true', ...route, ...ingress)).toEqual(ofIngress)
+    const named = ['publicUrl=https://a.example.com', 'consoleUrl=https://b.example.com']
+    expect(await urls('httpRoute.enabled=true', ...route, ...named)).toEqual([
+      'https://a.example.com',
+      'https://b.example.com',
+    ])
+  })
+
   test('the migrations come first, one container for each service that has a database, and have its address alone', async () => {
     for (const [values, secret, key] of [
       [full, 'postgres', 'uri'],

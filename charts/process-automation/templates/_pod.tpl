@@ -80,18 +80,26 @@ EGRESS_ALLOW: {{ join "," . | quote }}
 {{- end }}
 {{- end }}
 
+{{/* The first host of a list that is no wildcard; empty where there is none. */}}
+{{- define "automation.firstHost" -}}
+{{- range . }}{{ if not (hasPrefix "*" .) }}{{ . }}{{ break }}{{ end }}{{ end -}}
+{{- end }}
+
 {{- define "automation.publicUrl" -}}
+{{- $ofRoute := include "automation.firstHost" .Values.httpRoute.hostnames -}}
 {{- if .Values.publicUrl -}}{{ .Values.publicUrl }}
 {{- else if and .Values.ingress.enabled .Values.ingress.host -}}{{ if .Values.ingress.tls }}https{{ else }}http{{ end }}://{{ .Values.ingress.host }}
+{{- else if and .Values.httpRoute.enabled $ofRoute -}}https://{{ $ofRoute }}
 {{- else -}}http://{{ include "automation.fullname" . }}-gateway.{{ .Release.Namespace }}.svc:{{ .Values.services.gateway.ports.http }}
 {{- end -}}
 {{- end }}
 
 {{/* Where browsers reach the console; empty where only a forwarded port leads there. */}}
 {{- define "automation.consoleUrl" -}}
+{{- $ofRoute := include "automation.firstHost" .Values.httpRoute.consoleHostnames -}}
 {{- if .Values.consoleUrl -}}{{ .Values.consoleUrl }}
 {{- else if and .Values.ingress.enabled .Values.ingress.consoleHost -}}{{ if .Values.ingress.tls }}https{{ else }}http{{ end }}://{{ .Values.ingress.consoleHost }}
-{{- else if and .Values.httpRoute.enabled .Values.httpRoute.consoleHostnames -}}https://{{ first .Values.httpRoute.consoleHostnames }}
+{{- else if and .Values.httpRoute.enabled $ofRoute -}}https://{{ $ofRoute }}
 {{- end -}}
 {{- end }}
 
