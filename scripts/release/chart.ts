@@ -2,10 +2,14 @@ import { cp, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
+import { chartChanges, withChanges } from './chart-changes.ts'
 import { run } from './run.ts'
 import type { Source } from './source.ts'
 
-/** Packages the chart with the digests of the images, which then count in place of their tags; gives what is missing. */
+/**
+ * Packages the chart with the digests of the images, which then count in place of their tags, and with what is new in it; gives
+ * what is missing.
+ */
 export async function packageChart({
   source,
   out,
@@ -23,6 +27,9 @@ export async function packageChart({
     await cp(join(source.folder, 'charts/process-automation'), chart, { recursive: true })
     const values = join(chart, 'values.yaml')
     await writeFile(values, withDigests(await readFile(values, 'utf8'), digests))
+    const about = join(chart, 'Chart.yaml')
+    const changes = chartChanges(await readFile(join(source.folder, 'CHANGELOG.md'), 'utf8'), version)
+    await writeFile(about, withChanges(await readFile(about, 'utf8'), changes))
     await run('helm', ['package', chart, '--version', version, '--app-version', version, '--destination', work])
     const name = `process-automation-${version}.tgz`
     await writeFile(join(out, name), await packedAlike(join(work, name), source.time))
