@@ -9,7 +9,7 @@ import { repositoryRoot } from '../system/system.ts'
 import { waitUntil } from '../system/wait-until.ts'
 import { admin } from './admin.ts'
 import { say } from './commands.ts'
-import { firstRun, seconds } from './first-run.ts'
+import { firstRun, runInPool, seconds } from './first-run.ts'
 import { monitoring } from './monitoring.ts'
 import { network } from './network.ts'
 import { drain, eviction, fullNode, taintedNode, twentyTeams } from './nodes.ts'
@@ -25,7 +25,7 @@ const otherTeam = 'e2e-other'
 const help = `npm run test:cluster [-- OPTIONS]
 
 Installs the chart on the cluster that KUBECONFIG names, and tries what is promised there: \`helm test\`, the suite over REST
-with two teams, the operator's command in a pod, what user code reaches over the network, what monitoring finds, a pod of each service killed while runs go on,
+with two teams, the operator's command in a pod, a run in a further pool, what user code reaches over the network, what monitoring finds, a pod of each service killed while runs go on,
 the services' certificates replaced, a node that is drained, one that takes a runner pod away, one that is tainted for user code and a full one, twenty teams at once, an
 upgrade between two builds under load and the way back, an uninstall that leaves nothing, and a trial from nothing. In two namespaces of its own, on the
 database and brokers that the environment names as pods reach them. For a cluster with nothing else on it: its first node is drained,
@@ -35,7 +35,7 @@ tainted and filled.
   --next-tag TAG    of those that the upgrade goes to; without, the upgrade goes to the same images
   --registry HOST   of both (localhost)
   --trial-tag TAG   of trial-postgres, trial-s3 and trial-kafka, images for a trial; without, none is tried
-  --only A,B        of install, test, admin, network, monitoring, suite, kills, certificates, drain, eviction, taint, full, teams, upgrade, rollback, uninstall, trial; install
+  --only A,B        of install, test, admin, pools, network, monitoring, suite, kills, certificates, drain, eviction, taint, full, teams, upgrade, rollback, uninstall, trial; install
                     and uninstall always
   --rate N          calls a second during the upgrade and the rollback, at most (50)
   --set NAME=VALUE  more values of the chart; may be given several times
@@ -99,6 +99,7 @@ async function tryRelease(options: Options): Promise<void> {
   if (counts.failed === 0) {
     await phase('test', async () => lastLineOf(await release.test()))
     await phase('admin', () => admin(release))
+    await phase('pools', async () => runInPool(await release.client(), 'large'))
     await phase('network', async () =>
       network(release, await release.client(), await release.client(otherTeam, await otherToken())),
     )

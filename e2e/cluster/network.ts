@@ -2,6 +2,7 @@ import { connectSandbox } from '@automation/client/sandbox'
 import type { Client } from '../client/client.ts'
 import type { Language, LogEntry, Page, Process, Sandbox } from '../client/records.ts'
 import { waitUntil } from '../system/wait-until.ts'
+import { must } from './commands.ts'
 import { listenerPort, type Listeners } from './listeners.ts'
 import {
   javascriptAttempts,
@@ -28,10 +29,8 @@ export async function network(release: Release, main: Client, other: Client): Pr
       { name: 'what is allowed', host: listeners.allowed, port: listenerPort, isOpen: true },
       { name: 'what is allowed, by its name', host: listeners.name, port: listenerPort, isOpen: true },
     ]
-    const closed = [
-      ...(await targetsOf(release)),
-      { name: 'a pod of somebody else', host: listeners.closed, port: listenerPort },
-    ]
+    const strange = { name: 'a pod of somebody else', host: listeners.closed, port: listenerPort }
+    const closed = [...(await targetsOf(release)), strange]
     const targets = [...closed, ...allowed]
     await expectPolicies(listeners, targets)
     const faults: string[] = []
@@ -42,11 +41,28 @@ export async function network(release: Release, main: Client, other: Client): Pr
       if (wrong.length > 0) faults.push(`${where} reached ${wrong.join(', ')}`)
       if (missed.length > 0) faults.push(`${where} did not reach ${missed.map(({ name }) => name).join(', ')}`)
     }
+    faults.push(...(await faultsOfServices(release, strange)))
     if (faults.length > 0) throw new Error(faults.join('; '))
-    return `${closed.length} places, four kinds of code: none reached, what is allowed was`
+    return `${closed.length} places, four kinds of code: none reached, what is allowed was; ${services.length} services reached nobody else`
   } finally {
     await Promise.all([end(main, mine), end(other, theirs)])
   }
+}
+
+const services = ['gateway', 'process-catalog', 'execution', 'scheduler', 'storage', 'sandbox']
+
+/** The services that reach what `networkPolicy.egress` does not name. */
+async function faultsOfServices(release: Release, strange: NetworkTarget): Promise<string[]> {
+  const reached = await Promise.all(
+    services.map(async (service) => {
+      const [pod] = await release.pods(service)
+      if (pod === undefined) return [`${service} has no pod`]
+      const exec = ['exec', '--namespace', release.namespace, pod.metadata.name, '--']
+      const printed = await must('kubectl', [...exec, ...javascriptCommand([strange])])
+      return (JSON.parse(printed) as string[]).map((name) => `${service} reached ${name}`)
+    }),
+  )
+  return reached.flat()
 }
 
 function attemptsOf(main: Client, sandbox: Sandbox, targets: NetworkTarget[]): [string, () => Promise<string[]>][] {

@@ -179,6 +179,8 @@ export class Release {
       internalTls: { secrets: this.certificates.secrets },
       tracing: { endpoint: this.traces.endpoint },
       egressAllow: [`${this.listeners.allowed}/32`],
+      // The node has the API server, and the servers that the environment names.
+      networkPolicy: { egress: [{ to: [{ ipBlock: { cidr: `${this.#address}/32` } }] }] },
       runTimeoutMaxMs: 300_000,
       services: {
         gateway: { env: { SANDBOX_URLS: `public=${this.#at('sandbox-http')},grpc=${this.#at('sandbox-grpc')}` } },
