@@ -11,21 +11,15 @@ export async function firstRun(client: Client): Promise<void> {
 
 /** A run in a further pool of the release. */
 export async function runInPool(client: Client, pool: string): Promise<string> {
-  await makeProcess(client, { name: `in-${pool}`, sourceCode: 'return 42', settings: { agentPoolSlug: pool } })
-  const { body, text } = await client.post(`/processes/in-${pool}/execute-sync`, {})
+  await makeProcess(client, { name: `in-${pool}`, sourceCode: 'return 42' })
+  const { body, text } = await client.post(`/processes/in-${pool}/execute-sync`, { settings: { agentPoolSlug: pool } })
   if (body !== 42) throw new Error(`a run in the pool ${pool} gave ${text}`)
   const { body: limits } = await client.get<{ agentPools: { slug: string; slots: number }[] }>('/limits')
   const slots = limits.agentPools.find(({ slug }) => slug === pool)?.slots
   return `a run has ended in the pool ${pool}, which has ${slots} slots`
 }
 
-interface NewProcess {
-  name: string
-  sourceCode: string
-  settings?: object
-}
-
-export async function makeProcess(client: Client, fields: NewProcess): Promise<Process> {
+export async function makeProcess(client: Client, fields: { name: string; sourceCode: string }): Promise<Process> {
   const { status, text, body } = await client.post<Process>('/processes', fields)
   if (status !== 201) throw new Error(`process ${fields.name} was refused with ${status}: ${text}`)
   return body
