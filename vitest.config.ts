@@ -1,8 +1,19 @@
 import { join } from 'node:path'
 import { configDefaults, defineConfig } from 'vitest/config'
+import { BaseSequencer, type TestSpecification } from 'vitest/node'
 
 /** What the isolation holds: attempts to leave them, attacks on limits, hostile packages, sandboxes: `npm run test:isolation`. */
 export const isolation = 'apps/{runner,sandbox}/test/{isolation,limits}/**/*.test.ts'
+
+/** Files that share a system stand together, at the front: it is there only for them. */
+class SharersFirst extends BaseSequencer {
+  override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
+    const { sharers = [], others = [] } = Object.groupBy(await super.sort(files), ({ moduleId }) =>
+      moduleId.includes('/apps/cli/test/project/') ? 'sharers' : 'others',
+    )
+    return [...sharers, ...others]
+  }
+}
 
 export default defineConfig({
   test: {
@@ -16,6 +27,7 @@ export default defineConfig({
     env: { NODE_COMPILE_CACHE: join(import.meta.dirname, 'node_modules/.cache/compile') },
     // Tests wait about half of the time, so three on two cores; with more, those on a slow machine wait for each other.
     maxWorkers: 3,
+    sequence: { sequencer: SharersFirst },
     // What hangs is found by these; nothing is to fail because the machine is slow.
     testTimeout: 120_000,
     hookTimeout: 120_000,

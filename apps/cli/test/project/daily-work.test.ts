@@ -4,7 +4,7 @@ import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join, resolve } from 'node:path'
 import { promisify } from 'node:util'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { parse } from 'yaml'
 import { GitHubStandIn } from './github-stand-in.ts'
 import { ownTeam, type OwnTeam } from './own-team.ts'
@@ -24,6 +24,7 @@ beforeAll(async () => {
 }, 150_000)
 afterAll(async () => {
   await rm(home, { recursive: true })
+  await system.leave()
 })
 
 const environment = () => ({
@@ -254,7 +255,9 @@ describe('release', () => {
 
   test('a rollback follows the versions that the alias led to, and says where there is none', async () => {
     const slug = unique('rolled')
-    await using workspace = await pushed(await ownTeam('rollbacks'), slug)
+    const own = await ownTeam('rollbacks')
+    onTestFinished(own.leave)
+    await using workspace = await pushed(own, slug)
     const release = async (tag: string, ...more: string[]) => {
       await workspace.write(path(slug), `return "${tag}"\n`)
       await workspace.commit()

@@ -7,13 +7,17 @@ export interface OwnTeam {
   team: string
   apiToken: string
   client: Client
+  /** Behind the last test that needs it. */
+  leave(): Promise<void>
 }
 
-/** Makes one on the system that all files share. */
+/** Makes one on the system that all files share, which ends some time after all teams were left. */
 export async function ownTeam(name: string): Promise<OwnTeam> {
-  const answer = await fetch(`${inject('teamsUrl')}/${name}`)
+  const url = `${inject('teamsUrl')}/${name}`
+  const answer = await fetch(url)
   const made = (await answer.json()) as { host: string; team: string; apiToken: string; error?: string }
   if (made.error !== undefined) throw new Error(`There is no team ${name}: ${made.error}`)
   const { host, team, apiToken } = made
-  return { host, team, apiToken, client: new Client({ url: host, team, token: apiToken }) }
+  const leave = async () => void (await fetch(url, { method: 'DELETE' }))
+  return { host, team, apiToken, client: new Client({ url: host, team, token: apiToken }), leave }
 }

@@ -7,6 +7,7 @@ import { pushed, sourceOf as path, unique, Workspace } from './workspace.ts'
 let system: OwnTeam
 beforeAll(async () => {
   system = await ownTeam('push')
+  return system.leave
 }, 150_000)
 
 const onServer = (slug: string) => system.client.processes.get(slug)

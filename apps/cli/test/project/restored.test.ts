@@ -5,6 +5,7 @@ import { pushed, sourceOf as path, unique, Workspace } from './workspace.ts'
 let system: OwnTeam
 beforeAll(async () => {
   system = await ownTeam('restored')
+  return system.leave
 }, 150_000)
 
 const { daily, source } = { daily: 'schedules: { daily: { cron: "0 8 * * *" } }\n', source: 'return 1\n\n\nreturn 2\n' }

@@ -9,6 +9,7 @@ import { pushed, sourceOf as path, unique, Workspace } from './workspace.ts'
 let system: OwnTeam
 beforeAll(async () => {
   system = await ownTeam('schedule-writes')
+  return system.leave
 }, 150_000)
 
 /** Passes on what is asked of the system, and notes the writes of schedules. */

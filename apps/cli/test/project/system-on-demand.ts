@@ -15,12 +15,31 @@ declare module 'vitest' {
 
 const root = resolve(import.meta.dirname, '../../../..')
 
-/** One embedded system for all test files that ask for a team, started for the first one. */
+/** How long it waits for another file: a system that does nothing takes of the machine, too. */
+const lingerMs = 5000
+
+/** One embedded system for all test files that ask for a team, started for the first one; it ends behind the last. */
 export default async function systemOnDemand(project: TestProject): Promise<() => Promise<void>> {
   let system: Started | undefined
-  /** One team after the other. */
+  /** Of files that go on. */
+  let users = 0
+  let ending: NodeJS.Timeout | undefined
+  /** One team after the other, and no end of the system before one is made. */
   let last: Promise<unknown> = Promise.resolve()
+  const stop = async () => {
+    const ended = system
+    system = undefined
+    await ended?.stop()
+  }
   const server = createServer((request, response) => {
+    if (request.method === 'DELETE') {
+      users -= 1
+      if (users === 0) ending = setTimeout(() => (last = last.then(stop)), lingerMs)
+      response.end()
+      return
+    }
+    users += 1
+    clearTimeout(ending)
     const made = last.then(() => (system ??= start()).team(request.url!.slice(1)))
     last = made.catch(() => undefined)
     made.then(
@@ -33,7 +52,9 @@ export default async function systemOnDemand(project: TestProject): Promise<() =
   project.provide('teamsUrl', `http://127.0.0.1:${(server.address() as AddressInfo).port}`)
   return async () => {
     server.close()
-    await system?.stop()
+    clearTimeout(ending)
+    await last
+    await stop()
   }
 }
 

@@ -12,6 +12,7 @@ import { Workspace } from './workspace.ts'
 let system: OwnTeam
 beforeAll(async () => {
   system = await ownTeam('two-editors')
+  return system.leave
 }, 150_000)
 
 const runs = Number(globalThis.process.env['PROJECT_RUNS'] ?? 5)
