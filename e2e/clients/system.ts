@@ -1,16 +1,20 @@
-import { mkdtemp, chmod } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { createInterface } from 'node:readline'
-import { endOnSignals, removeTraces, runAdmin, startSystem, systemSettings, type System } from '../system/system.ts'
+import {
+  endOnSignals,
+  removeTraces,
+  runAdmin,
+  startSystem,
+  systemFolder,
+  systemSettings,
+  type System,
+} from '../system/system.ts'
 
 // For tests in other languages. Starts a system, with the settings that the arguments have as NAME=VALUE, and says on
 // stdout where it is, as a line of JSON. A line `restart` on stdin kills it, starts it again at the same address, and
 // says so by another line; a line `team NAME` makes another team and says how to reach that, or why not. It ends with stdin.
 
 endOnSignals()
-const dataDir = await mkdtemp(join(tmpdir(), 'automation-clients-'))
-await chmod(dataDir, 0o755) // the embedded PostgreSQL may run as a user of its own
+const dataDir = await systemFolder('automation-clients-')
 const given = process.argv.slice(2).map((setting) => setting.split('=', 2) as [string, string])
 const env = { ...(await systemSettings(dataDir, 'clients')), ...Object.fromEntries(given) }
 

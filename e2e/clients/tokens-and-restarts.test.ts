@@ -1,8 +1,5 @@
-import { chmod, mkdtemp } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { removeTraces, startSystem, systemSettings, type System } from '../system/system.ts'
+import { removeTraces, startSystem, systemFolder, systemSettings, type System } from '../system/system.ts'
 import { CuttingProxy } from './cutting-proxy.ts'
 import { client } from './installed.ts'
 
@@ -13,8 +10,7 @@ let dataDir: string
 let env: Record<string, string>
 
 beforeAll(async () => {
-  dataDir = await mkdtemp(join(tmpdir(), 'automation-e2e-clients-'))
-  await chmod(dataDir, 0o755)
+  dataDir = await systemFolder('automation-e2e-clients-')
   env = { ...(await systemSettings(dataDir, 'own')), ACCESS_TOKEN_TTL_S: '4', RUNNER_LEASE_MS: '3000' }
   system = await startSystem({ team: 'own', dataDir, env })
   proxy = await CuttingProxy.before(system.host)

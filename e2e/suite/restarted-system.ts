@@ -1,10 +1,7 @@
-import { chmod, mkdtemp } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { afterAll, beforeAll } from 'vitest'
 import type { Client } from '../client/client.ts'
 import type { Process } from '../client/records.ts'
-import { removeTraces, startSystem, systemSettings } from '../system/system.ts'
+import { removeTraces, startSystem, systemFolder, systemSettings } from '../system/system.ts'
 import type { Shape, System } from '../system/system.ts'
 import { waitUntil } from '../system/wait-until.ts'
 import { clientOf } from './client-of.ts'
@@ -46,8 +43,7 @@ export function restartedSystem(team: string, shape?: Shape): RestartedSystem {
   const running = () => client!
 
   beforeAll(async () => {
-    dataDir = await mkdtemp(join(tmpdir(), `automation-e2e-${team}-`))
-    await chmod(dataDir, 0o755)
+    dataDir = await systemFolder(`automation-e2e-${team}-`)
     client = await clientOf(await start())
   })
   afterAll(async () => {

@@ -1,11 +1,10 @@
-import { chmod, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Client } from '../client/client.ts'
 import type { Process } from '../client/records.ts'
 import { openRegistry, type PackageRegistry } from '../system/package-registry.ts'
-import { removeTraces, startSystem, type System } from '../system/system.ts'
+import { removeTraces, startSystem, systemFolder, type System } from '../system/system.ts'
 import { waitUntil } from '../system/wait-until.ts'
 import { clientOf } from './client-of.ts'
 import { awaitEnd, execute, makeProcess } from './runs.ts'
@@ -27,8 +26,7 @@ describe.skipIf(!shared.owned)('sets of packages in the object store', { concurr
   let kept: string[]
 
   beforeAll(async () => {
-    dataDir = await mkdtemp(join(tmpdir(), 'automation-e2e-packages-'))
-    await chmod(dataDir, 0o755) // the embedded PostgreSQL may run as a user of its own
+    dataDir = await systemFolder('automation-e2e-packages-')
     registry = await openRegistry(packages)
     settings = registry.settings
     await withSystem(async (client) => {

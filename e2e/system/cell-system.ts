@@ -1,13 +1,10 @@
 import type { ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
-import { chmod, mkdtemp } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { freePorts } from '@automation/testing/free-ports'
 import { serviceEnvironment } from '@automation/testing/service-environment'
 import { Client } from 'pg'
 import { serviceReady, startService } from './service-process.ts'
-import { removeTraces, startSystem, systemSettings, type System } from './system.ts'
+import { removeTraces, startSystem, systemFolder, systemSettings, type System } from './system.ts'
 
 /** A system in the shape of services with a second cell: an execution and a runner of its own, on a database of its own. */
 export interface CellSystem {
@@ -19,8 +16,7 @@ export interface CellSystem {
 
 /** Starts it; the second cell is called `blue`. */
 export async function startCellSystem(team: string, more: Record<string, string> = {}): Promise<CellSystem> {
-  const dataDir = await mkdtemp(join(tmpdir(), 'automation-e2e-cells-'))
-  await chmod(dataDir, 0o755)
+  const dataDir = await systemFolder('automation-e2e-cells-')
   const [port, executionHealth, runnerHealth] = await freePorts(3)
   const settings = await systemSettings(dataDir, team)
   const given = { ...settings, ...more, SERVICE_ADDRESSES: `execution@blue=127.0.0.1:${port}` }

@@ -1,12 +1,11 @@
 import type { ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { renameSync, writeFileSync } from 'node:fs'
-import { chmod, mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { serviceEnvironment } from '@automation/testing/service-environment'
 import { serviceReady, startService } from './service-process.ts'
-import { removeTraces, startSystem, systemSettings, type System } from './system.ts'
+import { removeTraces, startSystem, systemFolder, systemSettings, type System } from './system.ts'
 
 /** A replica of execution beside the one that its supervisor keeps. */
 export interface ExtraReplica {
@@ -28,8 +27,7 @@ const host = 'execution.e2e'
 
 /** Starts it with one replica of execution. Each further one listens on an address of loopback of its own. */
 export async function startElasticSystem(team: string, env: Record<string, string> = {}): Promise<ElasticSystem> {
-  const dataDir = await mkdtemp(join(tmpdir(), 'automation-e2e-elastic-'))
-  await chmod(dataDir, 0o755)
+  const dataDir = await systemFolder('automation-e2e-elastic-')
   const names = `${dataDir}.addresses`
   const addresses = ['127.0.0.1']
   const tellNames = () => {

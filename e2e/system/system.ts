@@ -2,11 +2,11 @@ import { spawn, type ChildProcess } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
 import { closeSync, openSync } from 'node:fs'
-import { chmod, mkdtemp, readFile, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { chmod, readFile, rm } from 'node:fs/promises'
 import { basename, join, resolve } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { freePorts } from '@automation/testing/free-ports'
+import { memoryFolder } from '@automation/testing/memory-folder'
 import { isAlive, processesMarked, treeOf, type ProcessRow } from './process-table.ts'
 import { waitUntil } from './wait-until.ts'
 
@@ -56,7 +56,7 @@ export function shapeFromEnvironment(): Shape {
 /** Starts a system of its own on free ports and waits until it is ready. Throws with its output when it is not. */
 export async function startSystem(options: SystemOptions = {}): Promise<System> {
   const { shape = shapeFromEnvironment(), team = 'e2e', readyWithinMs = 120_000 } = options
-  const dataDir = options.dataDir ?? (await makeFolder())
+  const dataDir = options.dataDir ?? (await systemFolder('automation-e2e-'))
   const name = options.env?.['AUTOMATION_E2E'] ?? randomUUID()
   const env: Record<string, string> = { ...(await systemSettings(dataDir, team)), ...options.env, AUTOMATION_E2E: name }
   const child = spawnSystem(shape, dataDir, env)
@@ -139,8 +139,9 @@ function spawnSystem(shape: Shape, dataDir: string, env: Record<string, string>)
   return child
 }
 
-async function makeFolder(): Promise<string> {
-  const folder = await mkdtemp(join(tmpdir(), 'automation-e2e-'))
+/** Makes a folder for all that a system keeps. */
+export async function systemFolder(prefix: string): Promise<string> {
+  const folder = await memoryFolder(prefix)
   await chmod(folder, 0o755) // the embedded PostgreSQL may run as a user of its own
   return folder
 }

@@ -1,9 +1,9 @@
 import { execFile, spawn, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtemp, rm, readFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { rm, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { freePorts } from '@automation/testing'
+import { memoryFolder } from '@automation/testing/memory-folder'
 
 const repository = join(import.meta.dirname, '../../..')
 
@@ -30,7 +30,7 @@ export interface RunningProgram {
 
 /** The environment of a system of its own: free ports, a new data folder that goes with the test. */
 export async function ownEnvironment(): Promise<{ values: Values; remove(): Promise<void> }> {
-  const dataDir = await mkdtemp(join(tmpdir(), 'embedded-test-'))
+  const dataDir = await memoryFolder('embedded-test-')
   const names = [
     ...['catalog', 'execution', 'catalogHealth', 'executionHealth', 'runnerHealth', 'sandbox', 'sandboxHealth'],
     ...['storage', 'storageHealth', 'scheduler', 'schedulerHealth', 'gatewayHealth'],

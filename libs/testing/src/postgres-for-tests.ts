@@ -1,10 +1,10 @@
-import { access, constants, mkdtemp, readdir, rm, stat, statfs } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { readdir, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { findPostgres, startPostgres } from '@automation/postgres'
 import pg from 'pg'
 import { pino } from 'pino'
 import type { TestProject } from 'vitest/node'
+import { memoryFolder, memoryFolders } from './memory-folder.ts'
 
 declare module 'vitest' {
   export interface ProvidedContext {
@@ -22,8 +22,8 @@ export default async function postgresForTests(project: TestProject): Promise<()
     project.provide('isOwnServer', false)
     return async () => undefined
   }
-  await Promise.all([tmpdir(), memory].map(removeLeftOvers))
-  const dataDir = await mkdtemp(join(await folderOfData(), prefix))
+  await Promise.all(memoryFolders.map(removeLeftOvers))
+  const dataDir = await memoryFolder(prefix)
   const logger = pino({ level: process.env['TEST_LOG_LEVEL'] ?? 'warn' })
   // The server overwrites what it frees: a statement by which it reads that again ends it here, and not one day.
   process.env['MALLOC_PERTURB_'] = '165'
@@ -36,23 +36,6 @@ export default async function postgresForTests(project: TestProject): Promise<()
     await server.stop()
     await rm(dataDir, { recursive: true, force: true })
   }
-}
-
-/** Where Linux has a file system in memory. */
-const memory = '/dev/shm'
-/** Many times what the databases of all workers take together. */
-const roomBytes = 4 * 1024 ** 3
-
-/**
- * Memory, where it has room: the files of hundreds of databases that are made and dropped take a disk's file system a
- * quarter of the CPU time of all tests on them.
- */
-async function folderOfData(): Promise<string> {
-  const room = await Promise.all([statfs(memory), access(memory, constants.W_OK)]).then(
-    ([{ bavail, bsize }]) => bavail * bsize,
-    () => 0, // there is none that we may use
-  )
-  return room < roomBytes ? tmpdir() : memory
 }
 
 /** Tests open thousands of connections; what makes a password slow to guess would be a good part of the time of each. */
