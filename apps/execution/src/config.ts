@@ -30,6 +30,8 @@ export interface ExecutionConfig {
   retentionDays: number
   /** Days beyond today whose partitions are kept ready, where other than 14; set by tests only. */
   partitionDays?: number
+  /** How often queues and events are measured, in ms, where other than 5 s; set by tests only. */
+  measureMs?: number
   /** How long a runner's session lives without being renewed. */
   runnerLeaseMs: number
   /** CIDRs and addresses beyond the public internet that callbacks may go to. */

@@ -186,7 +186,7 @@ export function compose(
     peers,
   }
   const keeping = { hot, reads, partitions, retentionDays, leaseMs, knownPools, limits, metrics, logger }
-  const upkeep = new Upkeep({ ...looked, ...keeping, events, signals, cell: config.cell })
+  const upkeep = new Upkeep({ ...looked, ...keeping, events, signals, cell: config.cell, measureMs: config.measureMs })
 
   return {
     ...{ pools, partitions, specs, tokens, waiters, runners, outcomes, forced, ends, starts, claims, sessions, reaper },

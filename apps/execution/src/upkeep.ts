@@ -41,6 +41,7 @@ export interface UpkeepContext {
   partitions: Partitions
   retentionDays: number
   leaseMs: number
+  measureMs?: number
   knownPools: KnownPools
   limits: RunLimits
   backlog: Backlog
@@ -76,6 +77,7 @@ const teamEventsMs = 250
 const heldMs = 500
 const movesMs = 1000
 const countMs = 2000
+const usualMeasureMs = 5000
 
 /** All that happens by the clock. Only a net where a wake-up was missed, never the way that a run takes. */
 export class Upkeep {
@@ -92,6 +94,7 @@ export class Upkeep {
     this.#context = context
     const { hot, reads, logger, leaseMs, reaper, deletion, sessions, runners, watches, held, counter, signals } =
       context
+    const { measureMs = usualMeasureMs } = context
     const work = (name: string, everyMs: number, run: (signal: AbortSignal) => Promise<void>) =>
       new Periodic(name, everyMs, logger, run)
     const sweep = work('deleted processes', 5000, (signal) => deletion.sweep(signal))
@@ -107,7 +110,7 @@ export class Upkeep {
       work('teams that left', movesMs, () => this.lookAtMoves()),
       work('watches', watchMs, () => watches.look()),
       work('team events', teamEventsMs, () => context.teamEvents.look()),
-      work('gauges', 5000, () => this.#measure()),
+      work('gauges', measureMs, () => this.#measure()),
       work('leases', leaseMs / 3, async () => {
         await sessions.endWithoutToken(runners)
         await reaper.reap()

@@ -10,7 +10,7 @@ import { System } from './system.ts'
 let system: System
 
 beforeEach(async () => {
-  system = await System.start({ runnerLeaseMs: 600, teamMaxRunning: 2 }, 2)
+  system = await System.start({ runnerLeaseMs: 600, teamMaxRunning: 2, measureMs: 300 }, 2)
 })
 afterEach(async () => {
   expect(await brokenInvariants(system)).toEqual([])

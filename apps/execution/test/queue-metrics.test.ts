@@ -4,7 +4,7 @@ import { System } from './system.ts'
 
 let system: System
 beforeAll(async () => {
-  system = await System.start({ pools: ['default', 'big', 'idle', 'empty'] })
+  system = await System.start({ pools: ['default', 'big', 'idle', 'empty'], measureMs: 300 })
 })
 afterAll(() => system.stop())
 
@@ -16,7 +16,7 @@ async function valueOf(series: string): Promise<number | undefined> {
 const untilIs = (series: string, value: number) =>
   until(async () => (await valueOf(series)) === value, { what: `${series} is ${value}`, timeoutMs: 20_000 })
 
-// Metrics are measured each five seconds: these wait for that together.
+// These wait for what is measured, and for what grows with time, together.
 test.concurrent('metrics tell how many runs wait in each pool, and for how long the first of them has', async () => {
   for (const team of ['demo', 'demo', 'other']) await system.start(team)
   await untilIs('execution_queue{pool="default"}', 3)
