@@ -13,6 +13,9 @@ import './mcp-cross-tenant.ts'
 
 // A terminal is a WebSocket, whose tests are with it (sandbox-shell.test.ts).
 const operations = (await operationsOf(shared.host)).filter(({ path }) => !path.endsWith('/terminal'))
+const byResource = Object.entries(Object.groupBy(operations, ({ path }) => resourceOf(path))).map(
+  ([resource, some = []]) => [resource, some] as const,
+)
 const named = (some: readonly Operation[]) => some.map((operation) => [operation.name, operation] as const)
 
 test('every input of every operation is known to name something of a team, or to name nothing', () => {
@@ -54,36 +57,37 @@ describe.skipIf(!hasOther)('another team that calls', { concurrent: false }, () 
     for (const word of theirs.filter((one) => !asked.includes(one))) expect(said).not.toContain(word)
   }
 
-  test.for(named(operations))('%s finds of another team no more than if it were not there', async ([, operation]) => {
-    const own = operation.method === 'GET' ? reader : new Belongings(other, shared.other?.apiToken ?? '')
-    try {
-      for (const { about, naming, asked, absent, probe, control } of await probesOf(operation, own, owner)) {
-        const answers = [await ask(operation, probe, other), await ask(operation, control, other)] as const
-        await undo(operation, probe, answers[0], other)
-        await undo(operation, control, answers[1], other)
-        count += 1
-        const given = [...probe.values()].map(textOf)
-        expectNothingOf(answers[0], given)
-        expect(essenceOf(answers[0], asked), `${about} ${asked}`).toEqual(essenceOf(answers[1], absent))
-        const { status, text } = answers[0]
-        if (naming.answer === 'refused') expect([401, 403, 404, 400], `${about} ${asked}: ${text}`).toContain(status)
-        else expect([200, 201, 202, 203, 204], `${about} ${asked}: ${text}`).toContain(status)
+  describe.for(byResource)('%s', ([, some]) => {
+    test.for(named(some))('%s finds of another team no more than if it were not there', async ([, operation]) => {
+      const own = operation.method === 'GET' ? reader : new Belongings(other, shared.other?.apiToken ?? '')
+      try {
+        for (const { about, naming, asked, absent, probe, control } of await probesOf(operation, own, owner)) {
+          const answers = [await ask(operation, probe, other), await ask(operation, control, other)] as const
+          await undo(operation, probe, answers[0], other)
+          await undo(operation, control, answers[1], other)
+          count += 1
+          const given = [...probe.values()].map(textOf)
+          expectNothingOf(answers[0], given)
+          expect(essenceOf(answers[0], asked), `${about} ${asked}`).toEqual(essenceOf(answers[1], absent))
+          const { status, text } = answers[0]
+          if (naming.answer === 'refused') expect([401, 403, 404, 400], `${about} ${asked}: ${text}`).toContain(status)
+          else expect([200, 201, 202, 203, 204], `${about} ${asked}: ${text}`).toContain(status)
+        }
+        if (operation.path.includes('/storage/signed/') && !(await own.linksLeadHere())) return
+        const values = await rightRequest(operation, own)
+        const right = await ask(operation, values, other)
+        await undo(operation, values, right, other)
+        expect(right.status, `the same request for things of its own: ${right.text}`).toBeLessThan(300)
+        expectNothingOf(right)
+      } finally {
+        if (own !== reader) await own.remove()
       }
-      // What reads is looked after once, behind all: a look is two dozen requests.
-      if (operation.method !== 'GET') expect(await lookAt(owner)).toEqual(seen)
-      if (operation.path.includes('/storage/signed/') && !(await own.linksLeadHere())) return
-      const values = await rightRequest(operation, own)
-      const right = await ask(operation, values, other)
-      await undo(operation, values, right, other)
-      expect(right.status, `the same request for things of its own: ${right.text}`).toBeLessThan(300)
-      expectNothingOf(right)
-    } finally {
-      if (own !== reader) await own.remove()
-    }
-  })
+    })
 
-  test('by all that only reads it has changed nothing of another team', async () => {
-    expect(await lookAt(owner)).toEqual(seen)
+    // Once behind all of them: a look is two dozen requests.
+    test('has changed nothing of another team by all of them', async () => {
+      expect(await lookAt(owner)).toEqual(seen)
+    })
   })
 
   const ofLanguages = operations.filter(({ inputs }) => inputs.some(({ name }) => name === 'language'))
@@ -125,6 +129,11 @@ describe.skipIf(!hasOther)('another team that calls', { concurrent: false }, () 
     await other.delete(`/storage/objects/${filename}`)
   })
 })
+
+/** The first word of an address behind that of the team. */
+function resourceOf(path: string): string {
+  return path.replace(/^\/api\/\{team\}\/(rest\/)?/, '').split('/')[0]!
+}
 
 /** Removes what a request of a client made, by the answer to it. What is below something else goes with that. */
 async function undo({ method, path }: Operation, given: Values, answer: Answer, by: Client): Promise<void> {
