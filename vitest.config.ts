@@ -25,8 +25,8 @@ export default defineConfig({
     isolate: false,
     // For the programs that tests start, too.
     env: { NODE_COMPILE_CACHE: join(import.meta.dirname, 'node_modules/.cache/compile') },
-    // Tests wait about half of the time, so three on two cores; with more, those on a slow machine wait for each other.
-    maxWorkers: 3,
+    // Tests wait for more than half of the time, so four on two cores; with more, those on a slow machine wait for each other.
+    maxWorkers: 4,
     sequence: { sequencer: SharersFirst },
     // What hangs is found by these; nothing is to fail because the machine is slow.
     testTimeout: 120_000,
