@@ -258,6 +258,21 @@ function addTokens(program: Command, perform: Perform): void {
         return { json: { clientId, revoked: true, atOnce }, text: `API token ${clientId} is revoked${rest}.` }
       })
     })
+  addEndAccess(tokens, perform)
+}
+
+function addEndAccess(tokens: Command, perform: Perform): void {
+  leaf(
+    tokens,
+    'end-access <team>',
+    'end all access tokens of a team that were issued until now, and its sessions of the console, within 5 s',
+  ).action(function (this: Command, team: string) {
+    return perform(this, async (target) => {
+      await target.client(TokenService).endTeamAccess({ team }, operatorContext())
+      const text = `Access tokens of ${team} that were issued until now are valid no more. Its API tokens are: revoke those that have leaked.`
+      return { json: { team, ended: true }, text }
+    })
+  })
 }
 
 function addConsole(program: Command, perform: Perform): void {

@@ -92,7 +92,7 @@ export function createGateway(config: GatewayConfig, context: PartContext): Gate
   const teamAddresses = new TeamAddresses(limitRows)
   const shared = { config, neighbours, logger, report, clientAddress: addresses, budget, calls, teamAddresses }
   const webhooks = new WebhookEntry(shared)
-  const verifier = new TokenVerifier(config.publicUrl, keys.find, config.external, (id) => limitRows.isRevoked(id))
+  const verifier = new TokenVerifier(config.publicUrl, keys.find, config.external, limitRows)
   const streams = new OpenStreams(config, metrics)
   const teamChanges = new TeamChanges(neighbours, config.callTimeoutMs, logger)
   const sandboxPorts = new SandboxPorts({ ...shared, observer: observed, metrics })

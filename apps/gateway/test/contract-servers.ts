@@ -102,7 +102,7 @@ export class ContractServers {
       .setProtectedHeader({ alg: 'ES256', kid: this.kid })
       .setIssuer((claims['iss'] as string | undefined) ?? ISSUER)
       .setSubject((claims['sub'] as string | undefined) ?? 'sa-demo-abcdefgh')
-      .setIssuedAt()
+      .setIssuedAt(claims['iat'] as number | undefined)
       .setExpirationTime(expiresIn)
       .sign(this.#key)
   }
@@ -186,6 +186,7 @@ export class ContractServers {
       listAuditRecords: () => ({ records: [auditRecord], page: { total: 1 } }),
     })
     this.#add(TokenService, {
+      endTeamAccess: () => ({}),
       exchangeToken: () => ({ accessToken: 'a.b.c', expiresInS: 3600, scope: 'executor' }),
       listSigningKeys: () => {
         this.keyReads++

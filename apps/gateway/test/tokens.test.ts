@@ -74,6 +74,31 @@ describe('401 only for what is missing, malformed, expired or wrongly signed', (
     }
   })
 
+  test('within 5 s a token of a team whose access was ended since, in this team alone', async () => {
+    const told = { gateways: 1, tellsSuspensions: true }
+    let answer: object = { ...told, revision: 1n }
+    const own = await startGateway({}, {}, ({ answers }) => answers.set('listTeamLimits', () => answer as never))
+    try {
+      const at = (secondsAgo: number) => Math.floor(Date.now() / 1000) - secondsAgo
+      const both = { groups: ['demo', 'other'] }
+      const [former, later] = [
+        await own.servers.token({ ...both, iat: at(60) }),
+        await own.servers.token({ iat: at(10) }),
+      ]
+      const status = async (token: string, team: string) => {
+        const headers = { authorization: `Bearer ${token}` }
+        return (await own.request('GET', `/api/${team}/rest/team`, { headers })).status
+      }
+      expect(await status(former, 'demo')).toBe(200)
+      answer = { ...told, revision: 2n, access: [{ team: 'demo', from: { seconds: BigInt(at(30)), nanos: 0 } }] }
+      await until(async () => (await status(former, 'demo')) === 401, { what: 'the token to end', timeoutMs: 5000 })
+      expect(await status(later, 'demo')).toBe(200)
+      expect(await status(former, 'other')).not.toBe(401)
+    } finally {
+      await own.stop()
+    }
+  })
+
   test('a token is forgotten at its end, also when it was verified a moment before', async () => {
     const token = await gateway.servers.token({}, '3s')
     expect(await outcome(`Bearer ${token}`)).toMatchObject({ status: 200 })

@@ -62,6 +62,21 @@ describe('API tokens', () => {
     expect(await told()).toMatchObject({ revokedClients: [] })
   })
 
+  test('services are told from when on the access tokens of a team count, and its sessions end', async () => {
+    const { team, apiToken } = await newToken(catalog)
+    const { iat = 0 } = await claims(team, apiToken)
+    const told = () => catalog.client(TeamLimitService).listTeamLimits({}, gateway)
+    const before = (await told()).revision
+    await catalog.tokens.endTeamAccess({ team }, operator)
+    const { revision, access } = await told()
+    expect(revision).toBeGreaterThan(before)
+    const [own] = access.filter((each) => each.team === team)
+    expect(Number(own!.from!.seconds)).toBeGreaterThan(iat)
+    expect(await refused(catalog.tokens.endTeamAccess({ team: 'no-such-team' }, operator))).toBe('team_not_found')
+    // Its API tokens go on.
+    await claims(team, apiToken)
+  })
+
   test('a team that is not there has none', async () => {
     for (const team of ['no-such-team', '\0']) {
       expect(await refused(catalog.tokens.createApiToken({ team }, operator))).toBe('team_not_found')

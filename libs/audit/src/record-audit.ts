@@ -64,6 +64,7 @@ export type AuditEvent =
   | 'exchange_failed'
   | 'keys_rotated'
   | 'keys_ended'
+  | 'access_ended'
   | 'child_added'
   | 'child_removed'
   | 'session_opened'

@@ -1,5 +1,6 @@
 import { hash } from 'node:crypto'
 import { Failure, unavailable } from '@automation/errors'
+import { timestampMs, type Timestamp } from '@bufbuild/protobuf/wkt'
 import type { Logger } from 'pino'
 import { atMost } from './abortable.ts'
 import { AddressList } from './address-list.ts'
@@ -19,6 +20,8 @@ export interface TeamLimitAnswer {
   cells?: readonly TeamCell[]
   /** Client ids whose access tokens were revoked and have not ended. */
   revokedClients?: readonly string[]
+  /** Teams whose access tokens count only where they were issued later. */
+  access?: readonly { team: string; from?: Timestamp }[]
 }
 
 interface TeamCell {
@@ -49,6 +52,7 @@ export class TeamLimitRows {
   #removed = new Set<string>()
   #cells = new Map<string, TeamCell>()
   #revokedClients = new Set<string>()
+  #accessFromMs = new Map<string, number>()
   readonly #first = Promise.withResolvers<void>()
   #known = false
 
@@ -63,7 +67,16 @@ export class TeamLimitRows {
   /** Asks now. Failures: those of `read`. */
   async look(): Promise<void> {
     const answer = await this.#read(this.#revision)
-    const { revision, limits, addresses = [], suspensions = [], removed = [], tellsSuspensions, cells = [] } = answer
+    const {
+      revision,
+      limits,
+      addresses = [],
+      suspensions = [],
+      removed = [],
+      tellsSuspensions,
+      cells = [],
+      access = [],
+    } = answer
     this.#known = true
     this.#first.resolve()
     if (revision === this.#revision) return
@@ -74,6 +87,7 @@ export class TeamLimitRows {
     this.#suspensions = new Map(suspensions.map((suspension) => [suspension.team, suspension]))
     this.#cells = new Map(cells.map((each) => [each.team, each]))
     this.#revokedClients = new Set(answer.revokedClients)
+    this.#accessFromMs = new Map(access.map(({ team, from }) => [team, from === undefined ? 0 : timestampMs(from)]))
     this.#removed = new Set(removed.map((digest) => Buffer.from(digest).toString('hex')))
     this.#revision = revision
   }
@@ -120,6 +134,11 @@ export class TeamLimitRows {
   /** Whether the access tokens that were had for this client id are worth nothing any more. */
   isRevoked(clientId: string): boolean {
     return this.#revokedClients.has(clientId)
+  }
+
+  /** From when on, in Unix time in ms, the access tokens of this team must have been issued to be worth something; 0 mostly. */
+  accessFromMs(team: string): number {
+    return this.#accessFromMs.get(team) ?? 0
   }
 
   /** In which cell the executions of this team are; '' is the first. */

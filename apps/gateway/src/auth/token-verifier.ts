@@ -28,6 +28,14 @@ const EXTERNAL_ALGORITHMS = [
   'Ed25519',
 ]
 
+/** Which access tokens are worth nothing before their end. */
+export interface EndedAccess {
+  /** Those of ours of this client. */
+  isRevoked(clientId: string): boolean
+  /** Those for this team that were issued before, whoever has issued them; Unix time in ms. */
+  accessFromMs(team: string): number
+}
+
 interface Remembered {
   identity: Identity
   untilMs: number
@@ -42,19 +50,14 @@ export class TokenVerifier {
   readonly #findKey: JWTVerifyGetKey
   readonly #external: ExternalIssuer | undefined
   readonly #findExternalKey: JWTVerifyGetKey | undefined
-  readonly #isRevoked: (clientId: string) => boolean
+  readonly #ended: EndedAccess
   /** Rises when what is remembered is forgotten: what was being checked meanwhile is not remembered. */
   #generation = 0
   readonly #remembered = new LRUCache<string, Remembered>({ max: 10_000 })
 
-  /** `issuer` is the `iss` of our own tokens; `isRevoked` says whose of them end before their time. */
-  constructor(
-    issuer: string,
-    findKey: JWTVerifyGetKey,
-    external: ExternalIssuer | undefined,
-    isRevoked: (clientId: string) => boolean,
-  ) {
-    this.#isRevoked = isRevoked
+  /** `issuer` is the `iss` of our own tokens; `ended` says which end before their time. */
+  constructor(issuer: string, findKey: JWTVerifyGetKey, external: ExternalIssuer | undefined, ended: EndedAccess) {
+    this.#ended = ended
     this.#issuer = issuer
     this.#findKey = findKey
     this.#external = external
@@ -89,8 +92,10 @@ export class TokenVerifier {
   }
 
   #unlessRevoked(identity: Identity): Identity {
-    if (identity.isOwn && this.#isRevoked(identity.subject)) throw tokenInvalid()
-    return identity
+    if (identity.isOwn && this.#ended.isRevoked(identity.subject)) throw tokenInvalid()
+    const endedIn = identity.groups.filter((team) => identity.issuedMs < this.#ended.accessFromMs(team))
+    if (endedIn.length === 0) return identity
+    return { ...identity, groups: identity.groups.filter((team) => !endedIn.includes(team)), endedIn }
   }
 
   async #claimsOf(token: string, resource: string | undefined): Promise<{ claims: JWTPayload; isOwn: boolean }> {
@@ -156,10 +161,14 @@ export interface Identity {
   name: string
   /** Teams that the token may act for. */
   groups: string[]
+  /** Teams that it named, and in which it was ended. */
+  endedIn?: readonly string[]
   /** What it allows: words of the scopes that there are, with spaces between. */
   scope: string
   /** What it allows beside that in single teams. */
   inTeams?: readonly Pick<ClaimRule, 'team' | 'scopes'>[]
+  /** Unix time in ms at which the token was issued; 0 where it does not say. */
+  issuedMs: number
   /** Unix time in ms at which the token ends. */
   endsMs: number
   /** Of one of ours: Unix time in ms at which what an external issuer has given its bearer ends. */
@@ -179,6 +188,7 @@ function identityOf(claims: JWTPayload, isOwn: boolean): Identity {
     name: isOwn ? name : outsideName(name, sub, claims.iss),
     groups: Array.isArray(claims['groups']) ? claims['groups'].filter((group) => typeof group === 'string') : [],
     scope: scopesIn(valuesOf(claims, 'scope').join(' ')).join(' '),
+    issuedMs: (claims.iat ?? 0) * 1000,
     endsMs: Math.min((claims.exp ?? 0) * 1000, LAST_MS),
     ...(isOwn && typeof claims['access_ends'] === 'number' && { accessEndsMs: claims['access_ends'] * 1000 }),
     isOwn,
@@ -272,6 +282,7 @@ export function scopeIn({ scope, inTeams = [] }: Identity, wanted: string): stri
  * and what is no team's name at all.
  */
 export function principalFor(identity: Identity, team: string, initiatedBy: string | undefined, ip: string): Principal {
+  if (identity.endedIn?.includes(team)) throw tokenInvalid()
   if (!identity.groups.includes(team) || !isTeamSlug(team)) throw notOfTheTeam()
   return {
     role: 'user',

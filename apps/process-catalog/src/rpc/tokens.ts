@@ -16,7 +16,15 @@ import {
 } from '../api-token.ts'
 import type { Catalog } from '../catalog.ts'
 import { limits } from '../limits.ts'
-import { createApiToken, listApiTokens, noteUse, revokeApiToken, tokenForExchange } from '../store/api-tokens.ts'
+import {
+  createApiToken,
+  endAccess,
+  listApiTokens,
+  noteUse,
+  revokeApiToken,
+  tokenForExchange,
+} from '../store/api-tokens.ts'
+import { endSessions } from '../store/sessions.ts'
 import { optionalText } from '../text.ts'
 import { serviceAccountHandlers } from './service-accounts.ts'
 
@@ -90,6 +98,12 @@ export function tokenHandlers(catalog: Catalog): Handlers<typeof TokenService> {
     async listApiTokens({ team }, context) {
       operatorFor(team, context)
       return { tokens: await listApiTokens(store, team) }
+    },
+
+    async endTeamAccess({ team }, context) {
+      await endAccess(store, operatorFor(team, context))
+      await endSessions(store, team)
+      return {}
     },
 
     async revokeApiToken({ clientId, atOnce }, context) {

@@ -119,6 +119,22 @@ export function revokeApiToken(
   })
 }
 
+/**
+ * Access tokens of the author's team that were issued until now are refused by gateways within seconds. Failure
+ * team_not_found.
+ */
+export function endAccess(store: Store, author: Author): Promise<void> {
+  const { team } = author
+  return store.write(async (rows) => {
+    // Tokens say the second of their issue alone: those of the present one end, too.
+    const ended = await rows.$executeRaw`
+      UPDATE teams SET access_from = date_trunc('second', clock_timestamp()) + interval '1 second' WHERE slug = ${team}`
+    if (ended === 0) throw notFound('team')
+    await noteRevocation(rows, team)
+    await audit(rows, author, { type: AuditType.TEAM, event: 'access_ended', entityId: team })
+  })
+}
+
 /** One indexed read for an exchange; nothing for a client id that is unknown, revoked, or within a second of its end. */
 export async function tokenForExchange(store: Store, clientId: string): Promise<TokenForExchange | undefined> {
   const [found] = await store.statement<TokenForExchange>({

@@ -2,6 +2,7 @@ import { AuditType } from '@automation/contract/audit/v1/audit'
 import type { ListTeamLimitsResponseSchema } from '@automation/contract/catalog/v1/team_limit'
 import { notFound } from '@automation/errors'
 import type { MessageInitShape } from '@bufbuild/protobuf'
+import { timestampFromDate } from '@bufbuild/protobuf/wkt'
 import { limits } from '../limits.ts'
 import { audit } from './audit.ts'
 import type { Author } from './processes.ts'
@@ -76,6 +77,8 @@ export function listTeamLimits(
       SELECT client_id AS "clientId" FROM api_tokens
        WHERE access_revoked_at > now() - make_interval(secs => (SELECT max(token_ttl_s) FROM signing_keys) + ${limits.tokenSlackS}::int)`
     const revokedClients = revoked.map(({ clientId }) => clientId)
+    const access = await rows.$queryRaw<{ team: string; from: Date }[]>`
+      SELECT slug AS team, access_from AS "from" FROM teams WHERE access_from IS NOT NULL ORDER BY slug`
     const digests = removed.map(({ digest }) => new Uint8Array(digest))
     return {
       revision,
@@ -86,6 +89,7 @@ export function listTeamLimits(
       tellsSuspensions: true,
       cells,
       revokedClients,
+      access: access.map(({ team, from }) => ({ team, from: timestampFromDate(from) })),
     }
   })
 }

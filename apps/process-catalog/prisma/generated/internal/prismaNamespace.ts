@@ -1893,6 +1893,7 @@ export const TeamScalarFieldEnum = {
   updatedAt: 'updatedAt',
   suspendedAt: 'suspendedAt',
   suspendedReason: 'suspendedReason',
+  accessFrom: 'accessFrom',
   purging: 'purging',
   cell: 'cell',
   movingTo: 'movingTo',

@@ -101,6 +101,7 @@ export const TeamScalarFieldEnum = {
   updatedAt: 'updatedAt',
   suspendedAt: 'suspendedAt',
   suspendedReason: 'suspendedReason',
+  accessFrom: 'accessFrom',
   purging: 'purging',
   cell: 'cell',
   movingTo: 'movingTo',

@@ -36,6 +36,7 @@ export type TeamMinAggregateOutputType = {
   updatedAt: Date | null
   suspendedAt: Date | null
   suspendedReason: string | null
+  accessFrom: Date | null
   purging: boolean | null
   cell: string | null
   movingTo: string | null
@@ -54,6 +55,7 @@ export type TeamMaxAggregateOutputType = {
   updatedAt: Date | null
   suspendedAt: Date | null
   suspendedReason: string | null
+  accessFrom: Date | null
   purging: boolean | null
   cell: string | null
   movingTo: string | null
@@ -73,6 +75,7 @@ export type TeamCountAggregateOutputType = {
   updatedAt: number
   suspendedAt: number
   suspendedReason: number
+  accessFrom: number
   purging: number
   cell: number
   movingTo: number
@@ -93,6 +96,7 @@ export type TeamMinAggregateInputType = {
   updatedAt?: true
   suspendedAt?: true
   suspendedReason?: true
+  accessFrom?: true
   purging?: true
   cell?: true
   movingTo?: true
@@ -111,6 +115,7 @@ export type TeamMaxAggregateInputType = {
   updatedAt?: true
   suspendedAt?: true
   suspendedReason?: true
+  accessFrom?: true
   purging?: true
   cell?: true
   movingTo?: true
@@ -130,6 +135,7 @@ export type TeamCountAggregateInputType = {
   updatedAt?: true
   suspendedAt?: true
   suspendedReason?: true
+  accessFrom?: true
   purging?: true
   cell?: true
   movingTo?: true
@@ -222,6 +228,7 @@ export type TeamGroupByOutputType = {
   updatedAt: Date | null
   suspendedAt: Date | null
   suspendedReason: string | null
+  accessFrom: Date | null
   purging: boolean
   cell: string
   movingTo: string | null
@@ -262,6 +269,7 @@ export type TeamWhereInput = {
   updatedAt?: Prisma.DateTimeNullableFilter<"Team"> | Date | string | null
   suspendedAt?: Prisma.DateTimeNullableFilter<"Team"> | Date | string | null
   suspendedReason?: Prisma.StringNullableFilter<"Team"> | string | null
+  accessFrom?: Prisma.DateTimeNullableFilter<"Team"> | Date | string | null
   purging?: Prisma.BoolFilter<"Team"> | boolean
   cell?: Prisma.StringFilter<"Team"> | string
   movingTo?: Prisma.StringNullableFilter<"Team"> | string | null
@@ -281,6 +289,7 @@ export type TeamOrderByWithRelationInput = {
   updatedAt?: Prisma.SortOrderInput | Prisma.SortOrder
   suspendedAt?: Prisma.SortOrderInput | Prisma.SortOrder
   suspendedReason?: Prisma.SortOrderInput | Prisma.SortOrder
+  accessFrom?: Prisma.SortOrderInput | Prisma.SortOrder
   purging?: Prisma.SortOrder
   cell?: Prisma.SortOrder
   movingTo?: Prisma.SortOrderInput | Prisma.SortOrder
@@ -303,6 +312,7 @@ export type TeamWhereUniqueInput = Prisma.AtLeast<{
   updatedAt?: Prisma.DateTimeNullableFilter<"Team"> | Date | string | null
   suspendedAt?: Prisma.DateTimeNullableFilter<"Team"> | Date | string | null
   suspendedReason?: Prisma.StringNullableFilter<"Team"> | string | null
+  accessFrom?: Prisma.DateTimeNullableFilter<"Team"> | Date | string | null
   purging?: Prisma.BoolFilter<"Team"> | boolean
   cell?: Prisma.StringFilter<"Team"> | string
   movingTo?: Prisma.StringNullableFilter<"Team"> | string | null
@@ -322,6 +332,7 @@ export type TeamOrderByWithAggregationInput = {
   updatedAt?: Prisma.SortOrderInput | Prisma.SortOrder
   suspendedAt?: Prisma.SortOrderInput | Prisma.SortOrder
   suspendedReason?: Prisma.SortOrderInput | Prisma.SortOrder
+  accessFrom?: Prisma.SortOrderInput | Prisma.SortOrder
   purging?: Prisma.SortOrder
   cell?: Prisma.SortOrder
   movingTo?: Prisma.SortOrderInput | Prisma.SortOrder
@@ -347,6 +358,7 @@ export type TeamScalarWhereWithAggregatesInput = {
   updatedAt?: Prisma.DateTimeNullableWithAggregatesFilter<"Team"> | Date | string | null
   suspendedAt?: Prisma.DateTimeNullableWithAggregatesFilter<"Team"> | Date | string | null
   suspendedReason?: Prisma.StringNullableWithAggregatesFilter<"Team"> | string | null
+  accessFrom?: Prisma.DateTimeNullableWithAggregatesFilter<"Team"> | Date | string | null
   purging?: Prisma.BoolWithAggregatesFilter<"Team"> | boolean
   cell?: Prisma.StringWithAggregatesFilter<"Team"> | string
   movingTo?: Prisma.StringNullableWithAggregatesFilter<"Team"> | string | null
@@ -366,6 +378,7 @@ export type TeamCreateInput = {
   updatedAt?: Date | string | null
   suspendedAt?: Date | string | null
   suspendedReason?: string | null
+  accessFrom?: Date | string | null
   purging?: boolean
   cell?: string
   movingTo?: string | null
@@ -385,6 +398,7 @@ export type TeamUncheckedCreateInput = {
   updatedAt?: Date | string | null
   suspendedAt?: Date | string | null
   suspendedReason?: string | null
+  accessFrom?: Date | string | null
   purging?: boolean
   cell?: string
   movingTo?: string | null
@@ -404,6 +418,7 @@ export type TeamUpdateInput = {
   updatedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   suspendedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   suspendedReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  accessFrom?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   purging?: Prisma.BoolFieldUpdateOperationsInput | boolean
   cell?: Prisma.StringFieldUpdateOperationsInput | string
   movingTo?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
@@ -423,6 +438,7 @@ export type TeamUncheckedUpdateInput = {
   updatedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   suspendedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   suspendedReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  accessFrom?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   purging?: Prisma.BoolFieldUpdateOperationsInput | boolean
   cell?: Prisma.StringFieldUpdateOperationsInput | string
   movingTo?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
@@ -442,6 +458,7 @@ export type TeamCreateManyInput = {
   updatedAt?: Date | string | null
   suspendedAt?: Date | string | null
   suspendedReason?: string | null
+  accessFrom?: Date | string | null
   purging?: boolean
   cell?: string
   movingTo?: string | null
@@ -461,6 +478,7 @@ export type TeamUpdateManyMutationInput = {
   updatedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   suspendedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   suspendedReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  accessFrom?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   purging?: Prisma.BoolFieldUpdateOperationsInput | boolean
   cell?: Prisma.StringFieldUpdateOperationsInput | string
   movingTo?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
@@ -480,6 +498,7 @@ export type TeamUncheckedUpdateManyInput = {
   updatedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   suspendedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   suspendedReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  accessFrom?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   purging?: Prisma.BoolFieldUpdateOperationsInput | boolean
   cell?: Prisma.StringFieldUpdateOperationsInput | string
   movingTo?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
@@ -507,6 +526,7 @@ export type TeamCountOrderByAggregateInput = {
   updatedAt?: Prisma.SortOrder
   suspendedAt?: Prisma.SortOrder
   suspendedReason?: Prisma.SortOrder
+  accessFrom?: Prisma.SortOrder
   purging?: Prisma.SortOrder
   cell?: Prisma.SortOrder
   movingTo?: Prisma.SortOrder
@@ -525,6 +545,7 @@ export type TeamMaxOrderByAggregateInput = {
   updatedAt?: Prisma.SortOrder
   suspendedAt?: Prisma.SortOrder
   suspendedReason?: Prisma.SortOrder
+  accessFrom?: Prisma.SortOrder
   purging?: Prisma.SortOrder
   cell?: Prisma.SortOrder
   movingTo?: Prisma.SortOrder
@@ -543,6 +564,7 @@ export type TeamMinOrderByAggregateInput = {
   updatedAt?: Prisma.SortOrder
   suspendedAt?: Prisma.SortOrder
   suspendedReason?: Prisma.SortOrder
+  accessFrom?: Prisma.SortOrder
   purging?: Prisma.SortOrder
   cell?: Prisma.SortOrder
   movingTo?: Prisma.SortOrder
@@ -593,6 +615,7 @@ export type TeamSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs = r
   updatedAt?: boolean
   suspendedAt?: boolean
   suspendedReason?: boolean
+  accessFrom?: boolean
   purging?: boolean
   cell?: boolean
   movingTo?: boolean
@@ -612,6 +635,7 @@ export type TeamSelectCreateManyAndReturn<ExtArgs extends runtime.Types.Extensio
   updatedAt?: boolean
   suspendedAt?: boolean
   suspendedReason?: boolean
+  accessFrom?: boolean
   purging?: boolean
   cell?: boolean
   movingTo?: boolean
@@ -631,6 +655,7 @@ export type TeamSelectUpdateManyAndReturn<ExtArgs extends runtime.Types.Extensio
   updatedAt?: boolean
   suspendedAt?: boolean
   suspendedReason?: boolean
+  accessFrom?: boolean
   purging?: boolean
   cell?: boolean
   movingTo?: boolean
@@ -650,13 +675,14 @@ export type TeamSelectScalar = {
   updatedAt?: boolean
   suspendedAt?: boolean
   suspendedReason?: boolean
+  accessFrom?: boolean
   purging?: boolean
   cell?: boolean
   movingTo?: boolean
   moveId?: boolean
 }
 
-export type TeamOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"slug" | "name" | "zoneId" | "paramsSchemaValidationEnabled" | "errorHandlerSlug" | "errorHandlerTag" | "allowedAddresses" | "createdAt" | "updatedBy" | "updatedAt" | "suspendedAt" | "suspendedReason" | "purging" | "cell" | "movingTo" | "moveId", ExtArgs["result"]["team"]>
+export type TeamOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"slug" | "name" | "zoneId" | "paramsSchemaValidationEnabled" | "errorHandlerSlug" | "errorHandlerTag" | "allowedAddresses" | "createdAt" | "updatedBy" | "updatedAt" | "suspendedAt" | "suspendedReason" | "accessFrom" | "purging" | "cell" | "movingTo" | "moveId", ExtArgs["result"]["team"]>
 
 export type $TeamPayload<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   name: "Team"
@@ -677,6 +703,10 @@ export type $TeamPayload<ExtArgs extends runtime.Types.Extensions.InternalArgs =
     updatedAt: Date | null
     suspendedAt: Date | null
     suspendedReason: string | null
+    /**
+     * Access tokens that were issued before are refused.
+     */
+    accessFrom: Date | null
     /**
      * All of it is being removed.
      */
@@ -1128,6 +1158,7 @@ export interface TeamFieldRefs {
   readonly updatedAt: Prisma.FieldRef<"Team", 'DateTime'>
   readonly suspendedAt: Prisma.FieldRef<"Team", 'DateTime'>
   readonly suspendedReason: Prisma.FieldRef<"Team", 'String'>
+  readonly accessFrom: Prisma.FieldRef<"Team", 'DateTime'>
   readonly purging: Prisma.FieldRef<"Team", 'Boolean'>
   readonly cell: Prisma.FieldRef<"Team", 'String'>
   readonly movingTo: Prisma.FieldRef<"Team", 'String'>

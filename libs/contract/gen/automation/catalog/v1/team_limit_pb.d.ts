@@ -4,7 +4,7 @@
 
 import type { GenFile, GenMessage, GenService } from "@bufbuild/protobuf/codegenv2";
 import type { Message } from "@bufbuild/protobuf";
-import type { EmptySchema } from "@bufbuild/protobuf/wkt";
+import type { EmptySchema, Timestamp } from "@bufbuild/protobuf/wkt";
 
 /**
  * Describes the file automation/catalog/v1/team_limit.proto.
@@ -129,6 +129,13 @@ export declare type ListTeamLimitsResponse = Message<"automation.catalog.v1.List
    * @generated from field: repeated string revoked_clients = 9;
    */
   revokedClients: string[];
+
+  /**
+   * Teams whose access tokens count only where they were issued later, all of them; none where the revision is the known one.
+   *
+   * @generated from field: repeated automation.catalog.v1.TeamAccess access = 10;
+   */
+  access: TeamAccess[];
 };
 
 /**
@@ -136,6 +143,29 @@ export declare type ListTeamLimitsResponse = Message<"automation.catalog.v1.List
  * Use `create(ListTeamLimitsResponseSchema)` to create a new message.
  */
 export declare const ListTeamLimitsResponseSchema: GenMessage<ListTeamLimitsResponse>;
+
+/**
+ * @generated from message automation.catalog.v1.TeamAccess
+ */
+export declare type TeamAccess = Message<"automation.catalog.v1.TeamAccess"> & {
+  /**
+   * @generated from field: string team = 1;
+   */
+  team: string;
+
+  /**
+   * Tokens that were issued before are refused.
+   *
+   * @generated from field: google.protobuf.Timestamp from = 2;
+   */
+  from?: Timestamp | undefined;
+};
+
+/**
+ * Describes the message automation.catalog.v1.TeamAccess.
+ * Use `create(TeamAccessSchema)` to create a new message.
+ */
+export declare const TeamAccessSchema: GenMessage<TeamAccess>;
 
 /**
  * @generated from message automation.catalog.v1.TeamCell

@@ -3,13 +3,13 @@
 /* eslint-disable */
 
 import { fileDesc, messageDesc, serviceDesc } from "@bufbuild/protobuf/codegenv2";
-import { file_google_protobuf_empty } from "@bufbuild/protobuf/wkt";
+import { file_google_protobuf_empty, file_google_protobuf_timestamp } from "@bufbuild/protobuf/wkt";
 
 /**
  * Describes the file automation/catalog/v1/team_limit.proto.
  */
 export const file_automation_catalog_v1_team_limit = /*@__PURE__*/
-  fileDesc("CiZhdXRvbWF0aW9uL2NhdGFsb2cvdjEvdGVhbV9saW1pdC5wcm90bxIVYXV0b21hdGlvbi5jYXRhbG9nLnYxIk8KE1NldFRlYW1MaW1pdFJlcXVlc3QSDAoEdGVhbRgBIAEoCRIMCgRuYW1lGAIgASgJEhIKBXZhbHVlGAMgASgESACIAQFCCAoGX3ZhbHVlIkAKFUxpc3RUZWFtTGltaXRzUmVxdWVzdBIWCg5rbm93bl9yZXZpc2lvbhgBIAEoBBIPCgdnYXRld2F5GAIgASgJItgCChZMaXN0VGVhbUxpbWl0c1Jlc3BvbnNlEhAKCHJldmlzaW9uGAEgASgEEjAKBmxpbWl0cxgCIAMoCzIgLmF1dG9tYXRpb24uY2F0YWxvZy52MS5UZWFtTGltaXQSEAoIZ2F0ZXdheXMYAyABKA0SNwoJYWRkcmVzc2VzGAQgAygLMiQuYXV0b21hdGlvbi5jYXRhbG9nLnYxLlRlYW1BZGRyZXNzZXMSOgoLc3VzcGVuc2lvbnMYBSADKAsyJS5hdXRvbWF0aW9uLmNhdGFsb2cudjEuVGVhbVN1c3BlbnNpb24SDwoHcmVtb3ZlZBgGIAMoDBIZChF0ZWxsc19zdXNwZW5zaW9ucxgHIAEoCBIuCgVjZWxscxgIIAMoCzIfLmF1dG9tYXRpb24uY2F0YWxvZy52MS5UZWFtQ2VsbBIXCg9yZXZva2VkX2NsaWVudHMYCSADKAkiNgoIVGVhbUNlbGwSDAoEdGVhbRgBIAEoCRIMCgRjZWxsGAIgASgJEg4KBm1vdmluZxgDIAEoCCI/Cg5UZWFtU3VzcGVuc2lvbhIMCgR0ZWFtGAEgASgJEg4KBnJlYXNvbhgCIAEoCRIPCgdwdXJnaW5nGAMgASgIIi0KDVRlYW1BZGRyZXNzZXMSDAoEdGVhbRgBIAEoCRIOCgZyYW5nZXMYAiADKAkiNgoJVGVhbUxpbWl0EgwKBHRlYW0YASABKAkSDAoEbmFtZRgCIAEoCRINCgV2YWx1ZRgDIAEoBDLaAQoQVGVhbUxpbWl0U2VydmljZRJSCgxTZXRUZWFtTGltaXQSKi5hdXRvbWF0aW9uLmNhdGFsb2cudjEuU2V0VGVhbUxpbWl0UmVxdWVzdBoWLmdvb2dsZS5wcm90b2J1Zi5FbXB0eRJyCg5MaXN0VGVhbUxpbWl0cxIsLmF1dG9tYXRpb24uY2F0YWxvZy52MS5MaXN0VGVhbUxpbWl0c1JlcXVlc3QaLS5hdXRvbWF0aW9uLmNhdGFsb2cudjEuTGlzdFRlYW1MaW1pdHNSZXNwb25zZSIDkAICYgZwcm90bzM", [file_google_protobuf_empty]);
+  fileDesc("CiZhdXRvbWF0aW9uL2NhdGFsb2cvdjEvdGVhbV9saW1pdC5wcm90bxIVYXV0b21hdGlvbi5jYXRhbG9nLnYxIk8KE1NldFRlYW1MaW1pdFJlcXVlc3QSDAoEdGVhbRgBIAEoCRIMCgRuYW1lGAIgASgJEhIKBXZhbHVlGAMgASgESACIAQFCCAoGX3ZhbHVlIkAKFUxpc3RUZWFtTGltaXRzUmVxdWVzdBIWCg5rbm93bl9yZXZpc2lvbhgBIAEoBBIPCgdnYXRld2F5GAIgASgJIosDChZMaXN0VGVhbUxpbWl0c1Jlc3BvbnNlEhAKCHJldmlzaW9uGAEgASgEEjAKBmxpbWl0cxgCIAMoCzIgLmF1dG9tYXRpb24uY2F0YWxvZy52MS5UZWFtTGltaXQSEAoIZ2F0ZXdheXMYAyABKA0SNwoJYWRkcmVzc2VzGAQgAygLMiQuYXV0b21hdGlvbi5jYXRhbG9nLnYxLlRlYW1BZGRyZXNzZXMSOgoLc3VzcGVuc2lvbnMYBSADKAsyJS5hdXRvbWF0aW9uLmNhdGFsb2cudjEuVGVhbVN1c3BlbnNpb24SDwoHcmVtb3ZlZBgGIAMoDBIZChF0ZWxsc19zdXNwZW5zaW9ucxgHIAEoCBIuCgVjZWxscxgIIAMoCzIfLmF1dG9tYXRpb24uY2F0YWxvZy52MS5UZWFtQ2VsbBIXCg9yZXZva2VkX2NsaWVudHMYCSADKAkSMQoGYWNjZXNzGAogAygLMiEuYXV0b21hdGlvbi5jYXRhbG9nLnYxLlRlYW1BY2Nlc3MiRAoKVGVhbUFjY2VzcxIMCgR0ZWFtGAEgASgJEigKBGZyb20YAiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wIjYKCFRlYW1DZWxsEgwKBHRlYW0YASABKAkSDAoEY2VsbBgCIAEoCRIOCgZtb3ZpbmcYAyABKAgiPwoOVGVhbVN1c3BlbnNpb24SDAoEdGVhbRgBIAEoCRIOCgZyZWFzb24YAiABKAkSDwoHcHVyZ2luZxgDIAEoCCItCg1UZWFtQWRkcmVzc2VzEgwKBHRlYW0YASABKAkSDgoGcmFuZ2VzGAIgAygJIjYKCVRlYW1MaW1pdBIMCgR0ZWFtGAEgASgJEgwKBG5hbWUYAiABKAkSDQoFdmFsdWUYAyABKAQy2gEKEFRlYW1MaW1pdFNlcnZpY2USUgoMU2V0VGVhbUxpbWl0EiouYXV0b21hdGlvbi5jYXRhbG9nLnYxLlNldFRlYW1MaW1pdFJlcXVlc3QaFi5nb29nbGUucHJvdG9idWYuRW1wdHkScgoOTGlzdFRlYW1MaW1pdHMSLC5hdXRvbWF0aW9uLmNhdGFsb2cudjEuTGlzdFRlYW1MaW1pdHNSZXF1ZXN0Gi0uYXV0b21hdGlvbi5jYXRhbG9nLnYxLkxpc3RUZWFtTGltaXRzUmVzcG9uc2UiA5ACAmIGcHJvdG8z", [file_google_protobuf_empty, file_google_protobuf_timestamp]);
 
 /**
  * Describes the message automation.catalog.v1.SetTeamLimitRequest.
@@ -33,32 +33,39 @@ export const ListTeamLimitsResponseSchema = /*@__PURE__*/
   messageDesc(file_automation_catalog_v1_team_limit, 2);
 
 /**
+ * Describes the message automation.catalog.v1.TeamAccess.
+ * Use `create(TeamAccessSchema)` to create a new message.
+ */
+export const TeamAccessSchema = /*@__PURE__*/
+  messageDesc(file_automation_catalog_v1_team_limit, 3);
+
+/**
  * Describes the message automation.catalog.v1.TeamCell.
  * Use `create(TeamCellSchema)` to create a new message.
  */
 export const TeamCellSchema = /*@__PURE__*/
-  messageDesc(file_automation_catalog_v1_team_limit, 3);
+  messageDesc(file_automation_catalog_v1_team_limit, 4);
 
 /**
  * Describes the message automation.catalog.v1.TeamSuspension.
  * Use `create(TeamSuspensionSchema)` to create a new message.
  */
 export const TeamSuspensionSchema = /*@__PURE__*/
-  messageDesc(file_automation_catalog_v1_team_limit, 4);
+  messageDesc(file_automation_catalog_v1_team_limit, 5);
 
 /**
  * Describes the message automation.catalog.v1.TeamAddresses.
  * Use `create(TeamAddressesSchema)` to create a new message.
  */
 export const TeamAddressesSchema = /*@__PURE__*/
-  messageDesc(file_automation_catalog_v1_team_limit, 5);
+  messageDesc(file_automation_catalog_v1_team_limit, 6);
 
 /**
  * Describes the message automation.catalog.v1.TeamLimit.
  * Use `create(TeamLimitSchema)` to create a new message.
  */
 export const TeamLimitSchema = /*@__PURE__*/
-  messageDesc(file_automation_catalog_v1_team_limit, 6);
+  messageDesc(file_automation_catalog_v1_team_limit, 7);
 
 /**
  * What the operator lets single teams have, in place of what the settings say for all. Names: `running` and `queued` runs,

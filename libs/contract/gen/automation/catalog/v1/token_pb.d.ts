@@ -265,6 +265,22 @@ export declare type ListApiTokensResponse = Message<"automation.catalog.v1.ListA
 export declare const ListApiTokensResponseSchema: GenMessage<ListApiTokensResponse>;
 
 /**
+ * @generated from message automation.catalog.v1.EndTeamAccessRequest
+ */
+export declare type EndTeamAccessRequest = Message<"automation.catalog.v1.EndTeamAccessRequest"> & {
+  /**
+   * @generated from field: string team = 1;
+   */
+  team: string;
+};
+
+/**
+ * Describes the message automation.catalog.v1.EndTeamAccessRequest.
+ * Use `create(EndTeamAccessRequestSchema)` to create a new message.
+ */
+export declare const EndTeamAccessRequestSchema: GenMessage<EndTeamAccessRequest>;
+
+/**
  * @generated from message automation.catalog.v1.RevokeApiTokenRequest
  */
 export declare type RevokeApiTokenRequest = Message<"automation.catalog.v1.RevokeApiTokenRequest"> & {
@@ -457,6 +473,17 @@ export declare const TokenService: GenService<{
     methodKind: "unary";
     input: typeof ListApiTokensRequestSchema;
     output: typeof ListApiTokensResponseSchema;
+  },
+  /**
+   * Operator only: ends the access tokens of a team that were issued until now, whoever has issued them, and its sessions of
+   * the console. NOT_FOUND team_not_found.
+   *
+   * @generated from rpc automation.catalog.v1.TokenService.EndTeamAccess
+   */
+  endTeamAccess: {
+    methodKind: "unary";
+    input: typeof EndTeamAccessRequestSchema;
+    output: typeof EmptySchema;
   },
   /**
    * Operator only. NOT_FOUND api_token_not_found.
