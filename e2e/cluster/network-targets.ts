@@ -23,7 +23,8 @@ interface ServiceItem extends Item {
   spec: { clusterIP: string; ports: { name: string; port: number }[] }
 }
 
-const userCode = ['sandbox-pod', 'runner-pod', 'runner']
+/** Sandboxes, and runners of every pool. */
+const isUserCode = (component: string) => component === 'sandbox-pod' || component.startsWith('runner')
 
 /** What no user code of a release may reach: the cluster's API, metadata, the services' ports, other pods, the database. */
 export async function targetsOf(release: Release): Promise<NetworkTarget[]> {
@@ -58,7 +59,7 @@ function ofPod({ metadata, spec, status }: PodItem): NetworkTarget[] {
   const { podIP: host, phase } = status
   if (host === undefined || phase !== 'Running') return []
   const component = metadata.labels?.['app.kubernetes.io/component'] ?? ''
-  const runsCode = userCode.includes(component)
+  const runsCode = isUserCode(component)
   const declared = spec.containers.flatMap(({ ports = [] }) => ports)
   const ports = declared.map(({ name = '', containerPort }) => ({
     name: `pod ${metadata.name} at ${containerPort}`,

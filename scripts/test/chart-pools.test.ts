@@ -53,6 +53,12 @@ describe.runIf(isThere('helm'))('a further pool of runners', () => {
     })
   })
 
+  test('has its own setting also where that is false or nothing', async () => {
+    const of = (pool: string, value: string) => `${pool}.env.DEPENDENCIES_ALLOW_GIT=${value}`
+    const manifests = await render(minimal, [of('runners', 'true'), of(large, 'false')])
+    expect(envOf(manifests, 'runner-pool-large')).toMatchObject({ DEPENDENCIES_ALLOW_GIT: 'false' })
+  })
+
   test('is one that runs may ask for, unless it is one team’s', async () => {
     const asked = async (...sets: string[]) => envOf(await render(minimal, sets), 'execution')['AGENT_POOLS']
     expect(await asked()).toBeUndefined()

@@ -34,25 +34,4 @@ describe.runIf(isThere('helm'))('runners', () => {
     const named = onDemand(await render(minimal, [...apart, 'certificateAuthorities.runnersConfigMap=there']))
     expect(named.volumes).toEqual([{ name: 'authorities', configMap: { name: 'there' } }])
   })
-
-  test('have volumes of the operator to read, and can be given none with secrets', async () => {
-    const volume = 'runners.extraVolumes[0]'
-    const mount = ['runners.extraVolumeMounts[0].name=models', 'runners.extraVolumeMounts[0].mountPath=/models']
-    const sets = [`${volume}.name=models`, `${volume}.persistentVolumeClaim.claimName=models`, ...mount]
-    for (const { volumes, containers } of runnersOf(await render(minimal, [...deployed, ...sets]))) {
-      expect(volumes).toContainEqual({ name: 'models', persistentVolumeClaim: { claimName: 'models' } })
-      expect(containers[0]!.volumeMounts).toContainEqual({ name: 'models', mountPath: '/models', readOnly: true })
-    }
-    expect(onDemand(await render(minimal, sets))).toMatchObject({
-      volumes: [{ name: 'models', persistentVolumeClaim: { claimName: 'models' } }],
-      volumeMounts: [{ name: 'models', mountPath: '/models' }],
-    })
-    for (const other of [
-      'secret.secretName=a',
-      'hostPath.path=/a',
-      'projected.sources[0].secret.name=a',
-      'csi.driver=a',
-    ])
-      await expect(render(minimal, [`${volume}.name=a`, `${volume}.${other}`])).rejects.toThrow(other.split('.')[0])
-  })
 })

@@ -134,14 +134,6 @@ const changes: Record<string, Change> = {
   'runners.keda.minReplicas': { given: keda, set: '3', shows: /minReplicaCount: 3/ },
   'runners.keda.maxReplicas': { given: keda, set: '33', shows: /maxReplicaCount: 33/ },
   'runners.pools': { set: '.large.replicas=2', shows: /RUNNER_POOL.*large/ },
-  'runners.extraVolumes': {
-    set: '[0].name=mine,runners.extraVolumes[0].configMap.name=of-mine',
-    shows: /"configMap.*name.*of-mine/,
-  },
-  'runners.extraVolumeMounts': {
-    set: '[0].name=mine,runners.extraVolumeMounts[0].mountPath=/mine',
-    shows: /mountPath.*\/mine/,
-  },
   'runners.env': { set: '.RUN_MEMORY_MB=300', shows: /RUN_MEMORY_MB.*300/ },
   'runners.resources': { set: '.limits.memory=3333Mi', shows: /"memory\\": \\"3333Mi/ },
   'networkPolicy.enabled': { set: 'false', hides: /kind: NetworkPolicy/ },

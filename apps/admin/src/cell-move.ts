@@ -37,7 +37,7 @@ export interface CellMoveOptions {
 /**
  * Moves the executions of a team to another cell. Once its history is copied, what runs goes on where it is and what is
  * accepted waits; for some seconds then, while the last rows are copied, callers wait or are told to come again. Failures:
- * team_not_found, team_has_pools; those of CellMove.
+ * team_not_found, team_has_pools, sums_not_filled; those of CellMove.
  */
 export async function moveToCell(target: Target, team: string, { to, waitS, tell }: CellMoveOptions): Promise<Answer> {
   const cells = target.inCells(TeamMoveService)

@@ -22,6 +22,7 @@ afterAll(() => system.stop())
 
 interface Query {
   by?: Grouping
+  processId?: string
   bucket: Bucket
   from: number
   to: number
@@ -147,7 +148,10 @@ test('figures of hours are right by origin and by process, before they are fille
     expect(await byHours(team, 9)).toEqual(origins)
     expect(await byHours(team, 9, Grouping.PROCESS)).toEqual(processes)
   }
-  const durations = async () => (await figures(team, { ...span, by: Grouping.PROCESS })).series
+  const durations = async () => {
+    const each = [{ by: Grouping.PROCESS }, { by: Grouping.STATUS, processId: other }, { processId: other }]
+    return Promise.all(each.map(async (query) => (await figures(team, { ...span, ...query })).series))
+  }
   const span = { bucket: Bucket.HOUR, from: today - 9 * dayMs, to: today + dayMs }
   await expectAll()
   const before = await durations()

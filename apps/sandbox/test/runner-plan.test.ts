@@ -8,7 +8,7 @@ const limits: PoolLimits = { spare: 1, most: 4, mostPerTeam: 2, idleMs: 60_000, 
 let count = 0
 function pod(session?: Partial<RunnerState>, more: Partial<RunnerPod> = {}): RunnerPod {
   const name = `runner-${count++}`
-  const base = { name, uid: name, createdAt: count, deleting: false, outdated: false, silentMs: 0 }
+  const base = { name, uid: name, createdAt: count, deleting: false, outdated: false, silentMs: 0, wasHeard: true }
   const state = session && { team: '', slots: 4, running: 0, idleMs: 0, ...session }
   return { ...base, session: state, ...more }
 }

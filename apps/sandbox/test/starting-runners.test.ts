@@ -53,6 +53,11 @@ test('pods whose runner has not come are told with what the cluster says of them
     ['crash.uid-of-crash', 'exit 1; RUNNER_KEY must be set'],
     ['running.uid-of-running', 'its container runs, and its runner has not come to execution yet'],
   ])
+  // One whose runner has gone again is none that starts.
+  const known = new KnownPods('')
+  const sessions = [{ runnerName: 'lost.uid-of-lost', team: '', slots: 4, running: 0, idleMs: 0n }]
+  known.together([podSeen(pod('lost', 1, { phase: 'Running' }))], sessions as never, 0)
+  expect(startingRunners(known.together([podSeen(pod('lost', 1, { phase: 'Running' }))], [], 1))).toEqual([])
   expect(found[0]!.madeAt).toMatchObject({ seconds: BigInt(madeAt(3).getTime() / 1000) })
 })
 

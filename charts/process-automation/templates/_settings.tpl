@@ -38,13 +38,6 @@ TEAM_MAX_SANDBOXES: {{ int .Values.sandbox.teamMax | quote }}
 KUBERNETES_PODS: /etc/automation/pods.json
 {{- end }}
 
-{{/* Mounts of runners, as JSON: process code writes to none of them. */}}
-{{- define "automation.runnerMounts" -}}
-{{- $mounts := list }}
-{{- range .Values.runners.extraVolumeMounts }}{{ $mounts = append $mounts (merge (dict "readOnly" true) .) }}{{ end }}
-{{- toJson $mounts }}
-{{- end }}
-
 {{/* The ConfigMap of authorities in the namespace of runner pods; empty where none is known there. */}}
 {{- define "automation.runnerAuthorities" -}}
 {{- $own := eq (include "automation.podNamespace" .) .Release.Namespace }}
@@ -53,8 +46,8 @@ KUBERNETES_PODS: /etc/automation/pods.json
 
 {{- define "automation.runnerPods" -}}
 {{- $runners := .Values.runners -}}
-{{- $volumes := $runners.extraVolumes }}
-{{- $mounts := $runners.extraVolumeMounts }}
+{{- $volumes := list }}
+{{- $mounts := list }}
 {{- $settings := dict }}
 {{- with .Values.egressAllow }}{{ $_ := set $settings "EGRESS_ALLOW" (join "," .) }}{{ end }}
 {{- with include "automation.runnerAuthorities" . }}

@@ -36,8 +36,8 @@ type Point = MessageInitShape<typeof StatisticsPointSchema>
 /** Which figures are asked for. */
 interface Asked {
   bucket: Bucket
-  /** What is told apart, and so what sums there may be of; only `each origin` has trials. */
-  of: 'all processes' | 'each process' | 'each origin'
+  /** What is told apart, and so what sums there may be of: those of each process have no origins, no trials, and durations by no status. */
+  of: 'all processes' | 'each process' | 'each row'
   fromMs: number
   toMs: number
 }
@@ -65,7 +65,8 @@ export class Statistics {
     if (processId !== '' && !isUuid(processId)) return { ...timesOf(fromMs, toMs), bucket, series: [] }
     await this.#counter.catchUp()
     const isOfAll = processId === '' && by !== Grouping.PROCESS
-    const of = isOfAll ? 'all processes' : by === Grouping.ORIGIN ? 'each origin' : 'each process'
+    const isSummed = by !== Grouping.ORIGIN && by !== Grouping.STATUS
+    const of = isOfAll ? 'all processes' : isSummed ? 'each process' : 'each row'
     const spans = await this.#spansOf({ bucket, of, fromMs, toMs })
     const filter = { team, spans, processId: processId || undefined }
     const rows = await readStatistics(this.#connections.forTeam(team), filter, { by, bucketMs, most: mostPoints })
@@ -81,7 +82,7 @@ export class Statistics {
     const { fromMs, toMs } = spanOf(request, hourMs, 30 * dayMs)
     await this.#counter.catchUp()
     const by = request.by || Grouping.PROCESS
-    const filter = { team, spans: await this.#spansOf({ bucket: Bucket.DAY, of: 'each origin', fromMs, toMs }) }
+    const filter = { team, spans: await this.#spansOf({ bucket: Bucket.DAY, of: 'each row', fromMs, toMs }) }
     const rows = await readUsage(this.#connections.forTeam(team), filter, by, mostPoints)
     const items = (rows ?? refuse()).map(({ key, runs, runMs, logBytes, cpuMs, memoryMbMs }) => ({
       key,
@@ -100,7 +101,7 @@ export class Statistics {
       const untilMs = of === 'all processes' ? await readMinutesFilledUntil(this.#connections) : 0
       return summedSpans([grains.minuteOfAll, grains.minute], fromMs, toMs, untilMs)
     }
-    const hoursMs = of === 'each origin' ? 0 : await readHoursFilledUntil(this.#connections)
+    const hoursMs = of === 'each row' ? 0 : await readHoursFilledUntil(this.#connections)
     const summed = of === 'all processes' ? grains.hourOfAll : grains.hourOfProcess
     const hoursOf = (from: number, to: number) => summedSpans([summed, grains.hour], from, to, hoursMs)
     if (bucket === Bucket.HOUR) return hoursOf(fromMs, toMs)

@@ -7,7 +7,7 @@ import type { Logger } from '@automation/service'
 import type { MessageInitShape } from '@bufbuild/protobuf'
 import type { Connections } from '../store/connections.ts'
 import { fillDaysOfTeam } from '../store/counted-days.ts'
-import { fillHoursOfTeam } from '../store/hourly-sums.ts'
+import { areHoursFilled, fillHoursOfTeam } from '../store/hourly-sums.ts'
 import type { Partitions } from '../store/partitions.ts'
 import { readTeamSlots, recountTeam } from '../store/run-slots.ts'
 import {
@@ -81,6 +81,12 @@ export function teamMoveService(parts: TeamMoveParts): Handlers<typeof TeamMoveS
           'failed_precondition',
           'team_has_pools',
           `The team ${team} has pools of its own, which do not move: delete them with pools delete`,
+        )
+      if (!(await areHoursFilled(pool, team)))
+        throw new Failure(
+          'failed_precondition',
+          'sums_not_filled',
+          'The sums that figures by the hour are read from are still being filled: do it again in some minutes',
         )
       const mark = await beginMark(pool, await numbersAhead(eventsPool, logger))
       return {

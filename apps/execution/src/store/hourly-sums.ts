@@ -45,7 +45,7 @@ SELECT (SELECT until FROM ${table}) AS until, ${overUntil(`(${oldestUncounted})`
        (SELECT date_trunc('hour', at, 'UTC') FROM run_counts WHERE grain = ${sums[0].of} ORDER BY at LIMIT 1) AS oldest`
 
 /**
- * Fills minutes and hours of all processes, and hours of each one without origins, oldest first, each hour in a transaction
+ * Fills minutes and hours of all processes, and hours of each process without its trials, of all its origins, oldest first, each hour in a transaction
  * of its own: those that have been over for an hour and whose events are all counted, and with each the one of a day before
  * anew. Where another replica fills them, it is left to it.
  */
@@ -68,6 +68,16 @@ async function fillHoursOf(connections: Connections, hourly: Hourly, signal: Abo
 /** Fills the sums of a team whose counts have come from elsewhere. */
 export async function fillHoursOfTeam(connections: Connections, team: string): Promise<void> {
   for (const { sums, table } of [minutes, hours]) await fillOfTeam(connections, team, sums, table)
+}
+
+/** Whether a team's hours are filled up to two days ago; they are not for some minutes behind the release that brings them. */
+export async function areHoursFilled(pool: Queries, team: string): Promise<boolean> {
+  const { rows } = await pool.query<{ left: boolean }>(
+    `SELECT EXISTS (SELECT FROM run_counts WHERE team = $1 AND grain = ${grains.hour} AND at < now() - interval '2 days'
+                       AND at >= coalesce((SELECT until FROM ${hours.table}), '-infinity')) AS left`,
+    [team],
+  )
+  return rows[0]?.left !== true
 }
 
 const readUntil = async (pool: Queries, { table, lock }: Hourly): Promise<number> => {

@@ -17,13 +17,14 @@ export interface Sums {
 
 /**
  * A statement that writes sums: of rows from $1 on and before $2 where nothing else is said. All are there before the first
- * row is written, so that nobody who waits for open transactions to end waits while they are made; those of a team and
- * grain are written together, as they are read. Where what they are of is past retention, what is filled stays as it is.
+ * row is written, so that nobody who waits for open transactions to end waits while they are made; in the order of their
+ * keys, in which all lock them, and in which they are read. Where what they are of is past retention, what is filled stays
+ * as it is.
  */
 export const addSums = (sums: Sums[], span = 'at >= $1 AND at < $2'): string => `
 WITH sums AS MATERIALIZED (${sums.map((one) => select(one, span)).join(' UNION ALL ')})
 INSERT INTO run_counts (team, grain, at, process_id, origin, status, runs, run_ms, log_bytes, cpu_ms, memory_mb_ms, durations)
-SELECT * FROM sums ORDER BY team, grain, at
+SELECT * FROM sums ORDER BY team, grain, at, process_id, origin, status
     ON CONFLICT (team, grain, at, process_id, origin, status) DO UPDATE
    SET runs = excluded.runs, run_ms = excluded.run_ms, log_bytes = excluded.log_bytes, cpu_ms = excluded.cpu_ms,
        memory_mb_ms = excluded.memory_mb_ms, durations = excluded.durations

@@ -1,5 +1,6 @@
 import { Failure } from '@automation/errors'
 import { createdAtMs, lowestIdAt } from '../execution-id.ts'
+import { grains } from './run-counts.ts'
 import type { Connections, Queries } from './connections.ts'
 import { removeExecutions } from './deleted-processes.ts'
 import { isWaiting } from './event-numbers.ts'
@@ -341,7 +342,9 @@ export interface TeamSum {
   others: string
 }
 
-const rowsOf = (table: string) => `(SELECT count(*) FROM ${table} WHERE team = $1 ${which[table] ?? ''})`
+/** Sums of counts are filled in each cell by itself. */
+const compared: Record<string, string> = { ...which, run_counts: `AND grain IN (${grains.minute}, ${grains.hour})` }
+const rowsOf = (table: string) => `(SELECT count(*) FROM ${table} WHERE team = $1 ${compared[table] ?? ''})`
 
 /** Counts what a team has. The last event of an execution has the number of its events: of those that are not older than the mark. */
 export async function sumUpTeam(connections: Connections, team: string, mark: Mark): Promise<TeamSum> {

@@ -46,6 +46,7 @@ export class KnownPods {
         ...{ name, uid, createdAt, deleting, end, trouble },
         outdated: pod.labels[specLabel] !== this.#specHash,
         silentMs: nowMs - Math.max(now.atMs, since),
+        wasHeard: now.ever,
         session: session && stateOf(session),
       }
     })

@@ -14,6 +14,8 @@ export interface RunnerPod {
   outdated: boolean
   /** How long execution has not known of it, in ms, while execution could be asked. */
   silentMs: number
+  /** Execution has known its runner at some time. */
+  wasHeard: boolean
   /** Undefined while execution does not know its runner. */
   session?: RunnerState
 }

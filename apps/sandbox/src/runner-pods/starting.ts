@@ -10,7 +10,7 @@ const maxWords = 300
 
 /** The pods whose runner has not come to execution, those that were made first, and what each waits for. Pure. */
 export function startingRunners(pods: RunnerPod[]): MessageInitShape<typeof StartingRunnerSchema>[] {
-  const starting = pods.filter(({ session, deleting }) => session === undefined && !deleting)
+  const starting = pods.filter(({ wasHeard, deleting }) => !wasHeard && !deleting)
   return starting
     .toSorted((a, b) => a.createdAt - b.createdAt)
     .slice(0, most)

@@ -407,7 +407,8 @@ export declare const SumUpTeamResponseSchema: GenMessage<SumUpTeamResponse>;
  */
 export declare const TeamMoveService: GenService<{
   /**
-   * In the cell that the team is in. FAILED_PRECONDITION team_has_pools where it has pools of its own, which do not move.
+   * In the cell that the team is in. FAILED_PRECONDITION team_has_pools where it has pools of its own, which do not move;
+   * sums_not_filled while its figures are not filled that move with it.
    *
    * @generated from rpc automation.execution.v1.TeamMoveService.BeginCopy
    */
