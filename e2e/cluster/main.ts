@@ -27,7 +27,7 @@ const help = `npm run test:cluster [-- OPTIONS]
 Installs the chart on the cluster that KUBECONFIG names, and tries what is promised there: \`helm test\`, the suite over REST
 with two teams, the operator's command in a pod, a run in a further pool, what user code reaches over the network, what monitoring finds, a pod of each service killed while runs go on,
 the services' certificates replaced, a node that is drained, one that takes a runner pod away, one that is tainted for user code and a full one, twenty teams at once, an
-upgrade between two builds under load and the way back, an uninstall that leaves nothing, and a trial from nothing. In two namespaces of its own, on the
+upgrade between two builds under load and the way back, an uninstall that leaves nothing, and a trial from nothing. In namespaces of its own, on the
 database and brokers that the environment names as pods reach them. For a cluster with nothing else on it: its first node is drained,
 tainted and filled.
 

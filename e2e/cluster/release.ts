@@ -48,7 +48,7 @@ export class Release {
     this.namespace = `automation-e2e-${process.pid}`
     const image = `${options.registry}/process-automation-sandbox-base:${options.tag}`
     this.listeners = new Listeners(`${this.namespace}-others`, image)
-    this.traces = new TracePod(this.listeners.namespace, image)
+    this.traces = new TracePod(`${this.namespace}-traces`, image)
     this.certificates = new Certificates(this.namespace)
   }
 
@@ -98,6 +98,7 @@ export class Release {
 
   async remove(): Promise<void> {
     await this.listeners.stop()
+    await this.traces.stop()
     await this.#monitoringKinds.remove()
     await must('kubectl', ['delete', 'namespace', this.namespace, '--wait=false'])
   }

@@ -23,7 +23,7 @@ const program = `
     })
   }).listen(${port})`
 
-/** A receiver of traces in a pod of somebody else. */
+/** A receiver of traces in a namespace of its own: services reach all that is there. */
 export class TracePod {
   readonly #namespace: string
   readonly #image: string
@@ -61,6 +61,7 @@ export class TracePod {
         spec: { containers: [container], automountServiceAccountToken: false, terminationGracePeriodSeconds: 0 },
       },
     ]
+    await must('kubectl', ['create', 'namespace', this.#namespace])
     const list = JSON.stringify({ apiVersion: 'v1', kind: 'List', items })
     await must('kubectl', ['apply', '--namespace', this.#namespace, '-f', '-'], list)
     await must('kubectl', [
@@ -71,6 +72,10 @@ export class TracePod {
       this.#namespace,
       '--timeout=60s',
     ])
+  }
+
+  async stop(): Promise<void> {
+    await must('kubectl', ['delete', 'namespace', this.#namespace, '--wait=false'])
   }
 
   /** The services that have told of a trace so far. */

@@ -143,7 +143,12 @@ describe.runIf(isThere('helm'))('who reaches what', () => {
     ])
     // A Service's port is seldom that of its pods.
     const inside = await outOf('settings.OIDC_ISSUER=https://keycloak.sign-in.svc/realms/a')
-    expect(inside.at(-1)).toEqual({ to: [{ namespaceSelector: {} }] })
+    const inNamespace = (name: string) => ({
+      to: [{ namespaceSelector: { matchLabels: { 'kubernetes.io/metadata.name': name } } }],
+    })
+    expect(inside.at(-1)).toEqual(inNamespace('sign-in'))
+    const beside = await outOf('tracing.endpoint=http://collector:4318')
+    expect(beside.at(-1)).toEqual(inNamespace('automation'))
   })
 
   test('where services may go is named, they go nowhere else, and callbacks to the public internet', async () => {

@@ -7,12 +7,16 @@
 {{- end }}
 {{- end }}
 
-{{/* A rule that lets out to the port of a URL, wherever its host is. What a Service of the cluster leads to may have any port. */}}
+{{/*
+A rule that lets out to the port of a URL, wherever its host is; where that is a Service of the cluster, to its namespace, as what
+it leads to may have any port. Takes (list root url).
+*/}}
 {{- define "automation.toPortOf" -}}
-{{- $url := urlParse . -}}
+{{- $url := urlParse (index . 1) -}}
 {{- $host := regexReplaceAll ":[0-9]+$" $url.host "" -}}
 {{- if or (not (contains "." $host)) (regexMatch "[.]svc([.]|$)" $host) -}}
-to: [{ namespaceSelector: {} }]
+{{- $labels := splitList "." $host }}
+to: [{ namespaceSelector: { matchLabels: { kubernetes.io/metadata.name: {{ gt (len $labels) 1 | ternary (index (append $labels "") 1) (index . 0).Release.Namespace }} } } }]
 {{- else -}}
 {{- $port := regexFind ":[0-9]+$" $url.host | trimPrefix ":" | default (eq $url.scheme "http" | ternary "80" "443") -}}
 ports: [{ port: {{ $port }}, protocol: TCP }]
