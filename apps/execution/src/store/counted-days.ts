@@ -25,10 +25,12 @@ export async function fillDays(connections: Connections, signal: AbortSignal): P
   const { rows } = await connections.query<{ until: Date | null; over: Date; oldest: Date | null }>(look)
   const { until, over, oldest } = rows[0]!
   const first = until === null ? oldest?.getTime() : Math.min(until.getTime(), over.getTime()) - refilledMs
+  let was = until?.getTime()
   for (let day = first ?? Infinity; day < over.getTime() && !signal.aborted; day += dayMs) {
     const to = day + dayMs
-    if (!(await fillSpan(connections, { lock: 'execution counted days', sums, span: [day, to], table, until: to })))
-      return
+    const filling = { lock: 'execution counted days', sums, table, was, until: to }
+    if (!(await fillSpan(connections, { ...filling, span: [day, to] }))) return
+    was = to
   }
 }
 

@@ -57,8 +57,13 @@ async function fillHoursOf(connections: Connections, hourly: Hourly, signal: Abo
   const { rows } = await connections.query<{ until: Date | null; over: Date; oldest: Date | null }>(look(hourly))
   const { until, over, oldest } = rows[0]!
   const first = until !== null && until > over ? over.getTime() - refilledAfterMs : (until ?? oldest)?.getTime()
-  /** All are filled before `until` then. */
-  const fill = (hour: number, until: number) => fillSpan(connections, { ...hourly, span: [hour, hour + hourMs], until })
+  let was = until?.getTime()
+  /** All are filled before `before` then. */
+  const fill = async (hour: number, before: number) => {
+    const isFilled = await fillSpan(connections, { ...hourly, span: [hour, hour + hourMs], was, until: before })
+    was = before
+    return isFilled
+  }
   for (let hour = first ?? Infinity; hour < over.getTime() && !signal.aborted; hour += hourMs) {
     if (!(await fill(hour - refilledAfterMs, hour))) return
     if (!(await fill(hour, hour + hourMs))) return

@@ -67,30 +67,36 @@ const valuesOf = ({ team, spans, processId }: CountFilter) => [
 
 const runsOf = (status: Status) => `coalesce(sum(runs) FILTER (WHERE status = ${status}), 0)::bigint`
 
-/** The figures of all but trials by key and bucket, in their order, up to `most`; undefined where it is too much to be summed up. */
+/**
+ * The figures of all but trials by key and bucket, in their order, up to `most`; undefined where it is too much to be summed up.
+ * Two statements, side by side: half of the work is in the durations.
+ */
 export async function readStatistics(
   pool: Queries,
   filter: CountFilter,
   { by, bucketMs, most }: { by: Grouping; bucketMs: number; most: number },
 ): Promise<StatisticsRow[] | undefined> {
   const bucket = `date_bin(${bucketMs} * interval '1 ms', at, 'epoch'::timestamptz) AS bucket`
-  const text = `WITH counts AS MATERIALIZED (
-      ${found(filter, by, `${bucket}, status, runs, durations`, ofNoTrials)}
-    ), sums AS (
-      SELECT key, bucket, ${runsOf(RUNNING)} AS started, ${runsOf(FINISHED)} AS finished, ${runsOf(ERROR)} AS error,
-             ${runsOf(KILLED)} AS killed, ${runsOf(REJECTED)} AS rejected, count(*) AS rows
-        FROM counts GROUP BY key, bucket
-    ), durations AS (${durationBins('key, bucket', 'counts')})
-    SELECT s.key::text AS key, (extract(epoch FROM s.bucket) * 1000)::float8 AS "atMs", started, finished, error, killed, rejected, bins, sum(rows) OVER ()::integer AS rows
-      FROM sums s LEFT JOIN durations USING (key, bucket) ORDER BY s.key::text, s.bucket LIMIT ${most + 1}`
-  type Row = Omit<StatisticsRow, 'p50' | 'p95'> & { bins: DurationBins | null; rows: number }
-  const { rows } = await pool.query<Row>({ text, values: valuesOf(filter) })
+  const keyAndTime = `key::text AS key, (extract(epoch FROM bucket) * 1000)::float8 AS "atMs"`
+  const sums = `
+    SELECT ${keyAndTime}, ${runsOf(RUNNING)} AS started, ${runsOf(FINISHED)} AS finished, ${runsOf(ERROR)} AS error,
+           ${runsOf(KILLED)} AS killed, ${runsOf(REJECTED)} AS rejected, sum(count(*)) OVER ()::integer AS rows
+      FROM (${found(filter, by, `${bucket}, status, runs`, ofNoTrials)}) AS found
+     GROUP BY found.key, bucket ORDER BY found.key::text, bucket LIMIT ${most + 1}`
+  const timed = `(${found(filter, by, `${bucket}, durations`, `${ofNoTrials} AND durations <> '{}'`)}) AS found`
+  const durations = `SELECT ${keyAndTime}, bins FROM (${durationBins('key, bucket', timed)}) AS durations`
+  const values = valuesOf(filter)
+  type Sums = Omit<StatisticsRow, 'p50' | 'p95'> & { rows: number }
+  const [{ rows }, { rows: binned }] = await Promise.all([
+    pool.query<Sums>({ text: sums, values }),
+    pool.query<{ key: string; atMs: number; bins: DurationBins }>({ text: durations, values }),
+  ])
   if (rows.length > most || (rows[0]?.rows ?? 0) > mostRows) return undefined
-  return rows.map(({ bins, ...row }) => ({
-    ...row,
-    p50: percentileOf(bins ?? {}, 0.5),
-    p95: percentileOf(bins ?? {}, 0.95),
-  }))
+  const binsOf = new Map(binned.map(({ key, atMs, bins }) => [`${key} ${atMs}`, bins]))
+  return rows.map((row) => {
+    const bins = binsOf.get(`${row.key} ${row.atMs}`) ?? {}
+    return { ...row, p50: percentileOf(bins, 0.5), p95: percentileOf(bins, 0.95) }
+  })
 }
 
 /** What the runs of one key have used. */

@@ -46,16 +46,20 @@ export interface Filling {
   span: [from: number, to: number]
   /** The table of one row that says before when all is filled. */
   table: string
+  /** What it has said, in ms; undefined: nothing. */
+  was: number | undefined
   /** Before when all is filled then, in ms. */
   until: number
 }
 
-/** Writes the sums of a span, in a transaction of its own. False where another replica has the lock. */
-export function fillSpan(connections: Connections, { lock, sums, span, table, until }: Filling): Promise<boolean> {
+/** Writes the sums of a span, in a transaction of its own. False where another replica has the lock, or has filled since. */
+export function fillSpan(connections: Connections, { lock, sums, span, table, was, until }: Filling): Promise<boolean> {
   return connections.transaction(async (client) => {
     await client.query(`SET LOCAL statement_timeout = ${fillTimeoutMs}`)
     const take = `SELECT pg_try_advisory_xact_lock(hashtextextended('${lock}', 0)) AS mine`
     if (!(await client.query<{ mine: boolean }>(take)).rows[0]?.mine) return false
+    const said = (await client.query<{ until: Date }>(`SELECT until FROM ${table}`)).rows[0]
+    if (said?.until.getTime() !== was) return false
     const values = span.map((ms) => new Date(ms))
     await client.query({ text: addSums(sums), values, query_timeout: fillTimeoutMs })
     const mark = `INSERT INTO ${table} (until) VALUES ($1) ON CONFLICT (one) DO UPDATE SET until = excluded.until`
