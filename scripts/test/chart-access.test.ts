@@ -300,4 +300,19 @@ describe.runIf(isThere('helm'))('who reaches what', () => {
     for (const { name, items } of used)
       for (const { key } of items) expect(Object.keys(made.get(name) ?? {}), name).toContain(key)
   })
+
+  test("the process-catalog has all that the operator's command in its image wants: key, console, every service and cell", async () => {
+    const manifests = await render(full, ['cells.blue.existingSecret=blue-database'])
+    const pod = podOf(manifests.find((each) => component(each) === 'process-catalog' && podOf(each).length > 0)!)
+    const env = new Map(
+      pod.flatMap(({ containers }) => containers).flatMap((each) => each.env.map(({ name, value }) => [name, value])),
+    )
+    const called = env
+      .get('SERVICE_ADDRESSES')!
+      .split(',')
+      .map((pair) => pair.replace(/=.*/, ''))
+    expect(called.toSorted()).toEqual(['catalog', 'execution', 'execution@blue', 'sandbox', 'scheduler', 'storage'])
+    expect(env.get('CONSOLE_URL')).toBe('https://console.example.com')
+    expect(pod.flatMap(secretsOf).flatMap(({ items }) => items.map(({ path }) => path))).toContain('INTERNAL_KEY')
+  })
 })

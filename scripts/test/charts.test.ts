@@ -75,21 +75,6 @@ describe.runIf(isThere('helm'))('the chart', () => {
     expect(others.flatMap(secretsOf).map(({ name }) => name)).not.toContain('release-process-automation-keys')
   })
 
-  test("gives the process-catalog all that the operator's command in its image wants: key, console, every service and cell", async () => {
-    const manifests = await render(full, ['cells.blue.existingSecret=blue-database'])
-    const pod = podOf(manifests.find((each) => component(each) === 'process-catalog' && podOf(each).length > 0)!)
-    const env = new Map(
-      pod.flatMap(({ containers }) => containers).flatMap((each) => each.env.map(({ name, value }) => [name, value])),
-    )
-    const called = env
-      .get('SERVICE_ADDRESSES')!
-      .split(',')
-      .map((pair) => pair.replace(/=.*/, ''))
-    expect(called.toSorted()).toEqual(['catalog', 'execution', 'execution@blue', 'sandbox', 'scheduler', 'storage'])
-    expect(env.get('CONSOLE_URL')).toBe('https://console.example.com')
-    expect(pod.flatMap(secretsOf).flatMap(({ items }) => items.map(({ path }) => path))).toContain('INTERNAL_KEY')
-  })
-
   test('gives a further cell an execution service and runners of its own, on the database that its Secret names', async () => {
     const manifests = await render(full, ['cells.blue.existingSecret=blue-database', 'cells.blue.topic=of-blue'])
     const podNamed = (name: string) =>

@@ -1,6 +1,6 @@
 import type { Connections, Queries } from './connections.ts'
-import { allProcesses, grains, ofNoTrials, oldestUncounted } from './run-counts.ts'
-import { fillOfTeam, fillSpan, type Sums } from './summed-counts.ts'
+import { allProcesses, grains, ofNoTrials } from './run-counts.ts'
+import { fillOfTeam, fillSpan, lookAt, readFilledUntil, type Filled } from './summed-counts.ts'
 
 const hourMs = 3_600_000
 /** What was committed late is counted late: an hour is filled again so long after it. */
@@ -10,19 +10,13 @@ const ofAll = `'${allProcesses}'::uuid`
 /** One row of an hour of a process has the durations of all that ended in it, as they are read together. */
 const ofHour = '(PARTITION BY team, at, process_id)'
 
-/** What is filled by the hour, and the table that says up to when. */
-interface Hourly {
-  table: string
-  lock: string
-  sums: [Sums, ...Sums[]]
-}
-
-const minutes: Hourly = {
+const minutes: Filled = {
   table: 'summed_minutes',
   lock: 'execution summed minutes',
   sums: [{ of: grains.minute, grain: grains.minuteOfAll, processId: ofAll }],
+  unit: 'hour',
 }
-const hours: Hourly = {
+const hours: Filled = {
   table: 'summed_hours',
   lock: 'execution summed hours',
   sums: [
@@ -35,32 +29,25 @@ const hours: Hourly = {
       which: ofNoTrials,
     },
   ],
+  unit: 'hour',
 }
-
-/** In a statement, when the hour began that was the last one to be over an hour ago. */
-const overUntil = (times: string) => `date_trunc('hour', least(now() - interval '1 hour', ${times}), 'UTC')`
-
-const look = ({ table, sums }: Hourly) => `
-SELECT (SELECT until FROM ${table}) AS until, ${overUntil(`(${oldestUncounted})`)} AS over,
-       (SELECT date_trunc('hour', at, 'UTC') FROM run_counts WHERE grain = ${sums[0].of} ORDER BY at LIMIT 1) AS oldest`
 
 /**
- * Fills minutes and hours of all processes, and hours of each process without its trials, of all its origins, oldest first, each hour in a transaction
- * of its own: those that have been over for an hour and whose events are all counted, and with each the one of a day before
- * anew. Where another replica fills them, it is left to it.
+ * Fills minutes and hours of all processes, and hours of each process without its trials, of all its origins, oldest first,
+ * each hour in a transaction of its own: those that have been over for an hour and whose events are all counted, and with
+ * each the one of a day before anew. Where another replica fills them, it is left to it.
  */
 export async function fillHours(connections: Connections, signal: AbortSignal): Promise<void> {
-  for (const hourly of [minutes, hours]) await fillHoursOf(connections, hourly, signal)
+  for (const filled of [minutes, hours]) await fillHoursOf(connections, filled, signal)
 }
 
-async function fillHoursOf(connections: Connections, hourly: Hourly, signal: AbortSignal): Promise<void> {
-  const { rows } = await connections.query<{ until: Date | null; over: Date; oldest: Date | null }>(look(hourly))
-  const { until, over, oldest } = rows[0]!
+async function fillHoursOf(connections: Connections, filled: Filled, signal: AbortSignal): Promise<void> {
+  const { until, over, oldest } = await lookAt(connections, filled)
   const first = until !== null && until > over ? over.getTime() - refilledAfterMs : (until ?? oldest)?.getTime()
   let was = until?.getTime()
   /** All are filled before `before` then. */
   const fill = async (hour: number, before: number) => {
-    const isFilled = await fillSpan(connections, { ...hourly, span: [hour, hour + hourMs], was, until: before })
+    const isFilled = await fillSpan(connections, filled, { span: [hour, hour + hourMs], was, until: before })
     was = before
     return isFilled
   }
@@ -72,7 +59,7 @@ async function fillHoursOf(connections: Connections, hourly: Hourly, signal: Abo
 
 /** Fills the sums of a team whose counts have come from elsewhere. */
 export async function fillHoursOfTeam(connections: Connections, team: string): Promise<void> {
-  for (const { sums, table } of [minutes, hours]) await fillOfTeam(connections, team, sums, table)
+  for (const filled of [minutes, hours]) await fillOfTeam(connections, team, filled)
 }
 
 /** Whether a team's hours are filled up to two days ago; they are not for some minutes behind the release that brings them. */
@@ -85,16 +72,8 @@ export async function areHoursFilled(pool: Queries, team: string): Promise<boole
   return rows[0]?.left !== true
 }
 
-const readUntil = async (pool: Queries, { table, lock }: Hourly): Promise<number> => {
-  const { rows } = await pool.query<{ until: Date }>({
-    name: lock,
-    text: `SELECT ${overUntil('until')} AS until FROM ${table}`,
-  })
-  return rows[0]?.until.getTime() ?? 0
-}
+/** Up to when minutes of all processes are filled, as `readFilledUntil` has it. */
+export const readMinutesFilledUntil = (pool: Queries): Promise<number> => readFilledUntil(pool, minutes)
 
-/** Up to when minutes of all processes are filled, in ms; 0 where none is. Never later than it can be, whatever the clock of the server has said. */
-export const readMinutesFilledUntil = (pool: Queries): Promise<number> => readUntil(pool, minutes)
-
-/** Up to when hours of all processes and of each are filled, as minutes are. */
-export const readHoursFilledUntil = (pool: Queries): Promise<number> => readUntil(pool, hours)
+/** The same of hours, of all processes and of each. */
+export const readHoursFilledUntil = (pool: Queries): Promise<number> => readFilledUntil(pool, hours)

@@ -1,4 +1,5 @@
-import type { Connections } from './connections.ts'
+import type { Connections, Queries } from './connections.ts'
+import { oldestUncounted } from './run-counts.ts'
 
 const fillTimeoutMs = 60_000
 
@@ -21,7 +22,7 @@ export interface Sums {
  * keys, in which all lock them, and in which they are read. Where what they are of is past retention, what is filled stays
  * as it is.
  */
-export const addSums = (sums: Sums[], span = 'at >= $1 AND at < $2'): string => `
+const addSums = (sums: Sums[], span = 'at >= $1 AND at < $2'): string => `
 WITH sums AS MATERIALIZED (${sums.map((one) => select(one, span)).join(' UNION ALL ')})
 INSERT INTO run_counts (team, grain, at, process_id, origin, status, runs, run_ms, log_bytes, cpu_ms, memory_mb_ms, durations)
 SELECT * FROM sums ORDER BY team, grain, at, process_id, origin, status
@@ -38,22 +39,58 @@ const select = (sums: Sums, span: string) => {
     FROM run_counts WHERE grain = ${of} AND ${span} AND ${which} GROUP BY team, 3, 4, 5, status`
 }
 
-export interface Filling {
-  /** One replica at a time has it. */
-  lock: string
-  sums: Sums[]
-  /** From when on and before when, in ms. */
-  span: [from: number, to: number]
+/** Sums that are filled together, span by span. */
+export interface Filled {
   /** The table of one row that says before when all is filled. */
   table: string
-  /** What it has said, in ms; undefined: nothing. */
+  /** One replica at a time has it. */
+  lock: string
+  sums: [Sums, ...Sums[]]
+  /** How long a span is, and how long it has been over when it is filled. */
+  unit: 'day' | 'hour'
+}
+
+const lengths = { day: '24 hours', hour: '1 hour' }
+
+/** In a statement, when the span began that was the last one to be over for as long as it is. */
+const overUntil = (unit: Filled['unit'], times: string) =>
+  `date_trunc('${unit}', least(now() - interval '${lengths[unit]}', ${times}), 'UTC')`
+
+/** What is to be filled: before when all is, null where nothing is; before when all can be; and where the oldest begins. */
+export async function lookAt(
+  connections: Connections,
+  { table, sums, unit }: Filled,
+): Promise<{ until: Date | null; over: Date; oldest: Date | null }> {
+  const { rows } = await connections.query<{ until: Date | null; over: Date; oldest: Date | null }>(`
+    SELECT (SELECT until FROM ${table}) AS until, ${overUntil(unit, `(${oldestUncounted})`)} AS over,
+           (SELECT date_trunc('${unit}', at, 'UTC') FROM run_counts WHERE grain = ${sums[0].of} ORDER BY at LIMIT 1) AS oldest`)
+  return rows[0]!
+}
+
+/** Up to when they are filled, in ms; 0 where none is. Never later than it can be, whatever the clock of the server has said. */
+export async function readFilledUntil(pool: Queries, { table, lock, unit }: Filled): Promise<number> {
+  const { rows } = await pool.query<{ until: Date }>({
+    name: lock,
+    text: `SELECT ${overUntil(unit, 'until')} AS until FROM ${table}`,
+  })
+  return rows[0]?.until.getTime() ?? 0
+}
+
+export interface Filling {
+  /** From when on and before when, in ms. */
+  span: [from: number, to: number]
+  /** Before when all was filled, in ms; undefined: nothing was. */
   was: number | undefined
   /** Before when all is filled then, in ms. */
   until: number
 }
 
 /** Writes the sums of a span, in a transaction of its own. False where another replica has the lock, or has filled since. */
-export function fillSpan(connections: Connections, { lock, sums, span, table, was, until }: Filling): Promise<boolean> {
+export function fillSpan(
+  connections: Connections,
+  { table, lock, sums }: Filled,
+  { span, was, until }: Filling,
+): Promise<boolean> {
   return connections.transaction(async (client) => {
     await client.query(`SET LOCAL statement_timeout = ${fillTimeoutMs}`)
     const take = `SELECT pg_try_advisory_xact_lock(hashtextextended('${lock}', 0)) AS mine`
@@ -68,8 +105,8 @@ export function fillSpan(connections: Connections, { lock, sums, span, table, wa
   })
 }
 
-/** Fills what the table says to be filled, of a team whose counts have come from elsewhere with what was filled there. */
-export function fillOfTeam(connections: Connections, team: string, sums: Sums[], table: string): Promise<void> {
+/** Fills what is said to be filled, of a team whose counts have come from elsewhere with what was filled there. */
+export function fillOfTeam(connections: Connections, team: string, { table, sums }: Filled): Promise<void> {
   const span = `team = $1 AND at < (SELECT until FROM ${table}) AND at >= date_trunc('day', now(), 'UTC') - interval '3 days'`
   return connections.transaction(async (client) => {
     await client.query(`SET LOCAL statement_timeout = ${fillTimeoutMs}`)

@@ -20,7 +20,7 @@ export interface RunnerPodSettings {
   tmpMb: number
   /** Of its sets of packages. */
   packagesMb: number
-  /** Further volumes, which process code may read and not write. */
+  /** Further volumes, such as authorities that the runner trusts; nothing writes to them. */
   volumes: V1Volume[]
   volumeMounts: Pick<V1VolumeMount, 'name' | 'mountPath'>[]
   pool: string
