@@ -15,7 +15,7 @@ let system: System
 beforeAll(async () => {
   system = await System.start()
   // The system fills what there is at its start, and does not fill again while these tests go on.
-  await countHour('first', 0, 1)
+  await countHour('first', 1, 1)
   await until(async () => {
     await fillHourly()
     return (await system.rows(`SELECT FROM summed_hours WHERE until > now() - interval '2 hours'`)).length > 0

@@ -81,9 +81,9 @@ export class AuditRelay {
     const text = `SELECT (SELECT count(*)::integer FROM (SELECT FROM audit_outbox LIMIT ${countedUpTo}) AS waiting) AS count,
                          (SELECT id FROM audit_outbox ORDER BY id LIMIT 1) AS oldest`
     const [waiting] = await query<{ count: number; oldest: string | null }>({ name: 'count_audit', text })
-    const madeAtMs = waiting?.oldest ? timeOf(waiting.oldest) : Date.now()
+    const ageMs = waiting?.oldest ? Math.max(Date.now() - timeOf(waiting.oldest), 0) : 0
     this.#gauges.records.set({ service }, waiting?.count ?? 0)
-    this.#gauges.oldest.set({ service }, Math.max(Date.now() - madeAtMs, 0) / 1000)
+    this.#gauges.oldest.set({ service }, ageMs / 1000)
   }
 
   async #bring(): Promise<number> {
