@@ -40,12 +40,12 @@ test('a team that no runner serves waits, and is told; a further runner is its o
 })
 
 test('runners of one team each: every team that gets one is served by it alone, and nothing runs twice', async () => {
-  const runners = await all(3, () => system.runner({ oneTeam: true, slots: 4 }))
   const teams = ['a', 'b', 'c', 'd']
   const ids = await all(80, async (index) => ({
     team: teams[index % 4]!,
     id: await system.start(teams[index % 4]!),
   }))
+  const runners = await all(3, () => system.runner({ oneTeam: true, slots: 4 }))
   const served = () => runners.map(({ team }) => team)
   await until(() => new Set(served()).size === 3 && !served().includes(''))
   const [left] = teams.filter((team) => !served().includes(team))

@@ -36,7 +36,7 @@ type Point = MessageInitShape<typeof StatisticsPointSchema>
 /** Which figures are asked for. */
 interface Asked {
   bucket: Bucket
-  /** What is told apart, and so what sums there may be of: those of each process have no origins, no trials, and durations by no status. */
+  /** What is told apart, and so what sums there may be of: those of each process have no origins and no trials. */
   of: 'all processes' | 'each process' | 'each row'
   fromMs: number
   toMs: number
@@ -65,14 +65,13 @@ export class Statistics {
     if (processId !== '' && !isUuid(processId)) return { ...timesOf(fromMs, toMs), bucket, series: [] }
     await this.#counter.catchUp()
     const isOfAll = processId === '' && by !== Grouping.PROCESS
-    const isSummed = by !== Grouping.ORIGIN && by !== Grouping.STATUS
-    const of = isOfAll ? 'all processes' : isSummed ? 'each process' : 'each row'
+    const of = isOfAll ? 'all processes' : by === Grouping.ORIGIN ? 'each row' : 'each process'
     const spans = await this.#spansOf({ bucket, of, fromMs, toMs })
     const filter = { team, spans, processId: processId || undefined }
     const rows = await readStatistics(this.#connections.forTeam(team), filter, { by, bucketMs, most: mostPoints })
     const byKey = Map.groupBy(rows ?? refuse(), ({ key }) => key)
     if (byKey.size * buckets > mostPoints) throw tooMany()
-    const starts = Array.from({ length: buckets }, (_, nth) => fromMs + nth * bucketMs)
+    const starts = Array.from({ length: buckets }, (_, nth) => timestampFromMs(fromMs + nth * bucketMs))
     const series = [...byKey].map(([key, found]) => ({ key: keyOf(by, key), points: pointsOf(starts, found) }))
     return { ...timesOf(fromMs, toMs), bucket, series }
   }
@@ -163,13 +162,13 @@ function keyOf(by: Grouping, key: string): string {
   return by === Grouping.STATUS ? Status[Number(key)]! : key
 }
 
-function pointsOf(starts: number[], rows: StatisticsRow[]): Point[] {
+function pointsOf(starts: Timestamp[], rows: StatisticsRow[]): Point[] {
   const byStart = new Map(rows.map((row) => [row.atMs, row]))
-  return starts.map((start) => {
-    const row = byStart.get(start)
-    if (row === undefined) return { at: timestampFromMs(start) }
+  return starts.map((at) => {
+    const row = byStart.get(timestampMs(at))
+    if (row === undefined) return { at }
     return {
-      at: timestampFromMs(start),
+      at,
       started: BigInt(row.started),
       finished: BigInt(row.finished),
       error: BigInt(row.error),

@@ -7,8 +7,6 @@ const hourMs = 3_600_000
 const refilledAfterMs = 24 * hourMs
 
 const ofAll = `'${allProcesses}'::uuid`
-/** One row of an hour of a process has the durations of all that ended in it, as they are read together. */
-const ofHour = '(PARTITION BY team, at, process_id)'
 
 const minutes: Filled = {
   table: 'summed_minutes',
@@ -21,13 +19,7 @@ const hours: Filled = {
   lock: 'execution summed hours',
   sums: [
     { of: grains.hour, grain: grains.hourOfAll, processId: ofAll },
-    {
-      of: grains.hour,
-      grain: grains.hourOfProcess,
-      origin: '0::smallint',
-      durations: `CASE status WHEN min(status) OVER ${ofHour} THEN sum_counts(sum_counts(durations)) OVER ${ofHour} ELSE '{}' END`,
-      which: ofNoTrials,
-    },
+    { of: grains.hour, grain: grains.hourOfProcess, origin: '0::smallint', which: ofNoTrials },
   ],
   unit: 'hour',
 }

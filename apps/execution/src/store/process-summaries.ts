@@ -1,6 +1,6 @@
 import { Status } from '@automation/contract/execution/v1/execution'
 import type { Queries } from './connections.ts'
-import { durationBins, grains, ofNoTrials, percentileOf, type DurationBins } from './run-counts.ts'
+import { durationsOfGroup, grains, ofNoTrials, percentilesOf } from './run-counts.ts'
 import { among } from './statuses.ts'
 
 /** The newest execution of a process. */
@@ -50,20 +50,15 @@ export async function readProcessFigures(
   processIds: string[],
   hours: number[],
 ): Promise<ProcessFiguresRow[]> {
-  type Row = Omit<ProcessFiguresRow, 'p95'> & { bins: DurationBins | null }
+  type Row = Omit<ProcessFiguresRow, 'p95'> & { durations: string | null }
   const { rows } = await pool.query<Row>({
     name: 'process-figures',
-    text: `WITH found AS MATERIALIZED (
-             SELECT process_id, status, runs, durations FROM run_counts
-              WHERE team = $1 AND grain = ${grains.hour} AND at = ANY ($2::timestamptz[]) AND process_id = ANY ($3::uuid[]) AND ${ofNoTrials}
-           ), durations AS (${durationBins('process_id', 'found')}
-           ), sums AS (
-             SELECT process_id, coalesce(sum(runs) FILTER (WHERE status <> ${Status.RUNNING}), 0)::bigint AS runs,
-                    coalesce(sum(runs) FILTER (WHERE status IN ${failures}), 0)::bigint AS failed
-               FROM found GROUP BY process_id
-           )
-           SELECT process_id AS "processId", runs, failed, bins FROM sums LEFT JOIN durations USING (process_id)`,
+    text: `SELECT process_id AS "processId", coalesce(sum(runs) FILTER (WHERE status <> ${Status.RUNNING}), 0)::bigint AS runs,
+                  coalesce(sum(runs) FILTER (WHERE status IN ${failures}), 0)::bigint AS failed, ${durationsOfGroup} AS durations
+             FROM run_counts
+            WHERE team = $1 AND grain = ${grains.hour} AND at = ANY ($2::timestamptz[]) AND process_id = ANY ($3::uuid[]) AND ${ofNoTrials}
+            GROUP BY process_id`,
     values: [team, hours.map((at) => new Date(at)), processIds],
   })
-  return rows.map(({ bins, ...row }) => ({ ...row, p95: percentileOf(bins ?? {}, 0.95) }))
+  return rows.map(({ durations, ...row }) => ({ ...row, p95: percentilesOf(durations, [0.95])[0] }))
 }

@@ -22,25 +22,39 @@ export const minutesKeptMs = 7 * 24 * 3_600_000
 const mostBins = 100
 const binOf = `least(1 + floor(ln(greatest(ms, 1)) / ln(2) * 4), ${mostBins})::integer`
 
-/** How many runs lasted how long, by bin. */
-export type DurationBins = Record<string, number>
+/** In a statement, the durations of a group of rows, for `percentilesOf`, which adds them up in a fraction of a server's time. */
+export const durationsOfGroup = `string_agg(durations::text, '') FILTER (WHERE durations <> '{}')`
 
-/** In a statement, the durations of rows `from` by these columns: rows of those and of `bins`. */
-export const durationBins = (columns: string, from: string): string => `
-  SELECT ${columns}, json_object_agg(bin, n) AS bins
-    FROM (SELECT ${columns}, bin, sum(n) AS n FROM ${from} CROSS JOIN unnest(durations) WITH ORDINALITY AS d (n, bin)
-           WHERE n > 0 GROUP BY ${columns}, bin) AS binned
-   GROUP BY ${columns}`
+/** The durations in ms that these parts of the runs did not exceed, at most a tenth away; null without any. */
+export function percentilesOf<const P extends readonly number[]>(
+  durations: string | null,
+  parts: P,
+): { [K in keyof P]: number | null } {
+  const bins = binsIn(durations ?? '')
+  const total = bins.reduce((sum, runs) => sum + runs, 0)
+  return parts.map((part) => {
+    let upto = 0
+    const found = total === 0 ? -1 : bins.findIndex((runs) => (upto += runs) >= total * part)
+    return found < 0 ? null : Math.round(2 ** ((found + 0.5) / 4))
+  }) as { [K in keyof P]: number | null }
+}
 
-/** The duration in ms that this part of the runs did not exceed, at most a tenth away; null without any. */
-export function percentileOf(bins: DurationBins, part: number): number | null {
-  // Keys that are integers come in their order.
-  const keys = Object.keys(bins)
-  let total = 0
-  for (const bin of keys) total += bins[bin]!
-  let upto = 0
-  const found = keys.find((bin) => (upto += bins[bin]!) >= total * part)
-  return found === undefined ? null : Math.round(2 ** ((Number(found) - 0.5) / 4))
+/** How many runs lasted how long, by bin: the sums of arrays such as `{0,3}{1,0,2}`. */
+function binsIn(durations: string): number[] {
+  const bins: number[] = []
+  let bin = 0
+  let runs = 0
+  for (let at = 0; at < durations.length; at += 1) {
+    const code = durations.charCodeAt(at)
+    if (code >= 0x30 && code <= 0x39) {
+      runs = runs * 10 + code - 0x30
+      continue
+    }
+    if (durations[at] !== '{') bins[bin] = (bins[bin] ?? 0) + runs
+    bin = durations[at] === ',' ? bin + 1 : 0
+    runs = 0
+  }
+  return bins
 }
 
 /**

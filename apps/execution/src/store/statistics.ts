@@ -1,7 +1,7 @@
 import { Status } from '@automation/contract/execution/v1/execution'
 import { Grouping } from '@automation/contract/execution/v1/statistics'
 import type { Queries } from './connections.ts'
-import { durationBins, ofNoTrials, percentileOf, type DurationBins } from './run-counts.ts'
+import { durationsOfGroup, ofNoTrials, percentilesOf } from './run-counts.ts'
 
 /** What is summed up. Times in ms. */
 export interface CountFilter {
@@ -67,35 +67,25 @@ const valuesOf = ({ team, spans, processId }: CountFilter) => [
 
 const runsOf = (status: Status) => `coalesce(sum(runs) FILTER (WHERE status = ${status}), 0)::bigint`
 
-/**
- * The figures of all but trials by key and bucket, in their order, up to `most`; undefined where it is too much to be summed up.
- * Two statements, side by side: half of the work is in the durations.
- */
+/** The figures of all but trials by key and bucket, in their order, up to `most`; undefined where it is too much to be summed up. */
 export async function readStatistics(
   pool: Queries,
   filter: CountFilter,
   { by, bucketMs, most }: { by: Grouping; bucketMs: number; most: number },
 ): Promise<StatisticsRow[] | undefined> {
   const bucket = `date_bin(${bucketMs} * interval '1 ms', at, 'epoch'::timestamptz) AS bucket`
-  const keyAndTime = `key::text AS key, (extract(epoch FROM bucket) * 1000)::float8 AS "atMs"`
-  const sums = `
-    SELECT ${keyAndTime}, ${runsOf(RUNNING)} AS started, ${runsOf(FINISHED)} AS finished, ${runsOf(ERROR)} AS error,
-           ${runsOf(KILLED)} AS killed, ${runsOf(REJECTED)} AS rejected, sum(count(*)) OVER ()::integer AS rows
-      FROM (${found(filter, by, `${bucket}, status, runs`, ofNoTrials)}) AS found
+  const text = `
+    SELECT key::text AS key, (extract(epoch FROM bucket) * 1000)::float8 AS "atMs", ${runsOf(RUNNING)} AS started,
+           ${runsOf(FINISHED)} AS finished, ${runsOf(ERROR)} AS error, ${runsOf(KILLED)} AS killed, ${runsOf(REJECTED)} AS rejected,
+           ${durationsOfGroup} AS durations, count(*)::integer AS rows
+      FROM (${found(filter, by, `${bucket}, status, runs, durations`, ofNoTrials)}) AS found
      GROUP BY found.key, bucket ORDER BY found.key::text, bucket LIMIT ${most + 1}`
-  const timed = `(${found(filter, by, `${bucket}, durations`, `${ofNoTrials} AND durations <> '{}'`)}) AS found`
-  const durations = `SELECT ${keyAndTime}, bins FROM (${durationBins('key, bucket', timed)}) AS durations`
-  const values = valuesOf(filter)
-  type Sums = Omit<StatisticsRow, 'p50' | 'p95'> & { rows: number }
-  const [{ rows }, { rows: binned }] = await Promise.all([
-    pool.query<Sums>({ text: sums, values }),
-    pool.query<{ key: string; atMs: number; bins: DurationBins }>({ text: durations, values }),
-  ])
-  if (rows.length > most || (rows[0]?.rows ?? 0) > mostRows) return undefined
-  const binsOf = new Map(binned.map(({ key, atMs, bins }) => [`${key} ${atMs}`, bins]))
-  return rows.map((row) => {
-    const bins = binsOf.get(`${row.key} ${row.atMs}`) ?? {}
-    return { ...row, p50: percentileOf(bins, 0.5), p95: percentileOf(bins, 0.95) }
+  type Row = Omit<StatisticsRow, 'p50' | 'p95'> & { durations: string | null; rows: number }
+  const { rows } = await pool.query<Row>({ text, values: valuesOf(filter) })
+  if (rows.length > most || rows.reduce((sum, row) => sum + row.rows, 0) > mostRows) return undefined
+  return rows.map(({ durations, rows: _, ...row }) => {
+    const [p50, p95] = percentilesOf(durations, [0.5, 0.95])
+    return { ...row, p50, p95 }
   })
 }
 

@@ -10,8 +10,6 @@ export interface Sums {
   at?: string
   processId?: string
   origin?: string
-  /** The durations of one row, as an aggregate. */
-  durations?: string
   /** For which rows. */
   which?: string
 }
@@ -35,7 +33,7 @@ const select = (sums: Sums, span: string) => {
   const { of, grain, at = 'at', processId = 'process_id', origin = 'origin', which = 'true' } = sums
   return `
   SELECT team, ${grain}::smallint AS grain, ${at} AS at, ${processId} AS process_id, ${origin} AS origin, status, sum(runs),
-         sum(run_ms), sum(log_bytes), sum(cpu_ms), sum(memory_mb_ms), ${sums.durations ?? 'sum_counts(durations)'}
+         sum(run_ms), sum(log_bytes), sum(cpu_ms), sum(memory_mb_ms), sum_counts(durations)
     FROM run_counts WHERE grain = ${of} AND ${span} AND ${which} GROUP BY team, 3, 4, 5, status`
 }
 

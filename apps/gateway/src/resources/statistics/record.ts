@@ -58,19 +58,21 @@ export const statisticsRecord = z
 
 /** Figures as JSON. */
 export function presentStatistics({ from, to, bucket, series }: Statistics, byOrigin: boolean) {
+  // All series are of the same buckets.
+  const starts = series[0]?.points.map(({ at }) => presentTime(at)) ?? []
   return {
     from: presentTime(from),
     to: presentTime(to),
     bucket: BUCKET_NAMES[bucket - 1] ?? BUCKET_NAMES[Bucket.HOUR - 1]!,
-    series: series.map((each) => presentSeries(each, byOrigin)),
+    series: series.map((each) => presentSeries(each, starts, byOrigin)),
   }
 }
 
-function presentSeries({ key, points }: Series, byOrigin: boolean): z.input<typeof seriesRecord> {
+function presentSeries({ key, points }: Series, starts: string[], byOrigin: boolean): z.input<typeof seriesRecord> {
   return {
     key: byOrigin ? (presentOrigin(Number(key)) ?? 'unknown') : key,
-    points: points.map(({ at, started, finished, error, killed, rejected, p50Ms, p95Ms }) => ({
-      at: presentTime(at),
+    points: points.map(({ started, finished, error, killed, rejected, p50Ms, p95Ms }, nth) => ({
+      at: starts[nth]!,
       started: Number(started),
       finished: Number(finished),
       error: Number(error),
