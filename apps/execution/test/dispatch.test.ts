@@ -6,7 +6,8 @@ import { expect, test } from 'vitest'
 import { AwaitedSlots } from '../src/dispatch/awaited-slots.ts'
 import { Backlog } from '../src/dispatch/backlog.ts'
 import { allLanguages } from '../src/dispatch/languages.ts'
-import { type RunnerInit, type Slot, Slots } from '../src/dispatch/slots.ts'
+import type { RunnerInit } from '../src/dispatch/runner-credit.ts'
+import { type Slot, Slots } from '../src/dispatch/slots.ts'
 import { RunSpecCache } from '../src/dispatch/runners.ts'
 
 const teams = ['a', 'b', 'c']

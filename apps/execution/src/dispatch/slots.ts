@@ -1,103 +1,19 @@
 import type { Language } from '@automation/contract/common/v1/language'
 import { allLanguages, type Languages, nameOf } from './languages.ts'
-
-/** What a runner is, as it says at the beginning of its stream. */
-export interface RunnerInit {
-  readonly sessionId: string
-  pool: string
-  /** The pool is this team's, so the runner serves it alone, whatever it says; undefined in a pool of all teams. */
-  owner?: string
-  /** All slots of the runner, granted to whomever. */
-  slots: number
-  /** It serves one team: the one whose run it gets first. */
-  oneTeam: boolean
-  /** With `oneTeam`: whose it is, `bind` says, and no grant; until then it has one run at most, whatever it grants. */
-  isPod?: boolean
-  /** With `oneTeam`: a team that has so many runners in the pool takes no further one; 0: no bound. */
-  teamMaxRunners?: number
-  /** With `oneTeam`: why, and what its operator can do about it, in words for whoever waits. */
-  oneTeamRemedy?: string
-  /** It gets no runs in others. */
-  languages: Languages
-}
-
-/** A runner's session as this replica sees it: how many slots it grants here now. */
-interface RunnerCredit extends RunnerInit {
-  credit: number
-  /** Of a runner of one team: whose runs its slots are for. Undefined while it is nobody's. */
-  team?: string
-  /** The runner has said whose it is, or was told. */
-  bound: boolean
-  /** Of a pod that is not bound: its one slot is taken. */
-  isTaken: boolean
-  /** Its lease runs out: its slots are not used until it is renewed. */
-  doubtful: boolean
-  /** Set once the runner takes its slots back: told of each that is not used. */
-  returned?: (slots: number) => void
-}
-
-/** A runner as it is at first: it grants nothing yet, and is nobody's, but in a pool of one team. */
-function runnerCreditOf({ sessionId, pool, slots, languages, ...init }: RunnerInit): RunnerCredit {
-  const { owner, isPod = false, teamMaxRunners, oneTeamRemedy } = init
-  const isOwned = owner !== undefined
-  const oneTeam = init.oneTeam || isOwned
-  const about = { sessionId, pool, owner, slots, languages, oneTeam, isPod, teamMaxRunners, oneTeamRemedy }
-  return { ...about, team: owner, credit: 0, bound: isOwned, isTaken: false, doubtful: false }
-}
-
-/** Runners among which a slot is looked for: of one pool and of the same languages. */
-interface Among {
-  pool: string
-  languages: Languages
-}
-
-/** A runner of these languages and this pool that runs code of all teams. */
-function isShared(runner: RunnerCredit, among: Among): boolean {
-  return isAmong(runner, among) && !runner.oneTeam
-}
-
-/** A runner of one team that is this one's, and not in doubt. */
-function isOf(runner: RunnerCredit, among: Among, team: string): boolean {
-  return isAmong(runner, among) && runner.oneTeam && runner.team === team && !runner.doubtful && !isLeaving(runner)
-}
-
-/** Why these serve one team each and what helps, as one of them says it: the end of a sentence. */
-function whyOneTeam(runners: RunnerCredit[]): string {
-  const remedy = runners.find(({ oneTeamRemedy }) => oneTeamRemedy)?.oneTeamRemedy
-  return remedy === undefined ? '' : `, as ${remedy}`
-}
-
-/** It takes its slots back. */
-function isLeaving({ returned }: RunnerCredit): boolean {
-  return returned !== undefined
-}
-
-/** A runner of one team that is no team's yet. */
-function isNobodys(runner: RunnerCredit, among: Among): boolean {
-  return isAmong(runner, among) && runner.oneTeam && runner.team === undefined
-}
-
-/** Slots of this runner that may be used now. */
-function free({ credit, doubtful, isPod, bound, isTaken }: RunnerCredit): number {
-  if (doubtful) return 0
-  return isPod && !bound ? Math.min(credit, Number(!isTaken)) : credit
-}
-
-/** Takes one of its slots. */
-function takeOf(runner: RunnerCredit): void {
-  runner.credit -= 1
-  runner.isTaken = !runner.bound
-}
-
-/** Gives slots back to be used again, or to the runner where it wants them back. */
-function add(runner: RunnerCredit, slots: number): void {
-  if (runner.returned === undefined) runner.credit += slots
-  else runner.returned(slots)
-}
-
-function isAmong(runner: RunnerCredit, { pool, languages }: Among): boolean {
-  return runner.pool === pool && runner.languages === languages
-}
+import {
+  add,
+  free,
+  isLeaving,
+  isNobodys,
+  isOf,
+  isShared,
+  runnerCreditOf,
+  takeOf,
+  whyOneTeam,
+  type Among,
+  type RunnerCredit,
+  type RunnerInit,
+} from './runner-credit.ts'
 
 /** A slot that was taken. It belongs to the stream that granted it: what is granted over a later one does not rise by it. */
 export interface Slot {
@@ -208,8 +124,8 @@ export class Slots {
 
   /**
    * Takes up to `most` slots for runs of the teams that have some in these languages, in their order: of runners
-   * that are theirs, then of shared ones, then runners that are nobody's. What is not used must come back before the next
-   * portion is asked for.
+   * that are theirs, then of shared ones, then runners that are nobody's, first for teams that have none. What is not used
+   * must come back before the next portion is asked for.
    */
   *portions(pool: string, teamsOf: (languages: Languages) => string[], most: number): Generator<Portion> {
     const all = this.kinds(pool).map((languages) => ({ pool, languages, teams: teamsOf(languages) }))
@@ -227,7 +143,7 @@ export class Slots {
       if (shared.slots.length > 0) yield shared
     }
     for (const { teams, ...among } of kinds)
-      for (const team of teams) {
+      for (const team of this.#binding(among, teams)) {
         if (left === 0 || !this.#mayBind(among, team)) continue
         const slots = this.#take((runner) => isNobodys(runner, among), 1)
         for (const slot of slots) (slot as RunnerCredit).team = team
@@ -366,9 +282,23 @@ export class Slots {
   #mayBind(among: Among, team: string): boolean {
     const unbound = this.#sum((runner) => isNobodys(runner, among), free)
     if (unbound === 0) return false
-    const own = [...this.#runners.values()].filter((each) => isOf(each, among, team)).length
+    const own = this.#ownRunners(among, team)
     if (own === 0) return true
     return unbound > 1 && own < this.mostRunnersIn(among.pool, team)
+  }
+
+  /** The teams that may take a runner that is nobody's, where there is one: those that have none first. */
+  #binding(among: Among, teams: string[]): string[] {
+    if (this.#sum((runner) => isNobodys(runner, among), free) === 0) return []
+    const hasOne = (team: string) => this.#ownRunners(among, team) > 0
+    return [...teams.filter((team) => !hasOne(team)), ...teams.filter(hasOne)]
+  }
+
+  #ownRunners(among: Among, team: string): number {
+    return this.#sum(
+      (runner) => isOf(runner, among, team),
+      () => 1,
+    )
   }
 
   /** Takes up to `count` slots, from the runners that grant the most first. */
