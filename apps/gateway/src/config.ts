@@ -54,6 +54,8 @@ export interface GatewayConfig {
   callTimeoutMs: number
   /** The most live streams at this gateway, of one team and in all. */
   teamMaxStreams: number
+  /** Of teams that have no limit of their own; undefined: as many as they like. */
+  teamCallsPerSecond: number | undefined
   maxStreams: number
   /** The most connections in all, and from an address that is no proxy. */
   maxConnections: number
@@ -115,7 +117,7 @@ export function readGatewayConfig(env: Environment): GatewayConfig {
   const port = env.integer('PORT', { default: 8080, min: 0, max: 65_535 })
   const bodyMaxBytes = env.integer('BODY_MAX_BYTES', { default: 10 * 1024 * 1024, min: 1024, max: 256 * 1024 * 1024 })
   const publicUrl = env.url('PUBLIC_URL', `http://localhost:${port}`)
-  const { streams: teamMaxStreams } = readTeamLimits(env)
+  const { streams: teamMaxStreams, callsPerSecond } = readTeamLimits(env)
   const maxConnections = mostConnections()
   return {
     port,
@@ -130,6 +132,7 @@ export function readGatewayConfig(env: Environment): GatewayConfig {
     syncWaitMaxMs: env.integer('SYNC_WAIT_MAX_MS', { default: 55_000, min: 100, max: 3_600_000 }),
     callTimeoutMs: 15_000,
     teamMaxStreams,
+    teamCallsPerSecond: callsPerSecond || undefined,
     maxStreams: 10 * teamMaxStreams,
     maxConnections,
     addressMaxConnections: Math.ceil(maxConnections / 5),

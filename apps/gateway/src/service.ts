@@ -87,7 +87,7 @@ export function createGateway(config: GatewayConfig, context: PartContext): Gate
     }
     return answer
   })
-  const callsPerSecond = (team: string) => limitRows.find(team, 'callsPerSecond')
+  const callsPerSecond = (team: string) => limitRows.find(team, 'callsPerSecond') ?? config.teamCallsPerSecond
   const calls = new CallLimits(callsPerSecond, () => gateways)
   const teamAddresses = new TeamAddresses(limitRows)
   const shared = { config, neighbours, logger, report, clientAddress: addresses, budget, calls, teamAddresses }

@@ -1,5 +1,7 @@
-import { expect, test } from 'vitest'
+import { until } from '@automation/testing'
+import { expect, onTestFinished, test } from 'vitest'
 import { CallLimits } from '../src/auth/call-limits.ts'
+import { startGateway } from './gateway-for-tests.ts'
 
 /** How many of these calls are let through. */
 function passed(limits: CallLimits, team: string, calls: number, atMs: number): number {
@@ -53,4 +55,20 @@ test('a small limit lets one call through now and then at each of many gateways'
   expect(passed(limits, 'a', 3, 0)).toBe(1)
   expect(passed(limits, 'a', 3, 999)).toBe(0)
   expect(passed(limits, 'a', 3, 1999)).toBe(1)
+})
+
+test('teams have the limit of the settings, and their own where there is one', async () => {
+  const limits = [{ team: 'demo', name: 'callsPerSecond', value: 1000n }]
+  const answer = { revision: 1n, gateways: 1, limits: [] as typeof limits }
+  const gateway = await startGateway({ TEAM_LIMITS: 'callsPerSecond=2' }, {}, ({ answers }) =>
+    answers.set('listTeamLimits', () => answer),
+  )
+  onTestFinished(() => gateway.stop())
+  const statusOfAll = async () => {
+    const answers = await Promise.all(Array.from({ length: 20 }, () => gateway.rest('GET', '/executions')))
+    return answers.map(({ status }) => status)
+  }
+  expect(await statusOfAll()).toContain(429)
+  Object.assign(answer, { revision: 2n, limits })
+  await until(async () => (await statusOfAll()).every((status) => status === 200))
 })

@@ -15,6 +15,8 @@ export interface CatalogConfig {
   signingKeyRotationDays: number
   auditRetentionDays: number
   limits: DefinitionLimits
+  /** All teams have a limit on calls, so gateways must know how many they are. */
+  limitsCalls: boolean
   /** The program that finds faults in Python sources. */
   python: PythonProgram
   dependencies: DependenciesConfig
@@ -45,6 +47,7 @@ export interface DependenciesConfig {
 /** Reads the catalog's settings; faults are noted in `environment`. */
 export function readCatalogConfig(environment: Environment): CatalogConfig {
   const port = environment.integer('PORT', { default: 8080, max: 65_535 })
+  const limits = readTeamLimits(environment)
   return {
     databaseUrl: required(environment, 'DATABASE_URL'),
     databasePoolSize: 10,
@@ -54,7 +57,8 @@ export function readCatalogConfig(environment: Environment): CatalogConfig {
     signingKeyRotationDays: 30,
     auditRetentionDays: environment.integer('AUDIT_RETENTION_DAYS', { default: 365, min: 1, max: 36_500 }),
     python: { program: environment.text('RUNNER_PYTHON', 'python3'), path: environment.text('PATH', '') },
-    limits: readTeamLimits(environment),
+    limits,
+    limitsCalls: limits.callsPerSecond > 0,
     dependencies: readDependenciesConfig(environment),
     upkeep: {
       deletionsEveryMs: 5000,

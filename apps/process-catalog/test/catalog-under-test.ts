@@ -218,6 +218,7 @@ const defaults: Omit<CatalogConfig, 'databaseUrl'> = {
   auditRetentionDays: 365,
   python: { program: 'python3', path: process.env['PATH'] ?? '' },
   limits: { definitions: 20_000, versions: 1000 },
+  limitsCalls: false,
   dependencies: { allowGit: true, installTimeoutMs: 60_000, without: new Set(['svc']) },
   upkeep: quickUpkeep,
 }

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { TeamLimitService } from '@automation/contract/catalog/v1/team_limit'
 import type { CallContext } from '@automation/rpc'
 import { operatorContext, serviceContext, userContext } from '@automation/testing'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { refused, startCatalog, type CatalogUnderTest } from './catalog-under-test.ts'
 
 let catalog: CatalogUnderTest
@@ -278,12 +278,21 @@ describe('limits of a team', () => {
     })
   })
 
+  const ask = (gateway: string, of = catalog) =>
+    of.client(TeamLimitService).listTeamLimits({ knownRevision: 0n, gateway }, serviceContext('gateway'))
+
   test('on calls are shared by the gateways that have asked lately', async () => {
-    const ask = (gateway: string) => limits().listTeamLimits({ knownRevision: 0n, gateway }, serviceContext('gateway'))
     const [one, two] = [randomUUID(), randomUUID()]
     expect([(await ask(one)).gateways, (await ask(two)).gateways]).toEqual([1, 1])
     await set('limited', 'callsPerSecond', 5n)
     await ask(one)
     expect((await ask(two)).gateways).toBe(2)
+  })
+
+  test('on calls are shared where all teams have one, too', async () => {
+    const own = await startCatalog({ limitsCalls: true })
+    onTestFinished(() => own.stop())
+    const gateways = [randomUUID(), randomUUID()].map(async (gateway) => (await ask(gateway, own.catalog)).gateways)
+    expect((await Promise.all(gateways)).toSorted()).toContain(2)
   })
 })

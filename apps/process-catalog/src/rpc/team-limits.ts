@@ -16,7 +16,7 @@ const ranges: Record<string, readonly [number, number]> = {
 }
 
 /** What single teams may have. */
-export function teamLimitHandlers({ store }: Catalog): Handlers<typeof TeamLimitService> {
+export function teamLimitHandlers({ store, config }: Catalog): Handlers<typeof TeamLimitService> {
   return {
     async setTeamLimit({ team, name, value }, context) {
       const operator = operatorFor(team, context)
@@ -32,7 +32,7 @@ export function teamLimitHandlers({ store }: Catalog): Handlers<typeof TeamLimit
     async listTeamLimits({ knownRevision, gateway }, context) {
       principalIn(context, 'service')
       if (gateway !== '' && !isUuid(gateway)) throw invalid('/gateway', 'must be a UUID')
-      const gateways = gateway === '' ? 0 : await noteGateway(store, gateway)
+      const gateways = gateway === '' ? 0 : await noteGateway(store, gateway, config.limitsCalls)
       return { ...(await listTeamLimits(store, knownRevision)), gateways }
     },
   }

@@ -94,12 +94,12 @@ export function listTeamLimits(
   })
 }
 
-/** Notes a gateway, and gives how many there are; nothing is written where no team has a limit on calls. */
-export function noteGateway(store: Store, id: string): Promise<number> {
+/** Notes a gateway, and gives how many there are; nothing is written where no team has a limit on calls, and not `allLimited`. */
+export function noteGateway(store: Store, id: string, allLimited: boolean): Promise<number> {
   return store.write(async (rows) => {
     const noted = await rows.$executeRaw`
       INSERT INTO gateways (id, seen_at)
-      SELECT ${id}::uuid, now() WHERE EXISTS (SELECT FROM team_limits WHERE name = 'callsPerSecond' AND value IS NOT NULL)
+      SELECT ${id}::uuid, now() WHERE ${allLimited} OR EXISTS (SELECT FROM team_limits WHERE name = 'callsPerSecond' AND value IS NOT NULL)
       ON CONFLICT (id) DO UPDATE SET seen_at = excluded.seen_at`
     if (noted === 0) return 1
     await rows.$executeRaw`DELETE FROM gateways WHERE seen_at < now() - interval '1 hour'`
