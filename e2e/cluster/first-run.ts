@@ -19,7 +19,9 @@ export async function runInPool(client: Client, pool: string): Promise<string> {
   return `a run has ended in the pool ${pool}, which has ${slots} slots`
 }
 
-export async function makeProcess(client: Client, fields: { name: string; sourceCode: string }): Promise<Process> {
+type Fields = Pick<Process, 'name' | 'sourceCode'> & Partial<Pick<Process, 'programmingLanguage'>>
+
+export async function makeProcess(client: Client, fields: Fields): Promise<Process> {
   const { status, text, body } = await client.post<Process>('/processes', fields)
   if (status !== 201) throw new Error(`process ${fields.name} was refused with ${status}: ${text}`)
   return body

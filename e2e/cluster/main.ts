@@ -145,7 +145,7 @@ function suite(release: Release, otherToken: string): Promise<string> {
 async function suiteAs(operator: Record<string, string>, release: Release, otherToken: string): Promise<string> {
   // Where what a team leaves outside of the database is looked for.
   const outside = Object.entries(process.env).filter(([name]) => /^(KAFKA_BROKERS|S3_\w+|KUBECONFIG)$/.test(name))
-  const operatorEnv = { ...operator, ...Object.fromEntries(outside), E2E_NAMESPACE: release.namespace }
+  const operatorEnv = { ...operator, ...Object.fromEntries(outside), E2E_NAMESPACES: release.namespaces.join() }
   const env = {
     ...process.env,
     E2E_BASE_URL: release.host,
@@ -186,7 +186,7 @@ async function kills(release: Release): Promise<string> {
     const [victim] = await release.pods(component)
     if (victim === undefined) continue
     await delay(1000)
-    await release.kill(victim.metadata.name)
+    await release.kill(victim)
     await delay(1000)
     await release.untilWhole(120_000)
     say(`killed ${victim.metadata.name}, whole again`)
@@ -223,7 +223,7 @@ async function certificates(release: Release): Promise<string> {
   const tookS = seconds(performance.now() - began)
   for (const component of ['process-catalog', 'execution', 'runner-pod']) {
     const [victim] = await release.pods(component)
-    await release.kill(victim!.metadata.name)
+    await release.kill(victim!)
     await release.untilWhole(120_000)
   }
   await load.stop()

@@ -1,6 +1,7 @@
 import { must } from './commands.ts'
 import { listenerPort } from './listeners.ts'
 import type { NetworkTarget } from './network-attempts.ts'
+import { inEach } from './objects.ts'
 import type { Release } from './release.ts'
 
 /** What no user code may reach in any cluster. */
@@ -28,10 +29,9 @@ const isUserCode = (component: string) => component === 'sandbox-pod' || compone
 
 /** What no user code of a release may reach: the cluster's API, metadata, the services' ports, other pods, the database. */
 export async function targetsOf(release: Release): Promise<NetworkTarget[]> {
-  const where = ['--namespace', release.namespace]
   const [pods, services, api] = await Promise.all([
-    list<PodItem>(['pods', ...where]),
-    list<ServiceItem>(['services', ...where]),
+    inEach(release.namespaces, (namespace) => list<PodItem>(['pods', '--namespace', namespace])),
+    list<ServiceItem>(['services', '--namespace', release.namespace]),
     list<ServiceItem>(['services', '--namespace', 'default', '--field-selector=metadata.name=kubernetes']),
   ])
   return [

@@ -1,8 +1,9 @@
 import { connectSandbox } from '@automation/client/sandbox'
 import type { Client } from '../client/client.ts'
-import type { Language, LogEntry, Page, Process, Sandbox } from '../client/records.ts'
+import type { Language, LogEntry, Page, Sandbox } from '../client/records.ts'
 import { waitUntil } from '../system/wait-until.ts'
 import { must } from './commands.ts'
+import { makeProcess } from './first-run.ts'
 import { listenerPort, type Listeners } from './listeners.ts'
 import {
   javascriptAttempts,
@@ -57,7 +58,7 @@ async function faultsOfServices(release: Release, strange: NetworkTarget): Promi
     services.map(async (service) => {
       const [pod] = await release.pods(service)
       if (pod === undefined) return [`${service} has no pod`]
-      const exec = ['exec', '--namespace', release.namespace, pod.metadata.name, '--']
+      const exec = ['exec', '--namespace', pod.metadata.namespace, pod.metadata.name, '--']
       const printed = await must('kubectl', [...exec, ...javascriptCommand([strange])])
       return (JSON.parse(printed) as string[]).map((name) => `${service} reached ${name}`)
     }),
@@ -82,8 +83,10 @@ async function expectPolicies(listeners: Listeners, targets: NetworkTarget[]): P
   if (words.length > 0) throw new Error(`a pod that no policy holds ${words.join(', ')}`)
 }
 
+const newName = () => `network-${Date.now().toString(36)}`
+
 async function outcomeOf(client: Client, language: Language, sourceCode: string): Promise<string[]> {
-  const { id } = await makeProcess(client, sourceCode, language)
+  const { id } = await makeProcess(client, { name: newName(), programmingLanguage: language, sourceCode })
   const answer = await client.post<string[]>(`/processes/${id}/execute-sync`, {})
   if (answer.status >= 300) throw new Error(`The attempts ended with ${answer.status}: ${answer.text}`)
   return answer.body
@@ -102,7 +105,8 @@ async function printedIn(sandbox: Sandbox, command: string[]): Promise<string[]>
 
 /** A run that listens for as long as the attempts take. */
 async function listenInRun(client: Client): Promise<void> {
-  const { id } = await makeProcess(client, `${server}\nawait new Promise((done) => setTimeout(done, 90_000))`)
+  const sourceCode = `${server}\nawait new Promise((done) => setTimeout(done, 90_000))`
+  const { id } = await makeProcess(client, { name: newName(), sourceCode })
   const begun = await client.post<{ id: string }>(`/processes/${id}/execute`, {})
   const execution = begun.headers.get('svc-execution-id')
   const listens = async () => {
@@ -120,13 +124,6 @@ async function listenInSandbox(sandbox: Sandbox): Promise<void> {
   } finally {
     connected.close()
   }
-}
-
-async function makeProcess(client: Client, sourceCode: string, programmingLanguage: Language = 'JAVASCRIPT') {
-  const name = `network-${Date.now().toString(36)}`
-  const made = await client.post<Process>('/processes', { name, programmingLanguage, sourceCode })
-  if (made.status !== 201) throw new Error(`The process was refused with ${made.status}: ${made.text}`)
-  return made.body
 }
 
 async function sandboxOf(client: Client): Promise<Sandbox> {

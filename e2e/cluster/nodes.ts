@@ -37,7 +37,7 @@ export async function eviction(release: Release): Promise<string> {
   await runs.reached(lost, ['RUNNING'])
   const labelled = (await release.pods('runner-pod')).filter((pod) => teamOf(pod) === release.team)
   const began = performance.now()
-  await Promise.all(labelled.map(({ metadata }) => release.evict(metadata.name)))
+  await Promise.all(labelled.map((pod) => release.evict(pod)))
   const told = await runs.reached(lost, terminalStatuses)
   if (told.status !== 'ERROR') throw new Error(`a run whose pod was taken away ended as ${told.status}`)
   const toldMs = performance.now() - began
@@ -52,7 +52,7 @@ export async function taintedNode(release: Release): Promise<string> {
   const [service] = await release.pods('scheduler')
   await must('kubectl', ['taint', 'nodes', node, `${taint}=only:NoSchedule`])
   try {
-    for (const { metadata } of [...(await release.pods('runner-pod')), service!]) await release.kill(metadata.name)
+    for (const pod of [...(await release.pods('runner-pod')), service!]) await release.kill(pod)
     await runs.reached(await runs.start(0), ['FINISHED'])
     const isKeptOut = async () =>
       (await release.pods('scheduler')).some(({ status }) =>

@@ -7,15 +7,25 @@ interface Objects {
   items: { kind: string; metadata: { name: string } }[]
 }
 
-/** Kind and name of each object of a namespace, of the cluster that a file names, in which one of these texts stands. */
+/** Kind and name of each object of these namespaces, of the cluster that a file names, in which one of these texts stands. */
 export async function objectsNaming(
-  { kubeconfig, namespace }: { kubeconfig: string; namespace: string },
+  { kubeconfig, namespaces }: { kubeconfig: string; namespaces: readonly string[] },
   texts: readonly string[],
 ): Promise<string[]> {
-  const where = ['--kubeconfig', kubeconfig, '--namespace', namespace]
-  const { items } = JSON.parse(await must('kubectl', ['get', kinds.join(), ...where, '-o', 'json'])) as Objects
+  const items = await inEach(namespaces, async (namespace) => {
+    const where = ['--kubeconfig', kubeconfig, '--namespace', namespace]
+    return (JSON.parse(await must('kubectl', ['get', kinds.join(), ...where, '-o', 'json'])) as Objects).items
+  })
   const naming = items.filter((item) => texts.some((text) => JSON.stringify(item).includes(text)))
   return naming.map(({ kind, metadata }) => `${kind} ${metadata.name}`)
+}
+
+/** What there is in each of these namespaces, together. */
+export async function inEach<T>(
+  namespaces: readonly string[],
+  read: (namespace: string) => Promise<T[]>,
+): Promise<T[]> {
+  return (await Promise.all(namespaces.map(read))).flat()
 }
 
 /** What is in a namespace, of whatever kind, but for what every namespace has and what was told of it. */

@@ -6,7 +6,7 @@ import { Certificates } from './certificates.ts'
 import { must, run } from './commands.ts'
 import { canMakeRoles, makeDatabaseRoles, removeDatabaseRoles } from './database-roles.ts'
 import { Listeners } from './listeners.ts'
-import { lastWordsOf, logsOf, makeNamespace, objectsIn, secretIn } from './objects.ts'
+import { inEach, lastWordsOf, logsOf, makeNamespace, objectsIn, secretIn } from './objects.ts'
 import { TracePod } from './trace-pod.ts'
 
 export const chart = join(repositoryRoot, 'charts/process-automation')
@@ -15,7 +15,7 @@ export const ports = { http: 31_880, 'sandbox-http': 31_881, 'sandbox-grpc': 31_
 const name = 'automation'
 
 export interface Pod {
-  metadata: { name: string; labels: Record<string, string> }
+  metadata: { name: string; namespace: string; labels: Record<string, string> }
   status: { phase: string; conditions?: { type: string; status: string; message?: string }[] }
 }
 
@@ -28,9 +28,11 @@ export interface ReleaseOptions {
   set: readonly string[]
 }
 
-/** One release of the chart in a namespace of its own, as its user has it. */
+/** One release of the chart in a namespace of its own, with another one for user code, as its user has it. */
 export class Release {
   readonly namespace: string
+  /** With that of pods with user code, `sandbox.namespace` of the chart. */
+  readonly namespaces: readonly [string, string]
   readonly team = 'e2e'
   readonly #options: ReleaseOptions
   readonly listeners: Listeners
@@ -46,13 +48,14 @@ export class Release {
   constructor(options: ReleaseOptions) {
     this.#options = options
     this.namespace = `automation-e2e-${process.pid}`
+    this.namespaces = [this.namespace, `${this.namespace}-code`]
     const image = `${options.registry}/process-automation-sandbox-base:${options.tag}`
     this.listeners = new Listeners(`${this.namespace}-others`, image)
     this.traces = new TracePod(`${this.namespace}-traces`, image)
-    this.certificates = new Certificates(this.namespace)
+    this.certificates = new Certificates(this.namespaces)
   }
 
-  /** The namespace admits restricted pods only. */
+  /** Its namespaces admit restricted pods only. */
   async prepare(): Promise<void> {
     const node = JSON.parse(await must('kubectl', ['get', 'nodes', '-o', 'json'])) as {
       items: { status: { addresses: { type: string; address: string }[] } }[]
@@ -64,7 +67,7 @@ export class Release {
     await this.listeners.start()
     await this.traces.start()
     await this.#monitoringKinds.make()
-    await makeNamespace(this.namespace)
+    for (const namespace of this.namespaces) await makeNamespace(namespace)
     await this.certificates.issue()
     const url = process.env['DATABASE_URL']!
     this.#database = canMakeRoles ? await makeDatabaseRoles(url, this.namespace) : { url }
@@ -100,29 +103,31 @@ export class Release {
     await this.listeners.stop()
     await this.traces.stop()
     await this.#monitoringKinds.remove()
-    await must('kubectl', ['delete', 'namespace', this.namespace, '--wait=false'])
+    await must('kubectl', ['delete', 'namespace', ...this.namespaces, '--wait=false'])
   }
 
-  /** What is in the namespace, but for what every namespace has. */
+  /** What is in its namespaces, but for what every namespace has. */
   objects(): Promise<string[]> {
-    return objectsIn(this.namespace)
+    return inEach(this.namespaces, objectsIn)
   }
 
-  async pods(component?: string): Promise<Pod[]> {
+  pods(component?: string): Promise<Pod[]> {
     const selector = component === undefined ? [] : ['-l', `app.kubernetes.io/component=${component}`]
-    const text = await must('kubectl', ['get', 'pods', '--namespace', this.namespace, ...selector, '-o', 'json'])
-    return (JSON.parse(text) as { items: Pod[] }).items
+    return inEach(this.namespaces, async (namespace) => {
+      const text = await must('kubectl', ['get', 'pods', '--namespace', namespace, ...selector, '-o', 'json'])
+      return (JSON.parse(text) as { items: Pod[] }).items
+    })
   }
 
   /** At once, without a word to what runs in it. */
-  async kill(pod: string): Promise<void> {
-    await must('kubectl', ['delete', 'pod', pod, '--namespace', this.namespace, '--grace-period=0', '--force'])
+  async kill({ metadata: { name: pod, namespace } }: Pod): Promise<void> {
+    await must('kubectl', ['delete', 'pod', pod, '--namespace', namespace, '--grace-period=0', '--force'])
   }
 
   /** As the cluster takes a pod from a node that is short of something, but at once. */
-  async evict(pod: string): Promise<void> {
-    const path = `/api/v1/namespaces/${this.namespace}/pods/${pod}/eviction`
-    const metadata = { name: pod, namespace: this.namespace }
+  async evict({ metadata: { name, namespace } }: Pod): Promise<void> {
+    const path = `/api/v1/namespaces/${namespace}/pods/${name}/eviction`
+    const metadata = { name, namespace }
     const body = { apiVersion: 'policy/v1', kind: 'Eviction', metadata, deleteOptions: { gracePeriodSeconds: 0 } }
     await must('kubectl', ['create', '--raw', path, '-f', '-'], JSON.stringify(body))
   }
@@ -154,13 +159,13 @@ export class Release {
   }
 
   /** For a failure. */
-  lastWords(): Promise<string> {
-    return lastWordsOf(this.namespace)
+  async lastWords(): Promise<string> {
+    return (await Promise.all(this.namespaces.map(lastWordsOf))).join('\n')
   }
 
   /** Lines of all its pods, each behind the name of its pod. */
-  logs(...which: string[]): Promise<string> {
-    return logsOf(this.namespace, ...which)
+  async logs(...which: string[]): Promise<string> {
+    return (await Promise.all(this.namespaces.map((namespace) => logsOf(namespace, ...which)))).join('\n')
   }
 
   #at(port: keyof typeof ports): string {
@@ -178,6 +183,7 @@ export class Release {
       bootstrap: { team: this.team },
       publicUrl: this.host,
       internalTls: { secrets: this.certificates.secrets },
+      sandbox: { namespace: this.namespaces[1] },
       tracing: { endpoint: this.traces.endpoint },
       egressAllow: [`${this.listeners.allowed}/32`],
       // The node has the API server, and the servers that the environment names.

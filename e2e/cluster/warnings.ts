@@ -1,7 +1,7 @@
 import { spawn, type ChildProcess } from 'node:child_process'
 import { createInterface } from 'node:readline'
 import { setTimeout as delay } from 'node:timers/promises'
-import type { Release } from './release.ts'
+import type { Pod, Release } from './release.ts'
 
 const lookMs = 500
 const warning = /"level":"(warn|error|fatal)"/
@@ -29,14 +29,14 @@ export class Warnings {
 
   async #goOn(): Promise<void> {
     while (!this.#isOver) {
-      for (const { metadata, status } of await this.#release.pods(this.#component))
-        if (status.phase === 'Running' && !this.#followed.has(metadata.name)) this.#follow(metadata.name)
+      for (const pod of await this.#release.pods(this.#component))
+        if (pod.status.phase === 'Running' && !this.#followed.has(pod.metadata.name)) this.#follow(pod)
       await delay(lookMs)
     }
   }
 
-  #follow(pod: string): void {
-    const args = ['logs', '--follow', '--namespace', this.#release.namespace, pod]
+  #follow({ metadata: { name: pod, namespace } }: Pod): void {
+    const args = ['logs', '--follow', '--namespace', namespace, pod]
     const child = spawn('kubectl', args, { stdio: ['ignore', 'pipe', 'ignore'] })
     this.#followed.set(pod, child)
     // As when its container has not begun.

@@ -113,8 +113,10 @@ describe.skipIf(operator === undefined)('a team that is purged', { concurrent: f
 })
 
 /** Where the pods of a system are, if it has any. */
-function clusterOf({ KUBECONFIG: kubeconfig, E2E_NAMESPACE: namespace }: Record<string, string | undefined>) {
-  return kubeconfig === undefined || namespace === undefined ? undefined : { kubeconfig, namespace }
+function clusterOf({ KUBECONFIG: kubeconfig, E2E_NAMESPACES: namespaces }: Record<string, string | undefined>) {
+  return kubeconfig === undefined || namespaces === undefined
+    ? undefined
+    : { kubeconfig, namespaces: namespaces.split(',') }
 }
 
 /** Uses everything that a team may have, with these words; gives ids of some of it. */
