@@ -1,15 +1,17 @@
-import { cp, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises'
+import { cp, mkdtemp, readdir, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { execFile } from 'node:child_process'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Client } from '../client/client.ts'
-import type { Alias, Page, Process, Schedule, Version } from '../client/records.ts'
+import type { Page, Process, Version } from '../client/records.ts'
 import { killedAdmin, repositoryRoot } from '../system/system.ts'
 import { waitUntil } from '../system/wait-until.ts'
 import { admin as adminOf, ownTeam } from './own-team.ts'
 import { makeProcess } from './runs.ts'
+import { clientOf } from './client-of.ts'
 import { shared } from './shared-system.ts'
+import { teamState } from './team-state.ts'
 
 const secret = 'a value that no file may have'
 
@@ -31,6 +33,8 @@ describe.skipIf(!shared.owned)('a team that is exported', { concurrent: false, t
   beforeAll(async () => {
     folder = join(await mkdtemp(join(tmpdir(), 'automation-e2e-move-')), 'shop')
     await signIn('shop')
+    await admin('teams', 'create', 'base')
+    await admin('teams', 'grant-parent', 'shop', 'base')
     await fill(clients['shop']!)
   }, 240_000)
   afterAll(async () => {
@@ -51,18 +55,24 @@ describe.skipIf(!shared.owned)('a team that is exported', { concurrent: false, t
     const again = await readFile(join(folder, 'team-data/SET-AGAIN.md'), 'utf8')
     expect(again).toMatch(/Sensitive variables.*SECRET/)
     expect(again).toMatch(/Passwords of webhooks.*called/)
+    expect(again).toMatch(/API tokens of service accounts.*ci, .*viewer|API tokens of service accounts.*viewer, ci/)
+    expect(again).toMatch(/Parents.*base[^]*Allowed addresses.*127\.0\.0\.0\/8/)
     const executions = (await readFile(join(folder, 'team-data/executions.ndjson'), 'utf8')).trim().split('\n')
     expect(executions.length).toBeGreaterThan(0)
     const left = JSON.parse((await admin('--json', 'tokens', 'list', 'shop')).stdout) as { revokedAt?: string }[]
-    expect(left.filter(({ revokedAt }) => revokedAt === undefined)).toHaveLength(1)
+    expect(left.filter(({ revokedAt }) => revokedAt === undefined)).toHaveLength(3)
     await admin('teams', 'resume', 'shop')
   })
 
   test('answers in another team as before, also where the import was killed, and a second import changes nothing', async () => {
-    await killedAdmin(['teams', 'import', folder, '--team', 'moved', ...secrets], env, 'done')
+    await admin('teams', 'create', 'moved')
+    await admin('teams', 'grant-parent', 'moved', 'base')
+    const tokensFile = join(folder, '../tokens.ndjson')
+    const wanted = ['teams', 'import', folder, '--team', 'moved', '--api-tokens', tokensFile, ...secrets]
+    await killedAdmin(wanted, env, 'done')
     // What the killed one had asked for last may still be done, and meets the same wish of the next one.
     const imported = async () => {
-      const { code, stderr } = await admin('teams', 'import', folder, '--team', 'moved', ...secrets)
+      const { code, stderr } = await admin(...wanted)
       if (!stderr.includes('Do it again')) expect(code, stderr).toBe(0)
       return code === 0
     }
@@ -76,10 +86,23 @@ describe.skipIf(!shared.owned)('a team that is exported', { concurrent: false, t
     const before = await answersOf(shared.host, 'shop', clients['shop']!)
     expect(before).toMatchObject({ live: 'first', v2: 'second', refused: 401, mark: 1 })
     expect(await answersOf(shared.host, 'moved', clients['moved']!)).toEqual(before)
-    expect(await stateOf(clients['moved']!)).toEqual(await stateOf(clients['shop']!))
+    expect(await teamState(clients['moved']!)).toEqual(await teamState(clients['shop']!))
+
+    expect((await stat(tokensFile)).mode & 0o777).toBe(0o600)
+    const lines = (await readFile(tokensFile, 'utf8')).trim().split('\n')
+    const made = lines.map((line) => JSON.parse(line) as { name: string; scopes: string[]; apiToken: string })
+    expect(made.map(({ name, scopes }) => [name, ...scopes])).toEqual(
+      expect.arrayContaining([
+        ['ci', 'read', 'build'],
+        ['viewer', 'read'],
+      ]),
+    )
+    const viewer = made.find(({ name }) => name === 'viewer')!
+    const asViewer = await clientOf({ host: shared.host, team: 'moved', apiToken: viewer.apiToken })
+    expect((await asViewer.get('/processes')).status).toBe(200)
 
     const settled = await revisionsOf(clients['moved']!)
-    const again = await admin('teams', 'import', folder, '--team', 'moved', ...secrets)
+    const again = await admin(...wanted)
     expect(again.stderr).toContain('has it all')
     expect(await revisionsOf(clients['moved']!)).toEqual(settled)
   })
@@ -106,8 +129,19 @@ describe.skipIf(!shared.owned)('a team that is exported', { concurrent: false, t
     const { stdout, stderr, code } = await admin('teams', 'import', folder, '--team', 'bare')
     expect(code, stdout + stderr).toBe(0)
     expect(stderr).toMatch(/variable\/SECRET[\s\S]*process\/called|process\/called[\s\S]*variable\/SECRET/)
+    expect(stderr).toContain('ci (read,build, until 2099-01-31T12:00:00')
+    expect(stderr).toContain('admin teams grant-parent bare base')
     await signIn('bare')
     expect((await clients['bare']!.get<Process>('/processes/called')).body.webhook.enabled).toBe(false)
+  })
+
+  test('says that allowed addresses which would lock out its importer are not set', async () => {
+    const elsewhere = join(folder, '../elsewhere')
+    await cp(folder, elsewhere, { recursive: true })
+    const settings = join(elsewhere, 'team-data/settings.json')
+    await writeFile(settings, (await readFile(settings, 'utf8')).replaceAll(/127\.0\.0\.0\/8|::1/g, '203.0.113.9'))
+    const { code, stderr } = await admin('teams', 'import', elsewhere, '--team', 'elsewhere', ...secrets)
+    expect({ code, stderr }).toMatchObject({ code: 0, stderr: expect.stringMatching(/Allowed addresses: .*203\.0/) })
   })
 
   test.each(['a name', 'a link'])('that was forged brings in no file of who imports it, by %s', async (how) => {
@@ -146,7 +180,8 @@ async function fill(by: Client): Promise<void> {
     expect(answer.status, `${path} ${answer.text}`).toBeLessThan(300)
     return answer.body
   }
-  await done('POST', '/modules', { name: 'shared', sourceCode: "exports.word = 'shared'" })
+  const origin = { repository: 'https://git.example.com/shop.git', commit: 'abc', digest: 'sha256:def' }
+  await done('POST', '/modules', { name: 'shared', sourceCode: "exports.word = 'shared'", origin })
   const [module] = (await by.get<Page<{ id: string }>>('/modules')).body.data
   await done('POST', `/modules/${module!.id}/versions`, { tag: 'm1' })
   await done('POST', '/variables', { key: 'SECRET', value: secret, isSensitive: true })
@@ -169,18 +204,28 @@ async function fill(by: Client): Promise<void> {
   const path = `/processes/${called.id}`
   const v1 = await done<Version>('POST', `${path}/versions`, { tag: 'v1', comment: 'The first' })
   await done('PATCH', path, { sourceCode: "return 'second'" })
-  await done('POST', `${path}/versions`, { tag: 'v2' })
-  await done('POST', `${path}/aliases`, { name: 'live', versionId: v1.id })
+  const v2 = await done<Version>('POST', `${path}/versions`, { tag: 'v2' })
+  const live = await done<{ id: string }>('POST', `${path}/aliases`, { name: 'live', versionId: v2.id })
+  await done('PATCH', `${path}/aliases/${live.id}`, { versionId: v1.id })
   const sourceCode = `const { word } = await svc.import('shared', 'm1')
 const mark = (await svc.datastore.get('mark')) ?? null
 if (mark === null && svc.context.parameters.marks) await svc.datastore.set('mark', 1)
 const kind = svc.env.SECRET ? 'secret' : 'none'
 return ['now', require('own'), svc.env.PLAIN, kind, word].join(' ')`
-  await done('PATCH', path, { sourceCode, readme: '# Called', tags: ['a'], description: 'It is called' })
+  await done('PATCH', path, { sourceCode, readme: '# Called', tags: ['a'], description: 'It is called', origin })
   await done('POST', `${path}/execute-sync`, { parameters: { marks: true } })
   await done('POST', `${path}/schedule`, { cron: '0 4 * * *', tag: v1.id, comment: 'nightly', parameters: { a: 1 } })
   await makeProcess({ name: 'mender', sourceCode: 'return 1' }, by)
+  await done('POST', '/auth/service-accounts', {
+    name: 'ci',
+    scopes: ['read', 'build'],
+    expiresAt: '2099-01-31T12:00:00Z',
+  })
+  await done('POST', '/auth/service-accounts', { name: 'viewer', scopes: ['read'] })
   await done('PATCH', '/team', {
+    name: 'The shop',
+    parentTeamSlugs: ['base'],
+    allowedAddresses: ['127.0.0.0/8', '::1'],
     zoneId: 'Europe/Berlin',
     paramsSchemaValidationEnabled: true,
     errorHandlerConfig: { processSlug: 'mender' },
@@ -213,33 +258,6 @@ async function answersOf(host: string, team: string, by: Client) {
   }
 }
 
-/** What a team has, by names. */
-async function stateOf(by: Client) {
-  const list = async <T>(path: string) => (await by.get<Page<T>>(path)).body.data
-  const versions = await list<Version>('/processes/called/versions')
-  const tagOf = (id: string | undefined) => versions.find((each) => each.id === id)?.tag
-  const [schedule] = await list<Schedule>('/schedules')
-  const team = (await by.get<Record<string, unknown>>('/team')).body
-  return {
-    processes: (await list<Process>('/processes'))
-      .map(({ slug, sourceDigest }) => `${slug} ${sourceDigest}`)
-      .toSorted(),
-    versions: versions.map(({ tag, comment }) => [tag, comment]),
-    aliases: (await list<Alias>('/processes/called/aliases')).map(({ name, versionId }) => [name, tagOf(versionId)]),
-    schedule: [
-      schedule?.cron,
-      schedule?.comment,
-      tagOf(schedule?.versionId),
-      schedule?.nextExecutionAt,
-      schedule?.parameters,
-    ],
-    variables: (await list<{ key: string; value?: string }>('/variables'))
-      .map(({ key, value }) => `${key} ${value}`)
-      .toSorted(),
-    team: [team['zoneId'], team['paramsSchemaValidationEnabled'], team['errorHandlerConfig']],
-  }
-}
-
 /** Changes with each edit of anything. */
 async function revisionsOf(by: Client) {
   const paths = [
@@ -253,6 +271,7 @@ async function revisionsOf(by: Client) {
     '/processes/called/aliases',
     '/dependencies/JAVASCRIPT/installs',
     '/datastore',
+    '/auth/service-accounts',
   ]
   return Promise.all(paths.map(async (path) => (await by.get(path)).text))
 }

@@ -14,7 +14,7 @@ import { usageReport, type ReportOptions } from './usage-report.ts'
 import { drainRunner, listRunners, whyNoneForNewTeam } from './runners.ts'
 import { purgeTeam } from './team-removal.ts'
 import { cellCalled, firstCell, giveUpMove, moveToCell } from './cell-move.ts'
-import { exportTeam, importTeam } from './team-move.ts'
+import { exportTeam, importTeam, type ImportedTeam } from './team-move.ts'
 import { resumeTeam, suspendTeam } from './team-suspension.ts'
 import { encryptionStatus, leftIn, rotateEncryptionKey } from './rotate-encryption-key.ts'
 
@@ -159,8 +159,12 @@ function addTeamMove(teams: Command, perform: Perform): void {
   leaf(teams, 'import <folder>', 'bring an exported team into another one; cut off, do it again')
     .requiredOption('--team <team>', 'its slug; it is made where it is not there')
     .option('--secret <name...>', 'variables of the environment that the folder may take secrets from')
+    .option(
+      '--api-tokens <file>',
+      'make the service accounts that are missing, and append their API tokens to this file',
+    )
     .option('--url <url>', urlText)
-    .action(function (this: Command, folder: string, options: { team: string; secret?: string[]; url?: string }) {
+    .action(function (this: Command, folder: string, options: ImportedTeam) {
       return perform(this, (target) => importTeam(target, folder, { ...options, tell }))
     })
 }

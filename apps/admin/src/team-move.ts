@@ -29,6 +29,16 @@ export interface MoveOptions {
   tell(text: string): void
 }
 
+/** How an export is brought in. */
+export interface ImportedTeam {
+  team: string
+  /** Names of variables of the environment that the folder may take secrets from. */
+  secret?: string[]
+  /** The file for new API tokens of service accounts; without it none are made. */
+  apiTokens?: string
+  url?: string
+}
+
 /**
  * Writes all that a team has, but its secrets, into a folder, which is there when all of it is. Failures: team_not_found,
  * invalid `/out`, pas_missing.
@@ -45,7 +55,10 @@ export async function exportTeam(
   const whole = `${folder}.without-datastore`
   await rm(whole, { recursive: true, force: true })
   await withToken(target, team, (token) =>
-    runPas(['team', 'export', whole, ...(executions ? ['--executions'] : [])], { target, team, token, ...options }),
+    runPas(['team', 'export', whole, '--without-own-account', ...(executions ? ['--executions'] : [])], {
+      ...{ target, team, token },
+      ...options,
+    }),
   )
   const datastore = target.client(DatastoreService)
   const { keys } = await datastore.listKeys({ prefix: '' }, operatorContext(team))
@@ -68,7 +81,7 @@ export async function exportTeam(
 export async function importTeam(
   target: Target,
   from: string,
-  { team, secret = [], ...options }: MoveOptions & { team: string; secret?: string[] },
+  { team, secret = [], apiTokens, ...options }: MoveOptions & ImportedTeam,
 ): Promise<Answer> {
   requirePas()
   const folder = resolve(from)
@@ -76,9 +89,8 @@ export async function importTeam(
     throw invalid('/folder', `${folder} is no exported team: it has no team-data`)
   const isMade = await makeTeam(target, team)
   if (isMade) options.tell(`Team ${team} is made.`)
-  await withToken(target, team, (token) =>
-    runPas(['team', 'import', folder, '--yes'], { target, team, token, secrets: secret, ...options }),
-  )
+  const args = ['team', 'import', folder, '--yes', ...(apiTokens === undefined ? [] : ['--api-tokens', apiTokens])]
+  await withToken(target, team, (token) => runPas(args, { target, team, token, secrets: secret, ...options }))
   const changes = await importDatastore(target, team, join(folder, datastoreFile))
   options.tell(`Values of the datastore that were not there: ${changes}.`)
   return { json: { team, made: isMade, folder }, text: `Team ${team} has what is in ${folder}.` }
@@ -121,18 +133,24 @@ function requirePas(): void {
   throw new Failure('failed_precondition', 'pas_missing', text)
 }
 
-/** Works with an API token of the team that is gone afterwards; one that a killed command has left goes with it. */
+/** Works with an API token of the team that is gone afterwards; one that a killed command has left goes before. */
 async function withToken(target: Target, team: string, work: (token: string) => Promise<void>): Promise<void> {
   const tokens = target.client(TokenService)
+  await revokeOwn(target, team)
   const scopes = ['executor', 'admin']
   const { apiToken } = await tokens.createApiToken({ team, name: tokenName, scopes }, operatorContext())
   try {
     await work(apiToken)
   } finally {
-    const { tokens: all } = await tokens.listApiTokens({ team }, operatorContext())
-    const left = all.filter(({ name, revokedAt }) => name === tokenName && revokedAt === undefined)
-    for (const { clientId } of left) await tokens.revokeApiToken({ clientId }, operatorContext())
+    await revokeOwn(target, team)
   }
+}
+
+async function revokeOwn(target: Target, team: string): Promise<void> {
+  const tokens = target.client(TokenService)
+  const { tokens: all } = await tokens.listApiTokens({ team }, operatorContext())
+  const own = all.filter(({ name, revokedAt }) => name === tokenName && revokedAt === undefined)
+  for (const { clientId } of own) await tokens.revokeApiToken({ clientId }, operatorContext())
 }
 
 interface PasCall extends MoveOptions {

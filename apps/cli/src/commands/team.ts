@@ -22,11 +22,15 @@ export function register(program: Command, runtime: Runtime): void {
       .command('export')
       .argument('<folder>', 'a folder that is not there yet')
       .description(
-        `Write all that the team has as files: what "pas push" reads, and in team-data versions, aliases and stored files.
+        `Write all that the team has as files: what "pas push" reads, and in team-data versions, aliases, stored files and names of service accounts. Needs the scope admin.
 
 Secrets are not in it: it says what is to be set again. Values of the datastore come with an operator's export.`,
       )
       .option('--executions', 'also the records of executions')
+      .option(
+        '--without-own-account',
+        'leave out the service account of the token, as one that was made for this alone',
+      )
       .action(toFolder),
     'pas team export ./shop',
   )
@@ -37,10 +41,15 @@ Secrets are not in it: it says what is to be set again. Values of the datastore 
       .description(
         `Bring an exported team into this one. What is the same stays; cut off, do it again.
 
-Secrets come from the environment variables that variables.yaml and process.yaml name; what lacks one is left out, and told.`,
+Secrets come from the environment variables that variables.yaml and process.yaml name; what lacks one is left out, and told. Service accounts get new API tokens.`,
+      )
+      .option(
+        '--api-tokens <file>',
+        'make the service accounts that are missing, and append their API tokens to this file',
       )
       .action(fromFolder),
     'pas team import ./shop --team new-shop --yes',
+    'pas team import ./shop --team new-shop --yes --api-tokens tokens.ndjson',
   )
 
   async function show(): Promise<void> {
@@ -59,9 +68,13 @@ Secrets come from the environment variables that variables.yaml and process.yaml
     })
   }
 
-  async function toFolder(folder: string, { executions = false }: { executions?: boolean }): Promise<void> {
+  async function toFolder(
+    folder: string,
+    { executions = false, withoutOwnAccount = false }: { executions?: boolean; withoutOwnAccount?: boolean },
+  ): Promise<void> {
     const path = resolve(runtime.cwd, folder)
-    const setAgain = await exportTeam(await runtime.client(), path, { executions, tell: out.say })
+    const wanted = { executions, ownAccount: !withoutOwnAccount, tell: out.say }
+    const setAgain = await exportTeam(await runtime.client(), path, wanted)
     const lines = setAgain.map((each) => `\n  ${each}`).join('')
     out.data(
       { folder: path, setAgain },
@@ -69,16 +82,24 @@ Secrets come from the environment variables that variables.yaml and process.yaml
     )
   }
 
-  async function fromFolder(folder: string): Promise<void> {
+  async function fromFolder(folder: string, { apiTokens }: { apiTokens?: string }): Promise<void> {
     const { team: name, url } = await runtime.target()
     await requireYes(runtime, `Bring ${folder} into the team ${name} at ${url}?`, 'Nothing was written.')
-    const imported = await importTeam(runtime, resolve(runtime.cwd, folder))
-    const { changes, withoutSecret } = imported
+    const tokensPath = apiTokens === undefined ? undefined : resolve(runtime.cwd, apiTokens)
+    const imported = await importTeam(runtime, resolve(runtime.cwd, folder), { tokensPath })
+    const { changes, withoutSecret, withoutAccount, left } = imported
     const what = changes === 0 ? `The team ${name} has it all.` : `Written to the team ${name}: ${changes}.`
-    const lacking = withoutSecret.map((key) => `\n  ${key}`).join('')
-    const text =
-      lacking === '' ? what : `${what} The environment has no secret for, so they are left out or off:${lacking}`
+    const accountWords =
+      apiTokens === undefined
+        ? 'Service accounts that are not there; import again with --api-tokens FILE, or make them by "pas tokens create":'
+        : 'Service accounts that could not be made; make them by "pas tokens create":'
+    const lists: [words: string, each: string[]][] = [
+      ['The environment has no secret for, so they are left out or off:', withoutSecret],
+      [accountWords, withoutAccount],
+      ['Not set:', left],
+    ]
+    const told = lists.filter(([, each]) => each.length > 0).map((list) => list.flat().join('\n  '))
     if (out.json) out.line({ type: 'end', ...imported })
-    else out.data(imported, { text })
+    else out.data(imported, { text: [what, ...told].join('\n') })
   }
 }

@@ -14,11 +14,23 @@ import { publisherAt, type Publisher } from './publisher.ts'
 import { all, readTeam } from './read-team.ts'
 import type { ServerItem } from './server-items.ts'
 import type { Item, ScheduleState } from './states.ts'
-import { teamData, writeLines, type ExportedAlias, type ExportedObject, type ExportedVersion } from './team-data.ts'
+import { readAccounts } from './team-accounts.ts'
+import {
+  teamData,
+  writeLines,
+  type ExportedAccount,
+  type ExportedAlias,
+  type ExportedObject,
+  type ExportedOrigin,
+  type ExportedVersion,
+} from './team-data.ts'
+import { exportedSettings } from './team-settings.ts'
 
 export interface ExportOptions {
   /** Also the records of executions, newest first. */
   executions: boolean
+  /** Whether the service account of the token belongs to the team; false where it was made for this alone. */
+  ownAccount: boolean
   tell(words: string): void
 }
 
@@ -39,18 +51,24 @@ export async function exportTeam(client: Client, folder: string, options: Export
   const partial = `${folder}.partial`
   await rm(partial, { recursive: true, force: true })
   await mkdir(partial, { recursive: true, mode: 0o700 })
-  const [team, server] = await Promise.all([client.team.get(), readTeam(client, new Map())])
+  const [team, server, accounts] = await Promise.all([
+    client.team.get(),
+    readTeam(client, new Map()),
+    readAccounts(client, options.ownAccount),
+  ])
   const published = await readPublished(client, [...server.values()])
   const items = [...server.values()].map(({ item }) => withTags(item, published))
   await writeProject(partial, items)
   options.tell(`Processes, modules, schedules, variables and packages: ${items.length}.`)
   await writePublished(partial, published)
   options.tell(`Versions: ${published.reduce((sum, { versions }) => sum + versions.length, 0)}.`)
-  const { paramsSchemaValidationEnabled } = team
-  await writeCheckout(partial, teamData.settings, `${JSON.stringify({ paramsSchemaValidationEnabled }, null, 2)}\n`)
+  await writeCheckout(partial, teamData.settings, `${JSON.stringify(exportedSettings(team), null, 2)}\n`)
+  await writeLines(join(partial, teamData.origins), originsOf([...server.values()]))
+  await writeLines(join(partial, teamData.accounts), accounts)
+  options.tell(`Service accounts, without their API tokens: ${accounts.length}.`)
   options.tell(`Stored files: ${await writeObjects(client, partial)}.`)
   if (options.executions) await writeLines(join(partial, teamData.executions), client.executions.list({ limit: 1000 }))
-  const again = toSetAgain(items, team)
+  const again = toSetAgain(items, team, accounts)
   await writeCheckout(partial, teamData.setAgain, `# To be set again\n\n${again.map((each) => `- ${each}\n`).join('')}`)
   await rmdir(folder).catch(unlessAbsent)
   await rename(partial, folder)
@@ -64,6 +82,10 @@ async function refuseFull(folder: string): Promise<void> {
 
 function unlessAbsent(error: NodeJS.ErrnoException): undefined {
   if (error.code !== 'ENOENT') throw error
+}
+
+function originsOf(items: readonly ServerItem[]): ExportedOrigin[] {
+  return items.flatMap(({ item, origin }) => (origin?.repository === undefined ? [] : [{ of: item.key, origin }]))
 }
 
 function readPublished(client: Client, items: ServerItem[]): Promise<Published[]> {
@@ -134,9 +156,12 @@ async function writePublished(folder: string, published: readonly Published[]): 
   }
   await writeLines(join(folder, teamData.versions), versions())
   const aliases = published.flatMap(({ item, versions: listed, aliases: named }) =>
-    named.flatMap(({ name, versionId }): ExportedAlias[] => {
-      const tag = listed.find(({ id }) => id === versionId)?.tag
-      return tag === undefined ? [] : [{ of: item.key, name, tag }]
+    named.flatMap(({ name, versionId, previousVersionIds = [] }): ExportedAlias[] => {
+      const [tag, ...previous] = [versionId, ...previousVersionIds].map(
+        (id) => listed.find((each) => each.id === id)?.tag,
+      )
+      if (tag === undefined) return []
+      return [{ of: item.key, name, tag, previousTags: previous.filter((each) => each !== undefined) }]
     }),
   )
   await writeLines(join(folder, teamData.aliases), aliases)
@@ -158,7 +183,7 @@ async function writeObjects(client: Client, folder: string): Promise<number> {
 }
 
 /** What an import can't do, in words. */
-function toSetAgain(items: readonly Item[], team: Team): string[] {
+function toSetAgain(items: readonly Item[], team: Team, accounts: readonly ExportedAccount[]): string[] {
   const processes = items.filter((item) => item.kind === 'process')
   const namesOf = (of: readonly { name: string }[]) => of.map(({ name }) => name)
   const lists: [words: string, names: string[]][] = [
@@ -174,12 +199,13 @@ function toSetAgain(items: readonly Item[], team: Team): string[] {
       'Links of public forms, which get new tokens',
       namesOf(processes.filter(({ state }) => state.settings.form.public)),
     ],
-    ['Parents of the team', team.parentTeamSlugs],
-    ['Allowed addresses of the team', team.allowedAddresses],
+    ['API tokens of service accounts, which get new ones by --api-tokens FILE', namesOf(accounts)],
+    ['Parents of the team, once the operator there has granted them', team.parentTeamSlugs],
+    ['Allowed addresses of the team, where the import is not run from one of them', team.allowedAddresses],
   ]
   return [
     ...lists.flatMap(([words, names]) => (names.length === 0 ? [] : [`${words}: ${names.join(', ')}`])),
-    'API tokens and who signs in: make new ones',
+    'Who signs in: people get new links to the console, or come by the issuer of the installation',
     'The addresses of webhooks and forms, which have the name of the team in them, wherever they are entered',
   ]
 }

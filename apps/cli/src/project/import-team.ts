@@ -5,6 +5,7 @@ import type { Client, StorageObject } from '@automation/client'
 import { findProject } from '../context/project-file.ts'
 import { ExitError, exitCodes, usageError } from '../exit.ts'
 import type { Runtime } from '../runtime.ts'
+import { digestOf } from './canonical-json.ts'
 import { readText } from './checkout.ts'
 import { makePlan, openProject, type OpenProject } from './open-project.ts'
 import { isToDo, type Plan, type PlanItem } from './plan.ts'
@@ -16,14 +17,16 @@ import { all, readTeam } from './read-team.ts'
 import { hasContent, type Owner } from './release-rules.ts'
 import type { ServerItem } from './server-items.ts'
 import type { Item, Items } from './states.ts'
+import { importAccounts, openTokens } from './team-accounts.ts'
 import {
   readLines,
   teamData,
   type ExportedAlias,
   type ExportedObject,
-  type ExportedSettings,
+  type ExportedOrigin,
   type ExportedVersion,
 } from './team-data.ts'
+import { importParents, importSettings } from './team-settings.ts'
 
 /** A tag of processes whose versions are being imported; the files replace them whatever they are then. */
 const underWay = 'import-under-way'
@@ -34,13 +37,26 @@ export interface Imported {
   changes: number
   /** Keys of what has a secret that the environment does not give: such variables are left out, such webhooks are off. */
   withoutSecret: string[]
+  /** Service accounts that are not there, so that nobody has an API token of them. */
+  withoutAccount: string[]
+  /** Settings that were not written, each with what to do. */
+  left: string[]
+}
+
+export interface ImportOptions {
+  /** Where new API tokens of service accounts go; without it none are made. */
+  tokensPath?: string
 }
 
 /**
  * Brings an exported team into the team of the command line. What is there already stays; cut off, it is done again. Throws
  * an ExitError with the code for a conflict where the team has something else under the same name.
  */
-export async function importTeam(runtime: Runtime, folder: string): Promise<Imported> {
+export async function importTeam(
+  runtime: Runtime,
+  folder: string,
+  { tokensPath }: ImportOptions = {},
+): Promise<Imported> {
   const found = await findProject(folder)
   if (found?.folder !== folder || (await readText(join(folder, teamData.settings))) === undefined)
     throw usageError(`${folder} is no exported team: it has no pas.yaml or no ${teamData.settings}.`)
@@ -49,13 +65,24 @@ export async function importTeam(runtime: Runtime, folder: string): Promise<Impo
   const { server: _, ...project } = { ...opened, local }
   const { client } = project
   await refuseOthers(project)
+  if (tokensPath !== undefined) await (await openTokens(tokensPath)).close()
+  // Versions and runs import modules of parents.
+  const parents = await importParents(client, folder)
   // What others name comes before them: versions import modules, processes, schedules and the team name versions.
   let changes = await push(runtime, project, ({ kind }) => ['module', 'packages', 'variable'].includes(kind))
   changes += await importPublished(client, folder, local)
   changes += await push(runtime, project, () => true)
-  changes += await importSettings(client, folder)
+  changes += await importOrigins(client, folder, { local, withoutSecret })
   changes += await importObjects(client, folder)
-  return { changes, withoutSecret }
+  const accounts = await importAccounts(client, folder, tokensPath)
+  // The last, as they say from where the team may be called.
+  const settings = await importSettings(client, folder)
+  return {
+    changes: changes + parents.changes + accounts.made + settings.changes,
+    withoutSecret,
+    withoutAccount: accounts.missing,
+    left: [...parents.left, ...settings.left],
+  }
 }
 
 /** Items as they can be written with the secrets that there are. */
@@ -161,7 +188,7 @@ async function readied(
 
 async function importAliases(client: Client, folder: string, server: ReadonlyMap<string, ServerItem>): Promise<number> {
   let changes = 0
-  for await (const { of, name, tag } of readLines<ExportedAlias>(join(folder, teamData.aliases))) {
+  for await (const { of, name, tag, previousTags = [] } of readLines<ExportedAlias>(join(folder, teamData.aliases))) {
     const path = server.get(of)?.path
     if (path === undefined) throw new Error(`${of} has aliases, and is not there`)
     const publisher = publisherAt(client, path)
@@ -172,18 +199,37 @@ async function importAliases(client: Client, folder: string, server: ReadonlyMap
     const alias = aliases.find((each) => each.name === name)
     if (alias !== undefined && alias.versionId === version?.id) continue
     const owner: Owner = { key: of, publisher, content: { sourceCode: '' }, versions: [], ...(alias && { alias }) }
-    await moveAlias(owner, name, await aliasLine(owner, name, tag))
+    // A new one takes the way of the old one, which a rollback goes back.
+    const way = alias === undefined ? [...previousTags.toReversed(), tag] : [tag]
+    for (const each of way) owner.alias = await moveAlias(owner, name, await aliasLine(owner, name, each))
     changes += 1
   }
   return changes
 }
 
-async function importSettings(client: Client, folder: string): Promise<number> {
-  const wanted = JSON.parse((await readText(join(folder, teamData.settings)))!) as ExportedSettings
-  const { paramsSchemaValidationEnabled } = await client.team.get()
-  if (paramsSchemaValidationEnabled === wanted.paramsSchemaValidationEnabled) return 0
-  await client.team.update({ paramsSchemaValidationEnabled: wanted.paramsSchemaValidationEnabled })
-  return 1
+/**
+ * Says of what is written as a repository has pushed it that it comes from there, where nobody has said so. Gives of how
+ * much.
+ */
+async function importOrigins(
+  client: Client,
+  folder: string,
+  { local, withoutSecret }: { local: Items; withoutSecret: readonly string[] },
+): Promise<number> {
+  let changes = 0
+  const server = await readTeam(client, local)
+  for await (const { of, origin } of readLines<ExportedOrigin>(join(folder, teamData.origins))) {
+    const item = server.get(of)
+    if (item === undefined || item.origin?.repository !== undefined || withoutSecret.includes(of)) continue
+    // What somebody has changed since comes from them.
+    if (digestOf(item.item.state) !== digestOf(local.get(of)?.state)) continue
+    const read = await readItem(client, item.path, item.item)
+    const edit = { ifMatch: read?.etag }
+    if (item.item.kind === 'process') await client.processes.update(item.id, { origin }, edit)
+    else await client.modules.update(item.id, { origin }, edit)
+    changes += 1
+  }
+  return changes
 }
 
 async function importObjects(client: Client, folder: string): Promise<number> {

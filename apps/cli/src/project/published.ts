@@ -51,7 +51,11 @@ export async function publish({ key, publisher, content }: Owner, tag: string, c
 }
 
 /** Has an alias lead to a version, where it still leads to where the plan says, and reads it back. */
-export async function moveAlias(owner: Owner, name: string, { etag, tag }: PlanItem): Promise<void> {
+export async function moveAlias(
+  owner: Owner,
+  name: string,
+  { etag, tag }: PlanItem,
+): Promise<NonNullable<Owner['alias']>> {
   const { publisher } = owner
   const { id, aliases } = publisher
   const input = { name, versionId: tag }
@@ -61,6 +65,7 @@ export async function moveAlias(owner: Owner, name: string, { etag, tag }: PlanI
   const [alias, version] = await Promise.all([aliases.get(id, moved.id), readVersion(publisher, tag!)])
   if (version === undefined || alias.versionId !== version.id)
     throw new Error(`${owner.key}: the alias ${name} was moved, and leads elsewhere`)
+  return alias
 }
 
 /** The line of a plan for an alias, with the state that it is in now. */

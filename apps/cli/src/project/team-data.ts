@@ -1,7 +1,8 @@
-import { createReadStream } from 'node:fs'
+import { createReadStream, existsSync } from 'node:fs'
 import { mkdir, writeFile } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { createInterface } from 'node:readline'
+import type { Origin, ServiceAccount } from '@automation/client'
 
 /** The files of an exported team that no repository has, from the folder of pas.yaml. */
 export const teamData = {
@@ -11,6 +12,10 @@ export const teamData = {
   aliases: 'team-data/aliases.ndjson',
   /** What pas.yaml does not name: `ExportedSettings`. */
   settings: 'team-data/settings.json',
+  /** Where processes and modules come from: `ExportedOrigin`. */
+  origins: 'team-data/origins.ndjson',
+  /** Service accounts that have not ended, without their secrets: `ExportedAccount`. */
+  accounts: 'team-data/service-accounts.ndjson',
   /** Names of stored files, each with the file here that has its content: `ExportedObject`. */
   objects: 'team-data/objects.ndjson',
   contents: 'team-data/objects',
@@ -36,10 +41,28 @@ export interface ExportedAlias {
   of: string
   name: string
   tag: string
+  /** Where it led to before, the last first. */
+  previousTags?: string[]
 }
 
+/** Those behind the first are absent in exports of before 2026-11. */
 export interface ExportedSettings {
   paramsSchemaValidationEnabled: boolean
+  /** Where it is another one than the slug. */
+  name?: string
+  parentTeamSlugs?: string[]
+  allowedAddresses?: string[]
+}
+
+export interface ExportedOrigin {
+  of: string
+  origin: Origin
+}
+
+export interface ExportedAccount {
+  name: string
+  scopes: ServiceAccount['scopes']
+  expiresAt?: string
 }
 
 export interface ExportedObject {
@@ -63,8 +86,9 @@ export async function writeLines(path: string, values: AsyncIterable<object> | I
 /** JSON without characters that readers of lines take for the end of one. */
 const oneLine = (json: string) => json.replaceAll('\u2028', String.raw`\u2028`).replaceAll('\u2029', String.raw`\u2029`)
 
-/** Reads lines of JSON. */
+/** Reads lines of JSON; an absent file has none, as what an export of another release does not know. */
 export async function* readLines<T>(path: string): AsyncGenerator<T> {
+  if (!existsSync(path)) return
   for await (const line of createInterface({ input: createReadStream(path), crlfDelay: Infinity }))
     if (line !== '') yield JSON.parse(line) as T
 }
