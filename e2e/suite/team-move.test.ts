@@ -35,6 +35,9 @@ describe.skipIf(!shared.owned)('a team that is exported', { concurrent: false, t
     await signIn('shop')
     await admin('teams', 'create', 'base')
     await admin('teams', 'grant-parent', 'shop', 'base')
+    await admin('teams', 'limit', 'shop', 'running', '7')
+    await admin('teams', 'limit', 'shop', 'stored', '123456789')
+    await admin('pools', 'create', 'tills', '--team', 'shop', '--label', 'till=1')
     await fill(clients['shop']!)
   }, 240_000)
   afterAll(async () => {
@@ -65,10 +68,11 @@ describe.skipIf(!shared.owned)('a team that is exported', { concurrent: false, t
   })
 
   test('answers in another team as before, also where the import was killed, and a second import changes nothing', async () => {
-    await admin('teams', 'create', 'moved')
-    await admin('teams', 'grant-parent', 'moved', 'base')
+    // No two pools of an installation have the same name.
+    await admin('pools', 'delete', 'tills')
     const tokensFile = join(folder, '../tokens.ndjson')
-    const wanted = ['teams', 'import', folder, '--team', 'moved', '--api-tokens', tokensFile, ...secrets]
+    const options = ['--operator-settings', '--api-tokens', tokensFile, ...secrets]
+    const wanted = ['teams', 'import', folder, '--team', 'moved', ...options]
     await killedAdmin(wanted, env, 'done')
     // What the killed one had asked for last may still be done, and meets the same wish of the next one.
     const imported = async () => {
@@ -86,7 +90,26 @@ describe.skipIf(!shared.owned)('a team that is exported', { concurrent: false, t
     const before = await answersOf(shared.host, 'shop', clients['shop']!)
     expect(before).toMatchObject({ live: 'first', v2: 'second', refused: 401, mark: 1 })
     expect(await answersOf(shared.host, 'moved', clients['moved']!)).toEqual(before)
-    expect(await teamState(clients['moved']!)).toEqual(await teamState(clients['shop']!))
+    const pools = JSON.parse((await admin('--json', 'pools', 'list')).stdout) as object[]
+    expect(pools).toMatchObject([{ name: 'tills', team: 'moved', labels: { till: '1' } }])
+    await admin('pools', 'delete', 'tills')
+    // A replica knows of limits and pools within seconds.
+    await waitUntil(
+      'the same state',
+      async () => {
+        const [moved, shop] = [await teamState(clients['moved']!), await teamState(clients['shop']!)]
+        return JSON.stringify([moved['limits'], moved['pools']]) === JSON.stringify([shop['limits'], shop['pools']])
+      },
+      { timeoutMs: 20_000, everyMs: 500 },
+    )
+    const state = await teamState(clients['moved']!)
+    expect(state).toEqual(await teamState(clients['shop']!))
+    expect(state['limits']).toEqual(
+      expect.arrayContaining([
+        { name: 'running', allowed: 7 },
+        { name: 'stored', allowed: 123_456_789 },
+      ]),
+    )
 
     expect((await stat(tokensFile)).mode & 0o777).toBe(0o600)
     const lines = (await readFile(tokensFile, 'utf8')).trim().split('\n')
@@ -131,6 +154,7 @@ describe.skipIf(!shared.owned)('a team that is exported', { concurrent: false, t
     expect(stderr).toMatch(/variable\/SECRET[\s\S]*process\/called|process\/called[\s\S]*variable\/SECRET/)
     expect(stderr).toContain('ci (read,build, until 2099-01-31T12:00:00')
     expect(stderr).toContain('admin teams grant-parent bare base')
+    expect(stderr).toMatch(/Not taken.*limit running 7.*pool tills.*parent base.*--operator-settings/)
     await signIn('bare')
     expect((await clients['bare']!.get<Process>('/processes/called')).body.webhook.enabled).toBe(false)
   })

@@ -163,6 +163,7 @@ function addTeamMove(teams: Command, perform: Perform): void {
       '--api-tokens <file>',
       'make the service accounts that are missing, and append their API tokens to this file',
     )
+    .option('--operator-settings', 'also set its limits, make its pools and grant its parents, as they were there')
     .option('--url <url>', urlText)
     .action(function (this: Command, folder: string, options: ImportedTeam) {
       return perform(this, (target) => importTeam(target, folder, { ...options, tell }))

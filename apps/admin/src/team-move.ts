@@ -9,6 +9,7 @@ import { TokenService } from '@automation/contract/catalog/v1/token'
 import { DatastoreService } from '@automation/contract/storage/v1/datastore'
 import { Failure, invalid } from '@automation/errors'
 import { operatorContext } from './operator-context.ts'
+import { exportOperatorSettings, importOperatorSettings, leftOperatorSettings } from './operator-settings.ts'
 import type { Answer } from './answer.ts'
 import type { Target } from './target.ts'
 
@@ -36,6 +37,8 @@ export interface ImportedTeam {
   secret?: string[]
   /** The file for new API tokens of service accounts; without it none are made. */
   apiTokens?: string
+  /** Whether limits, pools and parents are taken, too. */
+  operatorSettings?: boolean
   url?: string
 }
 
@@ -68,6 +71,7 @@ export async function exportTeam(
     if (value !== undefined) lines.push(`${JSON.stringify({ key, json: value } satisfies Entry)}\n`)
   }
   await writeFile(join(whole, datastoreFile), lines)
+  await exportOperatorSettings(target, team, whole)
   await rename(whole, folder)
   options.tell(`Values of the datastore: ${lines.length}.`)
   const text = `Team ${team} is in ${folder}. What is to be set again where it is imported: ${join(folder, 'team-data/SET-AGAIN.md')}`
@@ -81,7 +85,7 @@ export async function exportTeam(
 export async function importTeam(
   target: Target,
   from: string,
-  { team, secret = [], apiTokens, ...options }: MoveOptions & ImportedTeam,
+  { team, secret = [], apiTokens, operatorSettings = false, ...options }: MoveOptions & ImportedTeam,
 ): Promise<Answer> {
   requirePas()
   const folder = resolve(from)
@@ -89,10 +93,14 @@ export async function importTeam(
     throw invalid('/folder', `${folder} is no exported team: it has no team-data`)
   const isMade = await makeTeam(target, team)
   if (isMade) options.tell(`Team ${team} is made.`)
+  // Before the team, whose schedules name pools, and which names parents.
+  if (operatorSettings) for (const each of await importOperatorSettings(target, team, folder)) options.tell(each)
   const args = ['team', 'import', folder, '--yes', ...(apiTokens === undefined ? [] : ['--api-tokens', apiTokens])]
   await withToken(target, team, (token) => runPas(args, { target, team, token, secrets: secret, ...options }))
   const changes = await importDatastore(target, team, join(folder, datastoreFile))
   options.tell(`Values of the datastore that were not there: ${changes}.`)
+  const left = operatorSettings ? undefined : await leftOperatorSettings(folder)
+  if (left !== undefined) options.tell(left)
   return { json: { team, made: isMade, folder }, text: `Team ${team} has what is in ${folder}.` }
 }
 

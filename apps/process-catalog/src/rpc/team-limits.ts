@@ -30,7 +30,7 @@ export function teamLimitHandlers({ store, config }: Catalog): Handlers<typeof T
     },
 
     async listTeamLimits({ knownRevision, gateway }, context) {
-      principalIn(context, 'service')
+      principalIn(context, 'service', 'operator')
       if (gateway !== '' && !isUuid(gateway)) throw invalid('/gateway', 'must be a UUID')
       const gateways = gateway === '' ? 0 : await noteGateway(store, gateway, config.limitsCalls)
       return { ...(await listTeamLimits(store, knownRevision)), gateways }

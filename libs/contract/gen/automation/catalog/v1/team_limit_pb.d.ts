@@ -294,7 +294,7 @@ export declare const TeamLimitService: GenService<{
     output: typeof EmptySchema;
   },
   /**
-   * For the services that keep to them: they ask every two seconds.
+   * For the services that keep to them, which ask every two seconds, and for the operator.
    *
    * @generated from rpc automation.catalog.v1.TeamLimitService.ListTeamLimits
    */
