@@ -35,7 +35,7 @@ describe('a schedule', () => {
       type: 'PERIODIC',
       cron: '0 30 8 * * MON-FRI',
       nextExecutionAt: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:30:00\.000Z$/),
-      settings: { allowConcurrentExecutions: true, agentPoolSlugs: ['default'] },
+      settings: { allowConcurrentExecutions: true, agentPoolSlugs: ['default'], timeout: 5000 },
       createdBy: expect.stringMatching(/\S/),
       createdAt: expect.stringMatching(/Z$/),
     })
@@ -83,7 +83,7 @@ describe('changing a schedule', () => {
     })
     const changed = await patchSchedule(made, { input: { comment: 'new', settings: { timeout: 6000 } } })
     const { updatedBy, updatedAt, ...rest } = changed
-    expect(rest).toEqual({ ...made, comment: 'new' })
+    expect(rest).toEqual({ ...made, comment: 'new', settings: { ...made.settings, timeout: 6000 } })
     expect([updatedBy, updatedAt]).toEqual([made.createdBy, expect.stringMatching(/Z$/)])
     expect(await patchSchedule(made, { allowConcurrentExecutions: true })).toMatchObject({
       comment: 'new',

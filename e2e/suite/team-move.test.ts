@@ -53,12 +53,13 @@ describe.skipIf(!shared.owned)('a team that is exported', { concurrent: false, t
     expect((await admin('teams', 'export', 'shop', '--out', folder)).code).toBe(1)
     const files = (await readdir(folder, { recursive: true, withFileTypes: true })).filter((each) => each.isFile())
     const texts = await Promise.all(files.map(({ parentPath, name }) => readFile(join(parentPath, name), 'utf8')))
-    expect(texts.join('\n')).not.toMatch(/a value that no file|open sesame/)
+    expect(texts.join('\n')).not.toMatch(/a value that no file|open sesame|a\.example/)
     expect(await readFile(join(folder, 'processes/called/main.js'), 'utf8')).toContain('now')
     const again = await readFile(join(folder, 'team-data/SET-AGAIN.md'), 'utf8')
     expect(again).toMatch(/Sensitive variables.*SECRET/)
     expect(again).toMatch(/Passwords of webhooks.*called/)
     expect(again).toMatch(/API tokens of service accounts.*ci, .*viewer|API tokens of service accounts.*viewer, ci/)
+    expect(again).toMatch(/Callback URLs of schedules.*nightly/)
     expect(again).toMatch(/Parents.*base[^]*Allowed addresses.*127\.0\.0\.0\/8/)
     const executions = (await readFile(join(folder, 'team-data/executions.ndjson'), 'utf8')).trim().split('\n')
     expect(executions.length).toBeGreaterThan(0)
@@ -142,9 +143,11 @@ describe.skipIf(!shared.owned)('a team that is exported', { concurrent: false, t
   test('is what pas push reads; without their secrets, webhooks are off and variables left out', async () => {
     await signIn('pushed')
     const env = { ...process.env, ...given, PAS_URL: shared.host, PAS_TEAM: 'pushed', PAS_TOKEN: tokens['pushed'] }
-    // Which version schedules, the error handler and forms run is for versions to be there: `pas push` of processes alone.
+    // Schedules that name versions wait for these, which `pas push` does not publish.
     const args = [join(repositoryRoot, 'apps/cli/src/main.ts'), 'push', 'processes/called', '--yes']
-    await expect(run(args, { cwd: folder, env })).resolves.toContain('done')
+    await expect(run(args, { cwd: folder, env })).rejects.toThrow(
+      /done {2}create process\/called[^]*failed {2}schedule\/called\/nightly: .*no version or alias "v1"/,
+    )
     const pushed = await clients['pushed']!.get<Process>('/processes/called')
     const shop = await clients['shop']!.get<Process>('/processes/called')
     expect(pushed.body.sourceDigest).toBe(shop.body.sourceDigest)
@@ -238,7 +241,15 @@ const kind = svc.env.SECRET ? 'secret' : 'none'
 return ['now', require('own'), svc.env.PLAIN, kind, word].join(' ')`
   await done('PATCH', path, { sourceCode, readme: '# Called', tags: ['a'], description: 'It is called', origin })
   await done('POST', `${path}/execute-sync`, { parameters: { marks: true } })
-  await done('POST', `${path}/schedule`, { cron: '0 4 * * *', tag: v1.id, comment: 'nightly', parameters: { a: 1 } })
+  const settings = {
+    agentPoolSlug: 'slow',
+    timeout: 45_000,
+    freshProcess: true,
+    callbackUrl: 'https://a.example/?key=k',
+  }
+  const input = { tag: v1.id, comment: 'nightly', parameters: { a: 1 }, settings }
+  await done('POST', `${path}/schedule`, { cron: '0 4 * * *', allowConcurrentExecutions: true, input })
+  await done('POST', `${path}/schedule`, { dateTime: '2098-05-01T08:00:00Z', paused: true, input: { tag: 'live' } })
   await makeProcess({ name: 'mender', sourceCode: 'return 1' }, by)
   await done('POST', '/auth/service-accounts', {
     name: 'ci',

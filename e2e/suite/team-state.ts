@@ -4,7 +4,7 @@ import type { Schedule, StorageObject, Team, Variable, Version } from '../client
 
 /** What says when, by whom and as which record something was made: it is another one after a move. */
 const ofRecord = new Set([
-  ...['id', 'processId', 'clientId', 'slug', 'link', 'token'],
+  ...['id', 'processId', 'clientId', 'slug', 'link', 'token', 'callbackUrl'],
   ...['createdBy', 'createdAt', 'updatedBy', 'updatedAt', 'lastUsedAt', 'revision', 'previousStates'],
 ])
 

@@ -64,16 +64,16 @@ export async function importOperatorSettings(target: Target, team: string, folde
   return told
 }
 
-/** What an import without operators' settings leaves out, in words; undefined where there is nothing. */
-export async function leftOperatorSettings(folder: string): Promise<string | undefined> {
+/** What an import without operators' settings leaves out, in words. Failure invalid `/folder`. */
+export async function leftOperatorSettings(folder: string): Promise<string[]> {
   const { limits, pools, parents } = await readExported(folder)
   const left = [
     ...Object.entries(limits).map(([name, value]) => `limit ${name} ${value}`),
     ...pools.map(({ name }) => `pool ${name}`),
     ...parents.map((parent) => `parent ${parent}`),
   ]
-  if (left.length === 0) return undefined
-  return `Not taken, as operators have set it: ${left.join(', ')}. Import again with --operator-settings, or set it.`
+  if (left.length === 0) return []
+  return [`Not taken, as operators have set it: ${left.join(', ')}. Import with --operator-settings, or set it.`]
 }
 
 async function readOperatorSettings(target: Target, slug: string): Promise<OperatorSettings> {

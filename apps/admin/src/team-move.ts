@@ -94,13 +94,14 @@ export async function importTeam(
   const isMade = await makeTeam(target, team)
   if (isMade) options.tell(`Team ${team} is made.`)
   // Before the team, whose schedules name pools, and which names parents.
-  if (operatorSettings) for (const each of await importOperatorSettings(target, team, folder)) options.tell(each)
+  const settings = operatorSettings
+    ? await importOperatorSettings(target, team, folder)
+    : await leftOperatorSettings(folder)
+  for (const each of settings) options.tell(each)
   const args = ['team', 'import', folder, '--yes', ...(apiTokens === undefined ? [] : ['--api-tokens', apiTokens])]
   await withToken(target, team, (token) => runPas(args, { target, team, token, secrets: secret, ...options }))
   const changes = await importDatastore(target, team, join(folder, datastoreFile))
   options.tell(`Values of the datastore that were not there: ${changes}.`)
-  const left = operatorSettings ? undefined : await leftOperatorSettings(folder)
-  if (left !== undefined) options.tell(left)
   return { json: { team, made: isMade, folder }, text: `Team ${team} has what is in ${folder}.` }
 }
 

@@ -46,6 +46,19 @@ describe('a schedule', () => {
     })
   })
 
+  test('shows the settings of its runs, and a callback URL to who may build alone', async () => {
+    const settings = { timeoutMs: 45_000, freshProcess: true, callbackUrl: 'https://a.example/?key=k' }
+    gateway.servers.answers.set('getSchedule', () => ({ ...schedule, input: { settings } }))
+    const seenWith = async (scope: string) => {
+      const authorization = `Bearer ${await gateway.servers.token({ scope })}`
+      const answer = await gateway.request('GET', `/api/demo/rest${one}`, { headers: { authorization } })
+      return ((await answer.json()) as { settings: object }).settings
+    }
+    const shown = { allowConcurrentExecutions: false, agentPoolSlugs: [], timeout: 45_000, freshProcess: true }
+    expect(await seenWith('read')).toEqual(shown)
+    expect(await seenWith('read build')).toEqual({ ...shown, callbackUrl: 'https://a.example/?key=k' })
+  })
+
   test('for one time that is paused and was changed shows these', async () => {
     gateway.servers.answers.set('getSchedule', () => ({
       id: SCHEDULE_ID,

@@ -1,6 +1,13 @@
 import { mkdir, readdir, rename, rm, rmdir } from 'node:fs/promises'
 import { join } from 'node:path'
-import type { Client, ListedVersionedModule, StorageObject, Team, VersionedProcessAlias } from '@automation/client'
+import type {
+  Client,
+  ListedVersionedModule,
+  Schedule,
+  StorageObject,
+  Team,
+  VersionedProcessAlias,
+} from '@automation/client'
 import { usageError } from '../exit.ts'
 import { saveFile } from '../output/local-file.ts'
 import { writeCheckout } from './checkout.ts'
@@ -68,7 +75,7 @@ export async function exportTeam(client: Client, folder: string, options: Export
   options.tell(`Service accounts, without their API tokens: ${accounts.length}.`)
   options.tell(`Stored files: ${await writeObjects(client, partial)}.`)
   if (options.executions) await writeLines(join(partial, teamData.executions), client.executions.list({ limit: 1000 }))
-  const again = toSetAgain(items, team, accounts)
+  const again = toSetAgain(items, team, { accounts, schedules: await all(client.schedules.list()) })
   await writeCheckout(partial, teamData.setAgain, `# To be set again\n\n${again.map((each) => `- ${each}\n`).join('')}`)
   await rmdir(folder).catch(unlessAbsent)
   await rename(partial, folder)
@@ -183,7 +190,11 @@ async function writeObjects(client: Client, folder: string): Promise<number> {
 }
 
 /** What an import can't do, in words. */
-function toSetAgain(items: readonly Item[], team: Team, accounts: readonly ExportedAccount[]): string[] {
+function toSetAgain(
+  items: readonly Item[],
+  team: Team,
+  { accounts, schedules }: { accounts: readonly ExportedAccount[]; schedules: readonly Schedule[] },
+): string[] {
   const processes = items.filter((item) => item.kind === 'process')
   const namesOf = (of: readonly { name: string }[]) => of.map(({ name }) => name)
   const lists: [words: string, names: string[]][] = [
@@ -198,6 +209,12 @@ function toSetAgain(items: readonly Item[], team: Team, accounts: readonly Expor
     [
       'Links of public forms, which get new tokens',
       namesOf(processes.filter(({ state }) => state.settings.form.public)),
+    ],
+    [
+      'Callback URLs of schedules, which may have a secret in them',
+      schedules
+        .filter(({ settings }) => settings.callbackUrl !== undefined)
+        .map(({ id, comment, cron, dateTime }) => comment || cron || dateTime || id),
     ],
     ['API tokens of service accounts, which get new ones by --api-tokens FILE', namesOf(accounts)],
     ['Parents of the team, once the operator there has granted them', team.parentTeamSlugs],

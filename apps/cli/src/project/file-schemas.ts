@@ -40,6 +40,8 @@ const schedule = closed('When it runs: a cron expression or one time', {
   paused: flag('Whether it fires'),
   allowConcurrentExecutions: flag('Whether a run may start while the one before goes on'),
   agentPool: optionalText('Slug of the pool of runners'),
+  timeout: { type: ['integer', 'null'], description: 'How long a run may take, in milliseconds' },
+  freshProcess: flag('Whether each run has a child of its own'),
 })
 
 const settings: Record<string, Schema> = {

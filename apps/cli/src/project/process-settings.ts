@@ -100,8 +100,13 @@ export function fileChanges(
 }
 
 function scheduleOf(name: string, given: unknown): ScheduleState {
-  const schedule = { ...defaultSchedule(name), ...(given as Partial<ScheduleState>) }
-  return { ...schedule, dateTime: schedule.dateTime === null ? null : utc(schedule.dateTime) }
+  const { timeout, freshProcess, ...schedule } = { ...defaultSchedule(name), ...(given as Partial<ScheduleState>) }
+  return {
+    ...schedule,
+    dateTime: schedule.dateTime === null ? null : utc(schedule.dateTime),
+    ...(timeout != null && { timeout }),
+    ...(freshProcess && { freshProcess }),
+  }
 }
 
 function utc(text: string): string {

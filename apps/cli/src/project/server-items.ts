@@ -161,6 +161,8 @@ export function scheduleState(record: Schedule): ScheduleState {
     paused: record.paused,
     allowConcurrentExecutions: record.settings.allowConcurrentExecutions,
     agentPool: record.settings.agentPoolSlugs[0] ?? null,
+    ...(record.settings.timeout !== undefined && { timeout: record.settings.timeout }),
+    ...(record.settings.freshProcess && { freshProcess: true }),
   }
 }
 

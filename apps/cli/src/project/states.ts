@@ -34,6 +34,10 @@ export interface ScheduleState {
   paused: boolean
   allowConcurrentExecutions: boolean
   agentPool: string | null
+  /** In ms; absent: the usual. */
+  timeout?: number
+  /** Absent: false. */
+  freshProcess?: true
 }
 
 export interface ModuleState {

@@ -232,10 +232,17 @@ function scheduleInput({
   comment,
   paused,
   agentPool,
+  timeout,
+  freshProcess,
 }: ScheduleState) {
   return {
     ...{ cron, dateTime, allowConcurrentExecutions, paused },
-    input: { parameters, tag, comment, settings: { agentPoolSlug: agentPool } },
+    input: {
+      parameters,
+      tag,
+      comment,
+      settings: { agentPoolSlug: agentPool, timeout: timeout ?? null, freshProcess: freshProcess ?? false },
+    },
   }
 }
 

@@ -912,6 +912,12 @@ class ExecutionSourceModule(Record, kw_only=True):
 class ScheduleSettings(Record, kw_only=True):
     allow_concurrent_executions: bool
     agent_pool_slugs: list[str]
+    timeout: int | None = None
+    """Milliseconds; absent: the usual"""
+    fresh_process: bool | None = None
+    """Where it is set"""
+    callback_url: str | None = None
+    """Only shown to tokens with the scope build"""
 
 
 class NextInstallation(Record, kw_only=True):

@@ -3257,6 +3257,15 @@ export interface components {
         ScheduleSettings: {
             allowConcurrentExecutions: boolean;
             agentPoolSlugs: string[];
+            /**
+             * Format: int64
+             * @description Milliseconds; absent: the usual
+             */
+            timeout?: number;
+            /** @description Where it is set */
+            freshProcess?: boolean;
+            /** @description Only shown to tokens with the scope build */
+            callbackUrl?: string;
         };
         ScheduledRunInput: {
             /** @description the parameters: an object, or a string that holds its JSON */

@@ -1,5 +1,7 @@
 import type { Schedule } from '@automation/contract/schedule/v1/schedule'
+import type { Principal } from '@automation/rpc'
 import { z } from '@hono/zod-openapi'
+import { seesCredentials } from '../../auth/scopes.ts'
 import { memberText, RawJson } from '../../http/json.ts'
 import { moment, uuid } from '../../rest/fields.ts'
 import { changed, made, presentWarnings, presentWriters, warnings, writtenObject } from '../../rest/record.ts'
@@ -20,7 +22,13 @@ export const scheduleRecord = z
     dateTime: moment().optional(),
     nextExecutionAt: moment().optional().openapi({ description: 'Absent while it is paused and after its last run' }),
     settings: z
-      .object({ allowConcurrentExecutions: z.boolean(), agentPoolSlugs: z.array(z.string()) })
+      .object({
+        allowConcurrentExecutions: z.boolean(),
+        agentPoolSlugs: z.array(z.string()),
+        timeout: z.int().optional().openapi({ format: 'int64', description: 'Milliseconds; absent: the usual' }),
+        freshProcess: z.boolean().optional().openapi({ description: 'Where it is set' }),
+        callbackUrl: z.string().optional().openapi({ description: 'Only shown to tokens with the scope build' }),
+      })
       .openapi({ title: 'ScheduleSettings' }),
     ...made,
     ...changed,
@@ -45,10 +53,10 @@ type Presented = z.input<typeof scheduleRecord>
 
 const utf8 = new TextDecoder()
 
-/** A schedule as JSON. */
-export function presentSchedule(schedule: Schedule): Presented {
+/** A schedule as JSON for a caller. */
+export function presentSchedule(schedule: Schedule, caller: Principal): Presented {
   const { when, input, nextExecutionAt } = schedule
-  const agentPool = input?.settings?.agentPool
+  const { agentPool, timeoutMs, freshProcess = false, callbackUrl } = input?.settings ?? {}
   return {
     id: schedule.id,
     processId: schedule.processId,
@@ -64,6 +72,9 @@ export function presentSchedule(schedule: Schedule): Presented {
     settings: {
       allowConcurrentExecutions: schedule.allowConcurrentExecutions,
       agentPoolSlugs: agentPool === undefined ? [] : [agentPool],
+      timeout: timeoutMs,
+      freshProcess: freshProcess || undefined,
+      callbackUrl: seesCredentials(caller) ? callbackUrl : undefined,
     },
     ...presentWriters(schedule),
   }
@@ -75,14 +86,14 @@ const foreignZone = {
 }
 
 /** The same as the answer to a write, which may have warnings. `body` is the text that the input was read from. */
-export function presentWrittenSchedule(schedule: Schedule, body: string): Presented {
+export function presentWrittenSchedule(schedule: Schedule, body: string, caller: Principal): Presented {
   const given = memberText(body, 'zoneId') === undefined ? [] : [foreignZone]
-  return { ...presentSchedule(schedule), warnings: presentWarnings(given) }
+  return { ...presentSchedule(schedule, caller), warnings: presentWarnings(given) }
 }
 
 /** The same for a list, where parameters above 64 KiB are left out. */
-export function presentListedSchedule(schedule: Schedule): Presented {
-  return { ...presentSchedule(schedule), parameters: presentParameters(schedule.input?.parameters) }
+export function presentListedSchedule(schedule: Schedule, caller: Principal): Presented {
+  return { ...presentSchedule(schedule, caller), parameters: presentParameters(schedule.input?.parameters) }
 }
 
 function presentParameters(parameters: Uint8Array | undefined): RawJson | undefined {

@@ -42,7 +42,7 @@ export function scheduleRoutes(api: RestApi, neighbours: Neighbours): void {
     async ({ params, body, bodyText, context }) => {
       const values = { process: params['identifier'], ...scheduleValues(body, bodyText) }
       const schedule = await faultsAtInput(schedules.createSchedule(values, context))
-      return taggedReply(schedule, presentWrittenSchedule(schedule, bodyText))
+      return taggedReply(schedule, presentWrittenSchedule(schedule, bodyText, context.principal))
     },
   )
 
@@ -62,7 +62,8 @@ export function scheduleRoutes(api: RestApi, neighbours: Neighbours): void {
         { page: { page, limit }, processId, keywords: keywords ?? '' },
         context,
       )
-      return { body: presentPage(query, list.page, list.schedules.map(presentListedSchedule)) }
+      const records = list.schedules.map((each) => presentListedSchedule(each, context.principal))
+      return { body: presentPage(query, list.page, records) }
     },
   )
 
@@ -76,7 +77,7 @@ export function scheduleRoutes(api: RestApi, neighbours: Neighbours): void {
     },
     async ({ params, context }) => {
       const schedule = await schedules.getSchedule({ id: params['id'] }, context)
-      return taggedReply(schedule, presentSchedule(schedule))
+      return taggedReply(schedule, presentSchedule(schedule, context.principal))
     },
   )
 
@@ -94,7 +95,7 @@ export function scheduleRoutes(api: RestApi, neighbours: Neighbours): void {
     async ({ params, body, bodyText, ifMatch, context }) => {
       const change = { id: params['id'], ...schedulePatch(body, bodyText), ifMatch }
       const schedule = await faultsAtInput(schedules.updateSchedule(change, context))
-      return taggedReply(schedule, presentWrittenSchedule(schedule, bodyText))
+      return taggedReply(schedule, presentWrittenSchedule(schedule, bodyText, context.principal))
     },
   )
 
