@@ -218,7 +218,7 @@ async function importOrigins(
 ): Promise<number> {
   let changes = 0
   const server = await readTeam(client, local)
-  for await (const { of, origin } of readLines<ExportedOrigin>(join(folder, teamData.origins))) {
+  for await (const { of, origin } of readLines<ExportedOrigin>(join(folder, teamData.origins), { isLater: true })) {
     const item = server.get(of)
     if (item === undefined || item.origin?.repository !== undefined || withoutSecret.includes(of)) continue
     // What somebody has changed since comes from them.

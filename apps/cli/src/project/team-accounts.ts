@@ -33,7 +33,7 @@ export async function importAccounts(
   folder: string,
   tokensPath: string | undefined,
 ): Promise<ImportedAccounts> {
-  const wanted = await Array.fromAsync(readLines<ExportedAccount>(join(folder, teamData.accounts)))
+  const wanted = await Array.fromAsync(readLines<ExportedAccount>(join(folder, teamData.accounts), { isLater: true }))
   if (wanted.length === 0) return { made: 0, missing: [] }
   const present = (await all(client.auth.serviceAccounts())).map(({ name }) => name)
   const absent = wanted.filter(({ name }) => {

@@ -86,9 +86,9 @@ export async function writeLines(path: string, values: AsyncIterable<object> | I
 /** JSON without characters that readers of lines take for the end of one. */
 const oneLine = (json: string) => json.replaceAll('\u2028', String.raw`\u2028`).replaceAll('\u2029', String.raw`\u2029`)
 
-/** Reads lines of JSON; an absent file has none, as what an export of another release does not know. */
-export async function* readLines<T>(path: string): AsyncGenerator<T> {
-  if (!existsSync(path)) return
+/** Reads lines of JSON. Where `isLater` says so, an absent file has none: exports of former releases do not know it. */
+export async function* readLines<T>(path: string, { isLater = false } = {}): AsyncGenerator<T> {
+  if (isLater && !existsSync(path)) return
   for await (const line of createInterface({ input: createReadStream(path), crlfDelay: Infinity }))
     if (line !== '') yield JSON.parse(line) as T
 }

@@ -73,3 +73,23 @@ test('a schedule whose one time is over is no change where a file has it', async
   await clone.commit()
   expect(await clone.pas('plan', `processes/${slug}`, '--check', '--prune')).toMatchObject({ code: 0 })
 })
+
+test('a schedule has the settings of its runs that its file says, and no others', async () => {
+  const slug = unique('settings')
+  await using workspace = await Workspace.make(system)
+  await workspace.write(path(slug), 'return 1\n')
+  const settingsAfter = async (schedule: string) => {
+    await workspace.write(path(slug, 'process.yaml'), `schedules: { yearly: ${schedule} }\n`)
+    await workspace.commit()
+    expect(await workspace.pas('push', '--yes')).toMatchObject({ code: 0 })
+    const { id: processId } = await system.client.processes.get(slug)
+    const [record] = await system.client.schedules.list({ processId }).toArray()
+    return record!.settings
+  }
+  const usual = { allowConcurrentExecutions: false, agentPoolSlugs: [] }
+  const set = { ...usual, timeout: 45_000, freshProcess: true }
+  expect(await settingsAfter('{ cron: "0 3 1 1 *", timeout: 45000, freshProcess: true }')).toEqual(set)
+  expect(await settingsAfter('{ cron: "0 3 1 1 *", timeout: null, freshProcess: false }')).toEqual(usual)
+  const { stdout } = await workspace.pas('plan', '--json')
+  expect(JSON.parse(stdout)).toMatchObject({ items: [] })
+})
