@@ -8,7 +8,7 @@ import { operatorContext, serviceContext, until, userContext } from '@automation
 import { timestampFromMs, timestampMs } from '@bufbuild/protobuf/wkt'
 import { v7 } from 'uuid'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { refused, startCatalog, type CatalogUnderTest } from './catalog-under-test.ts'
+import { quickUpkeep, refused, startCatalog, type CatalogUnderTest } from './catalog-under-test.ts'
 import { manifestsOf, succeed } from './manifests.ts'
 
 let catalog: CatalogUnderTest
@@ -236,7 +236,7 @@ describe('records', () => {
   })
 
   test('past retention are dropped by month, and months ahead are counted', async () => {
-    const other = await startCatalog({ auditRetentionDays: 1 })
+    const other = await startCatalog({ auditRetentionDays: 1, upkeep: { ...quickUpkeep, auditEveryMs: 20 } })
     try {
       const months = await other.catalog.sql<{ name: string }>(
         `SELECT inhrelid::regclass::text AS name FROM pg_inherits WHERE inhparent = 'audit_records'::regclass`,

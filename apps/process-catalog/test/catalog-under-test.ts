@@ -196,17 +196,17 @@ export async function refused(call: Promise<unknown>): Promise<string> {
 
 let nextTeam = 1
 
-/** Left-over work is found at once. */
+/** Left-over work is found soon: each look costs as much as a call of a test. */
 export const quickUpkeep: CatalogConfig['upkeep'] = {
-  deletionsEveryMs: 20,
+  deletionsEveryMs: 100,
   deletionsAfterS: 0,
-  effectsEveryMs: 20,
+  effectsEveryMs: 100,
   keysEveryMs: 600_000,
-  installsEveryMs: 20,
-  setsEveryMs: 20,
-  measureEveryMs: 50,
-  auditEveryMs: 100,
-  usesEveryMs: 20,
+  installsEveryMs: 100,
+  setsEveryMs: 100,
+  measureEveryMs: 200,
+  auditEveryMs: 600_000,
+  usesEveryMs: 100,
 }
 
 const defaults: Omit<CatalogConfig, 'databaseUrl'> = {
