@@ -2,8 +2,8 @@ import { Status } from '@automation/contract/execution/v1/execution'
 import { testDatabase, until, userContext, type TestDatabase } from '@automation/testing'
 import { FaultProxy } from '@automation/testing/fault-proxy'
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
-import { executionSchema } from '../src/service.ts'
 import { brokenInvariants } from './invariants.ts'
+import { preparedSchema } from './prepared-schema.ts'
 import { value } from './scripted-runner.ts'
 import { System } from './system.ts'
 import { Watched } from './watched.ts'
@@ -13,7 +13,7 @@ let proxy: FaultProxy
 let system: System
 
 beforeAll(async () => {
-  database = await testDatabase(executionSchema)
+  database = await testDatabase(preparedSchema)
   proxy = await FaultProxy.start(database.url)
   system = new System(database, { databaseUrl: proxy.url, runnerLeaseMs: 1500, teamMaxRunning: 10 })
   await system.addReplica()

@@ -5,16 +5,17 @@ import { newExecutionId } from '../src/execution-id.ts'
 import { RunTraces } from '../src/run-traces.ts'
 import { TimelineOutbox } from '../src/store/outbox.ts'
 import { Partitions } from '../src/store/partitions.ts'
-import { executionSchema, openPools, type Pools } from '../src/store/pools.ts'
+import { openPools, type Pools } from '../src/store/pools.ts'
+import { partitionDays, preparedSchema } from './prepared-schema.ts'
 
 let database: TestDatabase
 let pools: Pools
 let outbox: TimelineOutbox
 
 beforeAll(async () => {
-  database = await testDatabase(executionSchema)
+  database = await testDatabase(preparedSchema)
   pools = await openPools(database.url, testContext(), AbortSignal.timeout(20_000))
-  await new Partitions(pools.reads).ensure(Date.now())
+  await new Partitions(pools.reads, partitionDays).ensure(Date.now())
   outbox = new TimelineOutbox(pools.events, new RunTraces(undefined), silentLogger)
 })
 afterAll(async () => {

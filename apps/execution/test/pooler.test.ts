@@ -2,8 +2,8 @@ import { Status } from '@automation/contract/execution/v1/execution'
 import { testDatabase, until, userContext } from '@automation/testing'
 import { hasPgBouncer, startPgBouncer, type PgBouncer } from '@automation/testing/pgbouncer'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
-import { executionSchema } from '../src/service.ts'
 import { brokenInvariants } from './invariants.ts'
+import { preparedSchema } from './prepared-schema.ts'
 import { nothing } from './scripted-runner.ts'
 import { System } from './system.ts'
 
@@ -12,7 +12,7 @@ describe.skipIf(!hasPgBouncer)('two replicas through PgBouncer in transaction mo
   let pooler: PgBouncer
 
   beforeAll(async () => {
-    const database = await testDatabase(executionSchema)
+    const database = await testDatabase(preparedSchema)
     pooler = await startPgBouncer(database.url, 20)
     system = await System.on(database, { databaseUrl: pooler.url, teamMaxRunning: 8 }, 2)
   })

@@ -7,6 +7,7 @@ import { newExecutionId } from '../src/execution-id.ts'
 import { executionSchema } from '../src/service.ts'
 import { failing, handled } from './failures.ts'
 import { brokers, kafka } from './kafka-for-tests.ts'
+import { preparedSchema } from './prepared-schema.ts'
 import { Receiver } from './receiver.ts'
 import { System } from './system.ts'
 
@@ -20,7 +21,7 @@ function afterRestore(name: string, bus: () => KafkaConfig | undefined): void {
   test(`after a logical restore into another server nothing that happened is forgotten or done twice, ${name}`, async () => {
     const receiver = await Receiver.start()
     const config = { egressAllow: ['127.0.0.0/8'], callbackPauseMs: 20, teamMaxRunning: 100, kafka: bus() }
-    const database = await testDatabase(executionSchema)
+    const database = await testDatabase(preparedSchema)
     const before = await systemOn(database)
     await before.sql.query(manyTransactions)
     await before.addReplica()

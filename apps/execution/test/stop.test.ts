@@ -156,7 +156,7 @@ test('readiness tells of the database, partitions and runners; metrics of batche
   const [{ part }] = system.replicas as [(typeof system.replicas)[number]]
   expect(await part.ready()).toEqual([
     { name: 'execution database', ok: true },
-    { name: 'partitions', ok: true, detail: 'for 2 days ahead' },
+    { name: 'partitions', ok: true, detail: 'for 1 days ahead' },
     { name: 'runners', ok: true, detail: '1 connected, 3 slots' },
     { name: 'replicas', ok: true, detail: '1 there' },
     { name: 'event bus', ok: true, detail: 'in process' },
@@ -166,7 +166,7 @@ test('readiness tells of the database, partitions and runners; metrics of batche
     'execution_flush_items_count{writer="start"} 1',
     'execution_flush_items_count{writer="end"} 1',
     'execution_ended_total{status="FINISHED"} 1',
-    'execution_partition_days 2',
+    'execution_partition_days 1',
   ])
     expect(text).toContain(line)
   await system.stop()

@@ -15,14 +15,9 @@ import type { Tracer } from '@automation/tracing'
 import type { DescService, MessageInitShape } from '@bufbuild/protobuf'
 import pg from 'pg'
 import { Registry } from 'prom-client'
-import {
-  createExecution,
-  executionSchema,
-  readExecutionConfig,
-  type ExecutionConfig,
-  type ExecutionPart,
-} from '../src/service.ts'
+import { createExecution, readExecutionConfig, type ExecutionConfig, type ExecutionPart } from '../src/service.ts'
 import { isTerminal } from '../src/status.ts'
+import { partitionDays, preparedSchema } from './prepared-schema.ts'
 import { ScriptedRunner, value, type Script } from './scripted-runner.ts'
 import { SmallCatalog } from './small-catalog.ts'
 
@@ -64,7 +59,7 @@ export class System {
   }
 
   static async start(settings: Partial<ExecutionConfig> = {}, replicas = 1, tracer?: Tracer): Promise<System> {
-    return System.on(await testDatabase(executionSchema), settings, replicas, tracer)
+    return System.on(await testDatabase(preparedSchema), settings, replicas, tracer)
   }
 
   /** On a database that the test has; `settings.databaseUrl` may lead there another way. */
@@ -102,8 +97,7 @@ export class System {
     const network = new InProcessNetwork()
     network.add([this.catalog.service, this.catalog.teams, this.catalog.teamLimits, this.audit.service])
     const env = new Environment({ DATABASE_URL: this.#database.url, INTERNAL_KEY: 'for tests' })
-    // Each connection learns of every partition, which takes longer than most tests.
-    const config = { ...readExecutionConfig(env), partitionDays: 2, ...this.#settings, ...settings }
+    const config = { ...readExecutionConfig(env), partitionDays, ...this.#settings, ...settings }
     env.check()
     const neighbours = { ...this.neighbours, client: <S extends DescService>(service: S) => network.client(service) }
     const address = `replica-${(this.#added += 1)}:1`

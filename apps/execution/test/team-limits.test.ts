@@ -2,7 +2,7 @@ import { Status } from '@automation/contract/execution/v1/execution'
 import { unavailable } from '@automation/errors'
 import { testDatabase, until, userContext } from '@automation/testing'
 import { afterAll, expect, test } from 'vitest'
-import { executionSchema } from '../src/service.ts'
+import { preparedSchema } from './prepared-schema.ts'
 import { value } from './scripted-runner.ts'
 import { System } from './system.ts'
 
@@ -63,7 +63,7 @@ test('a run that waits at the limit of its team does not count as a late start',
 })
 
 test('a run is accepted as soon as the catalog is there, though it was away when the service started', async () => {
-  const late = new System(await testDatabase(executionSchema), {})
+  const late = new System(await testDatabase(preparedSchema), {})
   try {
     late.catalog.limitsFailure = unavailable('not there yet')
     await late.addReplica()

@@ -11,7 +11,7 @@ import { Environment, type Part } from '@automation/service'
 import { AuditBook, testContext, testDatabase, until, userContext, type TestDatabase } from '@automation/testing'
 import pg from 'pg'
 import type { Driver } from '../src/drivers/driver.ts'
-import { createSandboxesOn, readSandboxConfig, type SandboxConfig } from '../src/service.ts'
+import { createSandboxesOn, readSandboxConfig, sandboxSchema, type SandboxConfig } from '../src/service.ts'
 
 /** One replica of the sandbox service. */
 export interface Replica<D extends Driver> {
@@ -42,7 +42,7 @@ export class SandboxesUnderTest {
   }
 
   static async open(settings: Record<string, string> = {}): Promise<SandboxesUnderTest> {
-    return new SandboxesUnderTest(await testDatabase(), settings)
+    return new SandboxesUnderTest(await testDatabase(sandboxSchema), settings)
   }
 
   get databaseUrl(): string {

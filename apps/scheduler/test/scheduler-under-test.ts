@@ -7,7 +7,7 @@ import type { Tracer } from '@automation/tracing'
 import type { DescService } from '@bufbuild/protobuf'
 import pg from 'pg'
 import { test } from 'vitest'
-import { createScheduler, readSchedulerConfig } from '../src/service.ts'
+import { createScheduler, readSchedulerConfig, schedulerSchema } from '../src/service.ts'
 import { ScriptedExecutions } from './scripted-executions.ts'
 import { ScriptedReferences } from './scripted-references.ts'
 
@@ -54,7 +54,7 @@ export class SchedulerUnderTest {
   }
 
   static async open(replicas = 1, settings: Record<string, string> = {}): Promise<SchedulerUnderTest> {
-    const system = new SchedulerUnderTest(await testDatabase())
+    const system = new SchedulerUnderTest(await testDatabase(schedulerSchema))
     for (let count = 0; count < replicas; count += 1) await system.replica(undefined, settings)
     return system
   }

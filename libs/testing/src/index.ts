@@ -1,5 +1,5 @@
 export { AuditBook } from './audit-book.ts'
-export { testDatabase, type TestDatabase } from './test-database.ts'
+export { testDatabase, type TestDatabase, type TestSchema } from './test-database.ts'
 export { eventBusConformance, type BusUnderTest } from './event-bus-conformance.ts'
 export { freePorts } from './free-ports.ts'
 export { memoryAtRest, memoryHeld } from './held-memory.ts'

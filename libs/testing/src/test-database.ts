@@ -10,12 +10,18 @@ export interface TestDatabase {
   drop(): Promise<void>
 }
 
+/** A schema, and what its service makes in it at a start by itself. */
+export interface TestSchema extends SchemaOptions {
+  /** Makes in a migrated database what would take each start of a test long. */
+  prepare?(url: string): Promise<unknown>
+}
+
 /**
  * A fresh database of its own for a test file; make it in `beforeAll`, drop it in `afterAll`. With a schema it has that as
- * its migrations make it, copied from one that is made once; else it is empty. On a server that others have, too, it is
- * always empty.
+ * its migrations and `prepare` make it, copied from one that is made once; else it is empty. On a server that others have,
+ * too, it is always empty.
  */
-export async function testDatabase(schema?: SchemaOptions): Promise<TestDatabase> {
+export async function testDatabase(schema?: TestSchema): Promise<TestDatabase> {
   const server = inject('databaseUrl')
   const isOwn = inject('isOwnServer')
   const template = schema && isOwn ? await templateOf(server, schema) : 'template0'
@@ -32,8 +38,8 @@ export async function testDatabase(schema?: SchemaOptions): Promise<TestDatabase
 const templates = new Map<string, Promise<string>>()
 
 /** A database that nobody changes any more, whichever worker of the run has made it. */
-function templateOf(server: string, { schema, migrationsDir }: SchemaOptions): Promise<string> {
-  const name = `template_${schema}`
+function templateOf(server: string, { schema, migrationsDir, prepare }: TestSchema): Promise<string> {
+  const name = `template_${schema}${prepare === undefined ? '' : '_prepared'}`
   const known = templates.get(name)
   if (known !== undefined) return known
   const made = onServer(server, async (client) => {
@@ -43,7 +49,9 @@ function templateOf(server: string, { schema, migrationsDir }: SchemaOptions): P
     const unfinished = `${name}_unfinished`
     await client.query(`DROP DATABASE IF EXISTS ${unfinished} WITH (FORCE)`)
     await client.query(`CREATE DATABASE ${unfinished} TEMPLATE template0`)
-    await migrate({ url: addressOf(server, unfinished), schema, migrationsDir, logger: silentLogger })
+    const url = addressOf(server, unfinished)
+    await migrate({ url, schema, migrationsDir, logger: silentLogger })
+    await prepare?.(url)
     await client.query(`ALTER DATABASE ${unfinished} RENAME TO ${name}`)
     return name
   })
