@@ -235,6 +235,16 @@ function beyond(text: string, other: string): string {
 const values = parse(readFileSync(join(chart, 'values.yaml'), 'utf8')) as Record<string, unknown>
 const paths = [...new Set(pathsOf(values).map((path) => path.replace(/^services\.[^.]+\./, 'services.*.')))]
 
+const rendered = new Map<string, Promise<string>>()
+
+/** Rendered once: most values are beside the same others. */
+function renderedWithout(given: string[]): Promise<string> {
+  const key = given.join()
+  const known = rendered.get(key) ?? renderText(minimal, [...named, ...given])
+  rendered.set(key, known)
+  return known
+}
+
 describe('the values of the chart', () => {
   test('each is tried below, and is in the table of the README', () => {
     const isTried = (path: string) => Object.keys(changes).some((name) => path === name || path.startsWith(`${name}.`))
@@ -251,10 +261,9 @@ describe('the values of the chart', () => {
   test.runIf(isThere('helm')).for(Object.entries(changes))(
     '%s changes what is made',
     async ([name, { set, given = [], shows, hides }]) => {
-      const before = [...named, ...given]
       const [without, with_] = [
-        await renderText(minimal, before),
-        await renderText(minimal, [...before, setOf(name, set)]),
+        await renderedWithout(given),
+        await renderText(minimal, [...named, ...given, setOf(name, set)]),
       ]
       const value = set.slice(set.indexOf('=') + 1)
       if (hides !== undefined) expect(beyond(without, with_)).toMatch(hides)
