@@ -127,7 +127,7 @@ RUN apt-get update && apt-get install -y --no-install-recommends ca-certificates
 COPY --from=base /usr/local/lib/node_modules/npm /usr/local/lib/node_modules/npm
 RUN ln -s ../lib/node_modules/npm/bin/npm-cli.js /usr/local/bin/npm
 COPY --from=runner-files /app .
-RUN python3 -I apps/runner/children/compile_python.py apps/runner/children/python libs/jail/python
+RUN python3 -I apps/runner/children/compile_python.py apps/runner/children/python libs/jail/python libs/jail/launcher
 # As gather.sh has the services compiled.
 RUN NODE_DISABLE_COMPILE_CACHE=1 node --random-seed=1 --predictable apps/runner/children/javascript/compile.js
 USER 1000:1000

@@ -16,6 +16,7 @@ export {
 } from './processes.ts'
 export {
   jailPythonPath,
+  launcherModulesPath,
   nodeMount,
   shownRoot,
   type JailProgram,

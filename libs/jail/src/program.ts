@@ -43,6 +43,9 @@ export const nodeMount: ProgramMount = { path: process.execPath, shown: `${shown
 /** Modules of launchers that Python programs in jails use, too. */
 export const jailPythonPath = fileURLToPath(new URL('../python', import.meta.url))
 
+/** The modules of launchers alone, which no jail shows. */
+export const launcherModulesPath = fileURLToPath(new URL('../launcher', import.meta.url))
+
 /** The same program as it is found in a jail that shows these mounts. */
 export function inJail<T extends JailProgram>(program: T, mounts: readonly ProgramMount[]): T {
   const found = (text: string) => {

@@ -5,6 +5,7 @@ import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import {
   jailPythonPath,
+  launcherModulesPath,
   nodeMount,
   shownRoot,
   type Isolation,
@@ -56,11 +57,12 @@ const pythonDataMb = 40
 const pythonSlackMb = 64
 
 /**
- * Has the interpreter compile ahead what Python children consist of; otherwise each does so when it starts, for half of
- * its time. Rejects where their directories can't be written, and it has not been done before.
+ * Has the interpreter compile ahead what Python children and launchers consist of; otherwise each does so when it starts, for
+ * half of its time. Rejects where their directories can't be written, and it has not been done before.
  */
 export async function compilePython(python: string): Promise<void> {
-  await promisify(execFile)(python, ['-I', '-S', pathOf('compile_python.py'), pathOf('python'), jailPythonPath])
+  const directories = [pathOf('python'), jailPythonPath, launcherModulesPath]
+  await promisify(execFile)(python, ['-I', '-S', pathOf('compile_python.py'), ...directories])
 }
 
 const compileWithinMs = 30_000
