@@ -72,7 +72,10 @@ export class Statistics {
     const byKey = Map.groupBy(rows ?? refuse(), ({ key }) => key)
     if (byKey.size * buckets > mostPoints) throw tooMany()
     const starts = Array.from({ length: buckets }, (_, nth) => timestampFromMs(fromMs + nth * bucketMs))
-    const series = [...byKey].map(([key, found]) => ({ key: keyOf(by, key), points: pointsOf(starts, found) }))
+    const series = [...byKey].map(([key, found]) => ({
+      key: keyOf(by, key),
+      points: pointsOf(starts, bucketMs, found),
+    }))
     return { ...timesOf(fromMs, toMs), bucket, series }
   }
 
@@ -162,23 +165,28 @@ function keyOf(by: Grouping, key: string): string {
   return by === Grouping.STATUS ? Status[Number(key)]! : key
 }
 
-function pointsOf(starts: Timestamp[], rows: StatisticsRow[]): Point[] {
-  const byStart = new Map(rows.map((row) => [row.atMs, row]))
-  return starts.map((at) => {
-    const row = byStart.get(timestampMs(at))
-    if (row === undefined) return { at }
-    return {
-      at,
-      started: BigInt(row.started),
-      finished: BigInt(row.finished),
-      error: BigInt(row.error),
-      killed: BigInt(row.killed),
-      rejected: BigInt(row.rejected),
+/** One for each bucket, of rows of one key. */
+function pointsOf(starts: Timestamp[], bucketMs: number, rows: StatisticsRow[]): Point[] {
+  const points: Point[] = starts.map((at) => ({ at }))
+  const fromMs = timestampMs(starts[0]!)
+  for (const row of rows) {
+    const nth = (row.atMs - fromMs) / bucketMs
+    points[nth] = {
+      at: starts[nth]!,
+      started: countOf(row.started),
+      finished: countOf(row.finished),
+      error: countOf(row.error),
+      killed: countOf(row.killed),
+      rejected: countOf(row.rejected),
       p50Ms: row.p50 === null ? undefined : BigInt(row.p50),
       p95Ms: row.p95 === null ? undefined : BigInt(row.p95),
     }
-  })
+  }
+  return points
 }
+
+/** Most are 0 where statuses are told apart. */
+const countOf = (text: string): bigint => (text === '0' ? 0n : BigInt(text))
 
 function refuse(): never {
   throw tooMany()
