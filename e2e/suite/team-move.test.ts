@@ -1,7 +1,7 @@
 import { cp, mkdtemp, readdir, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { execFile } from 'node:child_process'
+import { execFile, execFileSync } from 'node:child_process'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Client } from '../client/client.ts'
 import type { Page, Process, Version } from '../client/records.ts'
@@ -31,7 +31,11 @@ describe.skipIf(!shared.owned)('a team that is exported', { concurrent: false, t
   }
 
   beforeAll(async () => {
-    folder = join(await mkdtemp(join(tmpdir(), 'automation-e2e-move-')), 'shop')
+    const repository = await mkdtemp(join(tmpdir(), 'automation-e2e-move-'))
+    // An import is run in a clone of something else, as the guide says.
+    for (const args of [['init'], ['remote', 'add', 'origin', 'https://git.example.com/other.git']])
+      execFileSync('git', args, { cwd: repository, stdio: 'ignore' })
+    folder = join(repository, 'shop')
     await signIn('shop')
     await admin('teams', 'create', 'base')
     await admin('teams', 'grant-parent', 'shop', 'base')

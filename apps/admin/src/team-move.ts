@@ -7,9 +7,15 @@ import { createInterface } from 'node:readline'
 import { TeamService } from '@automation/contract/catalog/v1/team'
 import { TokenService } from '@automation/contract/catalog/v1/token'
 import { DatastoreService } from '@automation/contract/storage/v1/datastore'
-import { Failure, invalid } from '@automation/errors'
+import { asFailure, Failure, invalid } from '@automation/errors'
 import { operatorContext } from './operator-context.ts'
-import { exportOperatorSettings, importOperatorSettings, leftOperatorSettings } from './operator-settings.ts'
+import {
+  importOperatorSettings,
+  leftOperatorSettings,
+  readOperatorSettings,
+  writeOperatorSettings,
+  type OperatorSettings,
+} from './operator-settings.ts'
 import type { Answer } from './answer.ts'
 import type { Target } from './target.ts'
 
@@ -54,6 +60,7 @@ export async function exportTeam(
   requirePas()
   const folder = resolve(out)
   if (existsSync(folder)) throw invalid('/out', `${folder} is there already: name another folder`)
+  const settings = await settingsWhereTold(target, team)
   // Its own name, as pas makes one that is there when it has come to its end.
   const whole = `${folder}.without-datastore`
   await rm(whole, { recursive: true, force: true })
@@ -71,7 +78,8 @@ export async function exportTeam(
     if (value !== undefined) lines.push(`${JSON.stringify({ key, json: value } satisfies Entry)}\n`)
   }
   await writeFile(join(whole, datastoreFile), lines)
-  await exportOperatorSettings(target, team, whole)
+  if (settings === undefined) options.tell('What operators have set is not in it: this system is of an older release.')
+  else await writeOperatorSettings(whole, settings)
   await rename(whole, folder)
   options.tell(`Values of the datastore: ${lines.length}.`)
   const text = `Team ${team} is in ${folder}. What is to be set again where it is imported: ${join(folder, 'team-data/SET-AGAIN.md')}`
@@ -93,16 +101,29 @@ export async function importTeam(
     throw invalid('/folder', `${folder} is no exported team: it has no team-data`)
   const isMade = await makeTeam(target, team)
   if (isMade) options.tell(`Team ${team} is made.`)
-  // Before the team, whose schedules name pools, and which names parents.
-  const settings = operatorSettings
-    ? await importOperatorSettings(target, team, folder)
-    : await leftOperatorSettings(folder)
-  for (const each of settings) options.tell(each)
   const args = ['team', 'import', folder, '--yes', ...(apiTokens === undefined ? [] : ['--api-tokens', apiTokens])]
-  await withToken(target, team, (token) => runPas(args, { target, team, token, secrets: secret, ...options }))
+  await withToken(target, team, async (token) => {
+    const call = { target, team, token, secrets: secret, ...options }
+    if (operatorSettings) {
+      await runPas(['team', 'import', folder, '--check'], call)
+      // Before the team, whose schedules name pools, and which names parents.
+      await importOperatorSettings(target, team, { folder, tell: options.tell })
+    } else for (const each of await leftOperatorSettings(folder)) options.tell(each)
+    await runPas(args, call)
+  })
   const changes = await importDatastore(target, team, join(folder, datastoreFile))
   options.tell(`Values of the datastore that were not there: ${changes}.`)
   return { json: { team, made: isMade, folder }, text: `Team ${team} has what is in ${folder}.` }
+}
+
+/** What operators have set for a team; undefined where a system of an older release does not tell operators. */
+async function settingsWhereTold(target: Target, team: string): Promise<OperatorSettings | undefined> {
+  try {
+    return await readOperatorSettings(target, team)
+  } catch (error) {
+    if (asFailure(error).kind !== 'permission_denied') throw error
+    return undefined
+  }
 }
 
 /** Gives how many values it has written. */

@@ -1,4 +1,4 @@
-import { until } from '@automation/testing'
+import { memoryAtRest, until } from '@automation/testing'
 import { expect, onTestFinished, test } from 'vitest'
 import { CallLimits } from '../src/auth/call-limits.ts'
 import { startGateway } from './gateway-for-tests.ts'
@@ -34,6 +34,19 @@ test('calls that anybody may make take none from those with a token', () => {
   for (let nth = 0; nth < 2; nth += 1) limits.countOpen('a', 0)
   expect(() => limits.countOpen('a', 0)).toThrow('more than 2 calls a second')
   expect(passed(limits, 'a', 3, 0)).toBe(2)
+})
+
+test('calls for teams that are not there take bounded memory, and none from a team that calls', () => {
+  const limits = new CallLimits(
+    () => 2,
+    () => 1,
+  )
+  const before = memoryAtRest()
+  for (let nth = 0; nth < 300_000; nth += 1) {
+    limits.countOpen(`stranger-${nth}`, 0)
+    if (nth % 5000 === 0) expect(passed(limits, 'a', 3, nth * 1000)).toBe(2)
+  }
+  expect(memoryAtRest() - before).toBeLessThan(10e6)
 })
 
 test('several gateways let through a share each', () => {

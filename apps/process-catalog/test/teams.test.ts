@@ -292,7 +292,7 @@ describe('limits of a team', () => {
   test('on calls are shared where all teams have one, too', async () => {
     const own = await startCatalog({ limitsCalls: true })
     onTestFinished(() => own.stop())
-    const gateways = [randomUUID(), randomUUID()].map(async (gateway) => (await ask(gateway, own.catalog)).gateways)
-    expect((await Promise.all(gateways)).toSorted()).toContain(2)
+    await ask(randomUUID(), own.catalog)
+    expect((await ask(randomUUID(), own.catalog)).gateways).toBe(2)
   })
 })

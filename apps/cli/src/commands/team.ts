@@ -1,6 +1,7 @@
 import { resolve } from 'node:path'
 import type { Command } from 'commander'
 import { examples } from '../output/examples.ts'
+import { oneLine } from '../output/plain-text.ts'
 import { recordText } from '../output/record.ts'
 import { exportTeam } from '../project/export-team.ts'
 import { importTeam } from '../project/import-team.ts'
@@ -47,6 +48,7 @@ Secrets come from the environment variables that variables.yaml and process.yaml
         '--api-tokens <file>',
         'make the service accounts that are missing, and append their API tokens to this file',
       )
+      .option('--check', 'only look whether the team has something else under a name of these, and write nothing')
       .action(fromFolder),
     'pas team import ./shop --team new-shop --yes',
     'pas team import ./shop --team new-shop --yes --api-tokens tokens.ndjson',
@@ -82,8 +84,16 @@ Secrets come from the environment variables that variables.yaml and process.yaml
     )
   }
 
-  async function fromFolder(folder: string, { apiTokens }: { apiTokens?: string }): Promise<void> {
+  async function fromFolder(
+    folder: string,
+    { apiTokens, check: onlyCheck = false }: { apiTokens?: string; check?: boolean },
+  ): Promise<void> {
     const { team: name, url } = await runtime.target()
+    if (onlyCheck) {
+      await importTeam(runtime, resolve(runtime.cwd, folder), { onlyCheck })
+      out.done({ changes: 0 }, `The team ${name} can take it. Nothing was written.`)
+      return
+    }
     await requireYes(runtime, `Bring ${folder} into the team ${name} at ${url}?`, 'Nothing was written.')
     const tokensPath = apiTokens === undefined ? undefined : resolve(runtime.cwd, apiTokens)
     const imported = await importTeam(runtime, resolve(runtime.cwd, folder), { tokensPath })
@@ -98,8 +108,8 @@ Secrets come from the environment variables that variables.yaml and process.yaml
       [accountWords, withoutAccount],
       ['Not set:', left],
     ]
-    const told = lists.filter(([, each]) => each.length > 0).map((list) => list.flat().join('\n  '))
+    const shown = lists.filter(([, each]) => each.length > 0).map((list) => list.flat().map(oneLine).join('\n  '))
     if (out.json) out.line({ type: 'end', ...imported })
-    else out.data(imported, { text: [what, ...told].join('\n') })
+    else out.data(imported, { text: [what, ...shown].join('\n') })
   }
 }

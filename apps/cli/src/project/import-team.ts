@@ -46,6 +46,8 @@ export interface Imported {
 export interface ImportOptions {
   /** Where new API tokens of service accounts go; without it none are made. */
   tokensPath?: string
+  /** Only look whether it would be refused. */
+  onlyCheck?: boolean
 }
 
 /**
@@ -55,16 +57,20 @@ export interface ImportOptions {
 export async function importTeam(
   runtime: Runtime,
   folder: string,
-  { tokensPath }: ImportOptions = {},
+  { tokensPath, onlyCheck = false }: ImportOptions = {},
 ): Promise<Imported> {
   const found = await findProject(folder)
   if (found?.folder !== folder || (await readText(join(folder, teamData.settings))) === undefined)
     throw usageError(`${folder} is no exported team: it has no pas.yaml or no ${teamData.settings}.`)
   const opened = await openProject({ ...runtime, cwd: folder, project: () => Promise.resolve(found) })
   const { local, withoutSecret } = withoutMissingSecrets(opened.local, runtime.env)
-  const { server: _, ...project } = { ...opened, local }
+  const { server: _, repository: __, ...rest } = opened
+  // What an export has comes from where it says, not from a repository that the folder happens to be in.
+  const { repository: ___, ...past } = opened.past
+  const project: OpenProject = { ...rest, past, local }
   const { client } = project
   await refuseOthers(project)
+  if (onlyCheck) return { changes: 0, withoutSecret, withoutAccount: [], left: [] }
   if (tokensPath !== undefined) await (await openTokens(tokensPath)).close()
   // Versions and runs import modules of parents.
   const parents = await importParents(client, folder)
@@ -218,12 +224,12 @@ async function importOrigins(
 ): Promise<number> {
   let changes = 0
   const server = await readTeam(client, local)
-  for await (const { of, origin } of readLines<ExportedOrigin>(join(folder, teamData.origins), { isLater: true })) {
+  for await (const { of, origin } of readLines<ExportedOrigin>(join(folder, teamData.origins), { mayBeAbsent: true })) {
     const item = server.get(of)
     if (item === undefined || item.origin?.repository !== undefined || withoutSecret.includes(of)) continue
-    // What somebody has changed since comes from them.
-    if (digestOf(item.item.state) !== digestOf(local.get(of)?.state)) continue
     const read = await readItem(client, item.path, item.item)
+    // What somebody has changed since comes from them.
+    if (digestOf(read?.item.state) !== digestOf(local.get(of)?.state)) continue
     const edit = { ifMatch: read?.etag }
     if (item.item.kind === 'process') await client.processes.update(item.id, { origin }, edit)
     else await client.modules.update(item.id, { origin }, edit)

@@ -33,9 +33,12 @@ export async function importAccounts(
   folder: string,
   tokensPath: string | undefined,
 ): Promise<ImportedAccounts> {
-  const wanted = await Array.fromAsync(readLines<ExportedAccount>(join(folder, teamData.accounts), { isLater: true }))
+  const wanted = await Array.fromAsync(
+    readLines<ExportedAccount>(join(folder, teamData.accounts), { mayBeAbsent: true }),
+  )
   if (wanted.length === 0) return { made: 0, missing: [] }
-  const present = (await all(client.auth.serviceAccounts())).map(({ name }) => name)
+  const accounts = await all(client.auth.serviceAccounts())
+  const present = accounts.filter((account) => !hasEnded(account)).map(({ name }) => name)
   const absent = wanted.filter(({ name }) => {
     const at = present.indexOf(name)
     if (at !== -1) present.splice(at, 1)
@@ -64,14 +67,22 @@ export async function openTokens(path: string): Promise<FileHandle> {
 
 /** Gives why the server makes no such account; undefined where it has. */
 async function make(client: Client, account: ExportedAccount, tokens: FileHandle): Promise<string | undefined> {
+  let made
   try {
-    const { name, clientId, scopes, expiresAt, apiToken } = await client.auth.createServiceAccount(account)
-    await tokens.appendFile(`${JSON.stringify({ name, clientId, scopes, expiresAt, apiToken })}\n`)
-    return undefined
+    made = await client.auth.createServiceAccount(account)
   } catch (error) {
     if (!(error instanceof ApiError) || error.status >= 500) throw error
     return [error.message, ...error.errors.map(({ path, message }) => `${path} ${message}`)].join('; ')
   }
+  const { id, name, clientId, scopes, expiresAt, apiToken } = made
+  try {
+    await tokens.appendFile(`${JSON.stringify({ name, clientId, scopes, expiresAt, apiToken })}\n`)
+  } catch (error) {
+    // Nobody has its token, and the next import would find it there.
+    await client.auth.deleteServiceAccount(id)
+    throw error
+  }
+  return undefined
 }
 
 function words({ name, scopes, expiresAt }: ExportedAccount): string {

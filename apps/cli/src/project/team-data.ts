@@ -45,7 +45,7 @@ export interface ExportedAlias {
   previousTags?: string[]
 }
 
-/** Those behind the first are absent in exports of before 2026-11. */
+/** Those behind the first are absent where an older release has written it. */
 export interface ExportedSettings {
   paramsSchemaValidationEnabled: boolean
   /** Where it is another one than the slug. */
@@ -86,9 +86,9 @@ export async function writeLines(path: string, values: AsyncIterable<object> | I
 /** JSON without characters that readers of lines take for the end of one. */
 const oneLine = (json: string) => json.replaceAll('\u2028', String.raw`\u2028`).replaceAll('\u2029', String.raw`\u2029`)
 
-/** Reads lines of JSON. Where `isLater` says so, an absent file has none: exports of former releases do not know it. */
-export async function* readLines<T>(path: string, { isLater = false } = {}): AsyncGenerator<T> {
-  if (isLater && !existsSync(path)) return
+/** Reads lines of JSON. With `mayBeAbsent` an absent file has none, as an older release has written no such file. */
+export async function* readLines<T>(path: string, { mayBeAbsent = false } = {}): AsyncGenerator<T> {
+  if (mayBeAbsent && !existsSync(path)) return
   for await (const line of createInterface({ input: createReadStream(path), crlfDelay: Infinity }))
     if (line !== '') yield JSON.parse(line) as T
 }

@@ -50,8 +50,9 @@ function binsIn(durations: string): number[] {
       runs = runs * 10 + code - 0x30
       continue
     }
-    if (durations[at] !== '{') bins[bin] = (bins[bin] ?? 0) + runs
-    bin = durations[at] === ',' ? bin + 1 : 0
+    // Behind a comma comes the next bin, behind a brace the next array.
+    if (code !== 0x7b) bins[bin] = (bins[bin] ?? 0) + runs
+    bin = code === 0x2c ? bin + 1 : 0
     runs = 0
   }
   return bins

@@ -1,7 +1,10 @@
 import { Failure } from '@automation/errors'
+import { LRUCache } from 'lru-cache'
 
 /** What a team may call in a second; undefined where nobody has bounded it. */
 export type CallsPerSecond = (team: string) => number | undefined
+
+const mostBuckets = 10_000
 
 interface Bucket {
   /** Calls that may be made now. */
@@ -16,7 +19,8 @@ interface Bucket {
 export class CallLimits {
   readonly #limitOf: CallsPerSecond
   readonly #gateways: () => number
-  readonly #buckets = new Map<string, Bucket>()
+  /** Bounded, as strangers call for teams that are not there, too. One that is dropped is full when it comes again. */
+  readonly #buckets = new LRUCache<string, Bucket>({ max: mostBuckets })
 
   constructor(limitOf: CallsPerSecond, gateways: () => number) {
     this.#limitOf = limitOf

@@ -94,7 +94,7 @@ export function listTeamLimits(
   })
 }
 
-/** Notes a gateway, and gives how many there are; nothing is written where no team has a limit on calls, and not `allLimited`. */
+/** Notes a gateway, and gives how many there are. Where neither a team nor all teams have a limit on calls, nothing is written. */
 export function noteGateway(store: Store, id: string, allLimited: boolean): Promise<number> {
   return store.write(async (rows) => {
     const noted = await rows.$executeRaw`
