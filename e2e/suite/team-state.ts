@@ -26,11 +26,12 @@ export async function teamState(by: Client) {
       const aliases = await list<Alias>(`/${kind}/${id}/aliases`)
       published[`${kind} ${name}`] = { versions: whole, aliases }
     }
+  const { limits, agentPools } = await body<Limits>(by, '/limits')
   const state = {
     team: await body<Team>(by, '/team'),
     accounts: (await list<{ name: string }>('/auth/service-accounts')).filter(({ name }) => !name.startsWith('sa-')),
-    limits: (await body<Limits>(by, '/limits')).limits.map(({ name, allowed }) => ({ name, allowed })),
-    pools: (await body<Limits>(by, '/limits')).agentPools.map(({ slug }) => slug),
+    limits: limits.map(({ name, allowed }) => ({ name, allowed })),
+    pools: agentPools.map(({ slug }) => slug),
     processes: await Promise.all(processes.map(({ id }) => body<Process>(by, `/processes/${id}`))),
     slugs: processes.map(({ slug }) => ({ name: slug })),
     modules: await Promise.all(modules.map(({ id }) => body<Module>(by, `/modules/${id}`))),

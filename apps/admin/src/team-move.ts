@@ -37,7 +37,7 @@ export interface MoveOptions {
 }
 
 /** How an export is brought in. */
-export interface ImportedTeam {
+export interface ImportedTeam extends Pick<MoveOptions, 'url'> {
   team: string
   /** Names of variables of the environment that the folder may take secrets from. */
   secret?: string[]
@@ -45,7 +45,6 @@ export interface ImportedTeam {
   apiTokens?: string
   /** Whether limits, pools and parents are taken, too. */
   operatorSettings?: boolean
-  url?: string
 }
 
 /**

@@ -4,7 +4,7 @@ import { examples } from '../output/examples.ts'
 import { oneLine } from '../output/plain-text.ts'
 import { recordText } from '../output/record.ts'
 import { exportTeam } from '../project/export-team.ts'
-import { importTeam } from '../project/import-team.ts'
+import { checkImport, importTeam } from '../project/import-team.ts'
 import { requireYes, type Runtime } from '../runtime.ts'
 
 /** `pas team`. */
@@ -86,17 +86,18 @@ Secrets come from the environment variables that variables.yaml and process.yaml
 
   async function fromFolder(
     folder: string,
-    { apiTokens, check: onlyCheck = false }: { apiTokens?: string; check?: boolean },
+    { apiTokens, check = false }: { apiTokens?: string; check?: boolean },
   ): Promise<void> {
     const { team: name, url } = await runtime.target()
-    if (onlyCheck) {
-      await importTeam(runtime, resolve(runtime.cwd, folder), { onlyCheck })
+    const path = resolve(runtime.cwd, folder)
+    if (check) {
+      await checkImport(runtime, path)
       out.done({ changes: 0 }, `The team ${name} can take it. Nothing was written.`)
       return
     }
     await requireYes(runtime, `Bring ${folder} into the team ${name} at ${url}?`, 'Nothing was written.')
     const tokensPath = apiTokens === undefined ? undefined : resolve(runtime.cwd, apiTokens)
-    const imported = await importTeam(runtime, resolve(runtime.cwd, folder), { tokensPath })
+    const imported = await importTeam(runtime, path, { tokensPath })
     const { changes, withoutSecret, withoutAccount, left } = imported
     const what = changes === 0 ? `The team ${name} has it all.` : `Written to the team ${name}: ${changes}.`
     const accountWords =

@@ -46,8 +46,11 @@ export interface Imported {
 export interface ImportOptions {
   /** Where new API tokens of service accounts go; without it none are made. */
   tokensPath?: string
-  /** Only look whether it would be refused. */
-  onlyCheck?: boolean
+}
+
+/** Throws an ExitError where `importTeam` would refuse an exported team at once; writes nothing. */
+export async function checkImport(runtime: Runtime, folder: string): Promise<void> {
+  await refuseOthers((await openExport(runtime, folder)).project)
 }
 
 /**
@@ -57,20 +60,11 @@ export interface ImportOptions {
 export async function importTeam(
   runtime: Runtime,
   folder: string,
-  { tokensPath, onlyCheck = false }: ImportOptions = {},
+  { tokensPath }: ImportOptions = {},
 ): Promise<Imported> {
-  const found = await findProject(folder)
-  if (found?.folder !== folder || (await readText(join(folder, teamData.settings))) === undefined)
-    throw usageError(`${folder} is no exported team: it has no pas.yaml or no ${teamData.settings}.`)
-  const opened = await openProject({ ...runtime, cwd: folder, project: () => Promise.resolve(found) })
-  const { local, withoutSecret } = withoutMissingSecrets(opened.local, runtime.env)
-  const { server: _, repository: __, ...rest } = opened
-  // What an export has comes from where it says, not from a repository that the folder happens to be in.
-  const { repository: ___, ...past } = opened.past
-  const project: OpenProject = { ...rest, past, local }
-  const { client } = project
+  const { project, withoutSecret } = await openExport(runtime, folder)
+  const { client, local } = project
   await refuseOthers(project)
-  if (onlyCheck) return { changes: 0, withoutSecret, withoutAccount: [], left: [] }
   if (tokensPath !== undefined) await (await openTokens(tokensPath)).close()
   // Versions and runs import modules of parents.
   const parents = await importParents(client, folder)
@@ -89,6 +83,23 @@ export async function importTeam(
     withoutAccount: accounts.missing,
     left: [...parents.left, ...settings.left],
   }
+}
+
+/** An exported team as it can be written with the secrets that there are. */
+async function openExport(
+  runtime: Runtime,
+  folder: string,
+): Promise<{ project: OpenProject; withoutSecret: string[] }> {
+  const found = await findProject(folder)
+  if (found?.folder !== folder || (await readText(join(folder, teamData.settings))) === undefined)
+    throw usageError(`${folder} is no exported team: it has no pas.yaml or no ${teamData.settings}.`)
+  const inFolder = { ...runtime, cwd: folder, project: () => Promise.resolve(found) }
+  const opened = await openProject(inFolder, { readsServer: false })
+  const { local, withoutSecret } = withoutMissingSecrets(opened.local, runtime.env)
+  // What an export has comes from where it says, not from a repository that the folder happens to be in.
+  const { repository: _, ...project } = opened
+  const { repository: __, ...past } = opened.past
+  return { project: { ...project, past, local }, withoutSecret }
 }
 
 /** Items as they can be written with the secrets that there are. */

@@ -34,17 +34,23 @@ async function noting(): Promise<AsyncDisposable & { host: string; writes: strin
   return { host: `http://127.0.0.1:${port}`, writes, [Symbol.asyncDispose]: close }
 }
 
+/** Pushes a process with this schedule alone; gives the schedule as the server has it. */
+async function pushSchedule(workspace: Workspace, slug: string, schedule: string) {
+  await workspace.write(path(slug, 'process.yaml'), `schedules: { only: ${schedule} }\n`)
+  await workspace.commit()
+  expect(await workspace.pas('push', '--yes')).toMatchObject({ code: 0 })
+  const { id: processId } = await system.client.processes.get(slug)
+  const [record] = await system.client.schedules.list({ processId }).toArray()
+  return record!
+}
+
 test('a schedule is made paused, changed with its pause, and resumed, by one write each', async () => {
   const slug = unique('paused')
   await using between = await noting()
   await using workspace = await Workspace.make({ ...system, host: between.host })
   const push = async (schedule: string) => {
-    await workspace.write(path(slug, 'process.yaml'), `schedules: { often: ${schedule} }\n`)
-    await workspace.commit()
-    expect(await workspace.pas('push', '--yes')).toMatchObject({ code: 0 })
-    const { id: processId } = await system.client.processes.get(slug)
-    const [record] = await system.client.schedules.list({ processId }).toArray()
-    return { record: record!, writes: between.writes.splice(0) }
+    const record = await pushSchedule(workspace, slug, schedule)
+    return { record, writes: between.writes.splice(0) }
   }
   await workspace.write(path(slug), 'return 1\n')
   const made = await push('{ cron: "* * * * * *", paused: true }')
@@ -78,14 +84,7 @@ test('a schedule has the settings of its runs that its file says, and no others'
   const slug = unique('settings')
   await using workspace = await Workspace.make(system)
   await workspace.write(path(slug), 'return 1\n')
-  const settingsAfter = async (schedule: string) => {
-    await workspace.write(path(slug, 'process.yaml'), `schedules: { yearly: ${schedule} }\n`)
-    await workspace.commit()
-    expect(await workspace.pas('push', '--yes')).toMatchObject({ code: 0 })
-    const { id: processId } = await system.client.processes.get(slug)
-    const [record] = await system.client.schedules.list({ processId }).toArray()
-    return record!.settings
-  }
+  const settingsAfter = async (schedule: string) => (await pushSchedule(workspace, slug, schedule)).settings
   const usual = { allowConcurrentExecutions: false, agentPoolSlugs: [] }
   const set = { ...usual, timeout: 45_000, freshProcess: true }
   expect(await settingsAfter('{ cron: "0 3 1 1 *", timeout: 45000, freshProcess: true }')).toEqual(set)

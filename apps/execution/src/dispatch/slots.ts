@@ -282,7 +282,7 @@ export class Slots {
   #mayBind(among: Among, team: string): boolean {
     const unbound = this.#sum((runner) => isNobodys(runner, among), free)
     if (unbound === 0) return false
-    const own = this.#ownRunners(among, team)
+    const own = this.#runnersOf(among, team)
     if (own === 0) return true
     return unbound > 1 && own < this.mostRunnersIn(among.pool, team)
   }
@@ -290,11 +290,12 @@ export class Slots {
   /** The teams that may take a runner that is nobody's, where there is one: those that have none first. */
   #binding(among: Among, teams: string[]): string[] {
     if (this.#sum((runner) => isNobodys(runner, among), free) === 0) return []
-    const hasOne = (team: string) => this.#ownRunners(among, team) > 0
+    const hasOne = (team: string) => this.#runnersOf(among, team) > 0
     return [...teams.filter((team) => !hasOne(team)), ...teams.filter(hasOne)]
   }
 
-  #ownRunners(among: Among, team: string): number {
+  /** How many runners of one team are this one's. */
+  #runnersOf(among: Among, team: string): number {
     return this.#sum(
       (runner) => isOf(runner, among, team),
       () => 1,
