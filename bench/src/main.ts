@@ -1,7 +1,7 @@
 import { mkdir, writeFile } from 'node:fs/promises'
 import { dirname, resolve } from 'node:path'
 import { parseArgs } from 'node:util'
-import { openLab, type Effort } from './lab.ts'
+import { openLab, type Effort, type Lab } from './lab.ts'
 import { installPeers } from './peers/install.ts'
 import { measure, type WorkloadFigures } from './plan.ts'
 import { reportJson, table } from './report/json.ts'
@@ -86,7 +86,12 @@ async function bench(): Promise<void> {
     for (const workload of chosen) measured.push(await measure(workload, lab, tell))
   } finally {
     await lab.close()
+    if (measured.length > 0) await report(measured, lab)
   }
+}
+
+/** Writes what was measured, also of a run that a wrong answer has ended. */
+async function report(measured: WorkloadFigures[], lab: Lab): Promise<void> {
   const json = resolve(process.env['INIT_CWD'] ?? '.', values.json)
   await mkdir(dirname(json), { recursive: true })
   await writeFile(json, `${JSON.stringify(reportJson(measured, lab), undefined, 2)}\n`)
