@@ -1,5 +1,5 @@
 import { Status } from '@automation/contract/execution/v1/execution'
-import { userContext } from '@automation/testing'
+import { until, userContext } from '@automation/testing'
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
 import { brokenInvariants } from './invariants.ts'
 import { value } from './scripted-runner.ts'
@@ -28,6 +28,18 @@ test('the same key at the same time, from both replicas, gives one execution and
   for (const { returnValue } of outcomes) expect(Buffer.from(returnValue!).toString()).toBe('"once"')
   expect(runner.started).toHaveLength(1)
   await runner.goodbye()
+  // Nobody waits any more but who asks from here on.
+  const asked = system.replicas.map(({ executions }) =>
+    executions.runExecution({ start: { identifier: 'hello' }, waitMs: 60_000 }, userContext('demo')),
+  )
+  for (const { metrics } of system.replicas) {
+    const callers = async () => Number(/^execution_sync_callers (\d+)$/m.exec(await metrics.metrics())?.[1])
+    const some = async () => ((await callers()) > 0 ? callers() : undefined)
+    expect(await until(some)).toBe(1)
+  }
+  const last = await system.runner()
+  await Promise.all(asked)
+  await last.goodbye()
 })
 
 test('a replay during the run waits for it; later the answer is made from the record', async () => {

@@ -1,8 +1,9 @@
 import { Status } from '@automation/contract/execution/v1/execution'
+import { unavailable } from '@automation/errors'
 import { until, userContext } from '@automation/testing'
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
 import { brokenInvariants } from './invariants.ts'
-import type { ScriptedRunner } from './scripted-runner.ts'
+import { nothing, type ScriptedRunner } from './scripted-runner.ts'
 import { System } from './system.ts'
 
 let system: System
@@ -135,6 +136,50 @@ test('teams take turns: one with a long queue does not hold up another', async (
   const last = Math.max(...ids.map((id) => runner!.started.findIndex((run) => run.executionId === id)))
   expect(last).toBeLessThan(13)
   await until(async () => (await system.rows('SELECT 1 FROM executions WHERE status IN (2, 4)')).length === 0)
+})
+
+test('a team whose results are slow to be stored has its turns all the same', async () => {
+  await Promise.all(Array.from({ length: 60 }, () => system.start('busy')))
+  const ids = await Promise.all(Array.from({ length: 5 }, () => system.start('quick')))
+  const holder = await system.sql.connect()
+  let isHeld = false
+  try {
+    runner = await system.runner({
+      slots: 1,
+      runs: async ({ executionId }) => {
+        if (isHeld || !ids.includes(executionId)) return nothing
+        isHeld = true
+        await holder.query('BEGIN')
+        await holder.query('SELECT FROM executions WHERE id = $1 FOR UPDATE', [executionId])
+        return nothing
+      },
+    })
+    await until(() => runner!.started.length >= 30)
+    for (const id of ids) {
+      const at = runner.started.findIndex((run) => run.executionId === id)
+      expect(at).toBeGreaterThanOrEqual(0)
+      expect(at).toBeLessThan(13)
+    }
+    await holder.query('COMMIT')
+  } finally {
+    holder.release()
+  }
+  await until(async () => (await system.rows('SELECT 1 FROM executions WHERE status IN (2, 4)')).length === 0)
+})
+
+test('while the catalog is away only what was claimed by then ends as ERROR; the rest waits for it', async () => {
+  const ids = [await system.start('patient'), await system.start('patient'), await system.start('patient')]
+  system.catalog.failure = unavailable('The catalog is away')
+  try {
+    runner = await system.runner({ slots: 1 })
+    await system.ended(ids[0]!, 'patient')
+    const { asked } = system.catalog
+    await until(() => system.catalog.asked > asked + 3)
+    for (const id of ids.slice(1)) expect((await system.get(id, 'patient')).status).toBe(Status.QUEUED)
+  } finally {
+    system.catalog.failure = undefined
+  }
+  for (const id of ids.slice(1)) expect((await system.ended(id, 'patient')).status).toBe(Status.FINISHED)
 })
 
 test('a slot goes to the team with the fewest runs in flight, and of such to the one that waits longest', async () => {

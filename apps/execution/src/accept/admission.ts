@@ -154,7 +154,10 @@ export class Admission {
     const waiter = waiting && this.#context.waiters.open(run.id)
     try {
       const outcome = await this.#start(request, run, refusal)
-      if (outcome === undefined) return await this.#cameFirst(request, spec, waiting)
+      if (outcome === undefined) {
+        waiter?.close()
+        return await this.#cameFirst(request, spec, waiting)
+      }
       const { id } = run
       const { versionId } = spec
       if (outcome.status !== Status.REJECTED) {

@@ -1,11 +1,12 @@
 import { isConnectionFailure } from '@automation/database'
 import { Failure } from '@automation/errors'
 import { failPoint, Tally, type Logger } from '@automation/service'
+import type { RunSpec } from '@automation/contract/catalog/v1/resolve'
 import { LRUCache } from 'lru-cache'
 import type { Backlog } from './backlog.ts'
 import type { HandOvers } from './hand-overs.ts'
 import { allLanguages, type Languages } from './languages.ts'
-import { whilePatient } from './patience.ts'
+import { passes, whilePatient } from './patience.ts'
 import type { Slot, Portion } from './slots.ts'
 import type { Runners } from './runners.ts'
 import type { UnservedTeams } from './runner-capacity.ts'
@@ -15,7 +16,7 @@ import type { QueuedRun, Signals } from '../signals.ts'
 import type { ForcedEnds } from '../end/forced-ends.ts'
 import type { NestedRuns } from './nested-runs.ts'
 import { sourceMarkOf } from '../accept/source-mark.ts'
-import { checkSpecSize, type Specs } from '../accept/specs.ts'
+import { checkSpecSize, type SpecName, type Specs } from '../accept/specs.ts'
 import { claimRows, noteSourceMark, readClaimed, type Claimed, type ClaimRequest } from '../store/claim-rows.ts'
 import { bytesOf } from '../store/stored-text.ts'
 import type { Queries } from '../store/connections.ts'
@@ -40,6 +41,8 @@ export interface ClaimsContext {
 
 const teamsPerClaim = 64
 const largestClaim = 256
+/** Between questions whether specs are to be had again. */
+const askAgainMs = 200
 /** How long a statement of ours may go on in the database after its connection was lost. */
 const statementTimeoutMs = 4500
 
@@ -56,6 +59,8 @@ export class Claims {
   readonly #handOvers = new Tally()
   /** When teams had no slot for what was in their queues, the last time. */
   readonly #heldAtMs = new LRUCache<string, number>({ max: 10_000 })
+  /** The specs of runs can't be had at present: what is claimed now would only end as ERROR. */
+  #specsAreAway = false
   #quiet = false
   #stopped = false
 
@@ -136,7 +141,8 @@ export class Claims {
       now.again = false
       try {
         await this.#context.nested.resumeAll()
-        if (!this.#stopped && !this.#quiet && (await this.#round(pool))) now.again = true
+        const mayClaim = !this.#stopped && !this.#quiet && !this.#specsAreAway
+        if (mayClaim && (await this.#round(pool))) now.again = true
       } catch (error) {
         this.#context.logger.warn({ err: error, pool }, 'a claim failed')
       }
@@ -187,6 +193,9 @@ export class Claims {
     this.#measure(result)
     for (const team of new Set(claimed.map((run) => run.team))) backlog.served(pool, team)
     let isOver = false
+    // What has moved or was removed has no turn, and nothing here.
+    const there = new Set(turns.map(({ team }) => team))
+    for (const team of teams) if (!there.has(team)) backlog.wasEmpty(pool, team, languages)
     for (const { team, left } of turns) {
       if (left === 'none') backlog.wasEmpty(pool, team, languages)
       else if (left === 'no slot') {
@@ -253,7 +262,7 @@ export class Claims {
     this.#handOvers.add(`${run.pool} ${team}`, 1)
     try {
       const name = { team, identifier: processId, tag: versionId ?? '' }
-      const spec = await whilePatient(() => specs.resolveAgain(name, run.traceparent ?? undefined))
+      const spec = await whilePatient(() => this.#specOf(name, run.traceparent ?? undefined))
       // What runs see may have grown since it was accepted.
       checkSpecSize(spec, specMaxBytes)
       specs.keep(name, spec)
@@ -286,6 +295,29 @@ export class Claims {
     } finally {
       this.#handOvers.add(`${run.pool} ${team}`, -1)
     }
+  }
+
+  async #specOf(name: SpecName, traceparent?: string): Promise<RunSpec> {
+    try {
+      return await this.#context.specs.resolveAgain(name, traceparent)
+    } catch (error) {
+      if (passes(error) && !this.#specsAreAway) {
+        this.#specsAreAway = true
+        this.#track(this.#untilSpecsAreThere(name))
+      }
+      throw error
+    }
+  }
+
+  async #untilSpecsAreThere(name: SpecName): Promise<void> {
+    const { specs, backlog, logger } = this.#context
+    logger.warn('specs of runs are not to be had: nothing is claimed until they are')
+    for (let isAway = true; isAway && !this.#stopped && !this.#quiet; ) {
+      await new Promise((resolve) => setTimeout(resolve, askAgainMs))
+      isAway = await specs.resolveAgain(name).then(() => false, passes)
+    }
+    this.#specsAreAway = false
+    for (const pool of backlog.pools()) this.look(pool)
   }
 
   /** Runs of the team in this pool that have their slot here, or are about to be handed over. */

@@ -10,9 +10,13 @@ export async function whilePatient<T>(ask: () => Promise<T>): Promise<T> {
     try {
       return await ask()
     } catch (error) {
-      const passes = isConnectionFailure(error) || isPassing(error)
-      if (!passes || performance.now() > end) throw error
+      if (!passes(error) || performance.now() > end) throw error
       await new Promise((resolve) => setTimeout(resolve, pauseMs))
     }
   }
+}
+
+/** Whether what is asked for is only away, and may come back. */
+export function passes(error: unknown): boolean {
+  return isConnectionFailure(error) || isPassing(error)
 }

@@ -248,6 +248,7 @@ export class RunnerStreams {
     const { executionId, fence } = result
     if (!isOfRow(executionId, fence)) return
     const { sessionId } = stream
+    this.#context.runners.finished(executionId, sessionId)
     const key = `${executionId} ${fence} ${sessionId}`
     try {
       const storing = this.#storing.get(key) ?? this.#store(stream, result).finally(() => this.#storing.delete(key))

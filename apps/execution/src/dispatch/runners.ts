@@ -177,6 +177,11 @@ export class Runners {
     open?.stream.messages.push({ message: { case: 'kill', value: { executionId } } })
   }
 
+  /** Its runner has brought the run's result: it holds no slot any more, however long storing that takes. */
+  finished(executionId: string, sessionId: string): void {
+    if (this.#active.get(executionId)?.sessionId === sessionId) this.waits(executionId, true)
+  }
+
   /** The run is over, or no more this replica's. */
   ended(executionId: string): void {
     this.waits(executionId, true)

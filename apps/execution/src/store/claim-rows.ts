@@ -98,7 +98,9 @@ UPDATE executions e
   FROM chosen c WHERE e.id = c.id
 RETURNING ${row}, CASE c.status WHEN ${queued} THEN extract(epoch FROM now() - c.updated_at)::float8 END AS "queuedS", CASE c.rank WHEN 1 THEN (
   SELECT json_agg(json_build_object('team', t.team, 'left', CASE
-           WHEN (SELECT count(*) FROM picked p WHERE p.team = t.team) < t.asked THEN 'none'
+           WHEN (SELECT count(*) FROM picked p WHERE p.team = t.team) < t.asked AND NOT EXISTS (
+             SELECT FROM executions e WHERE ${waitsForSlot} AND e.pool = $4 AND e.team = t.team
+                AND (NOT t.only_of_runs OR e.parent_id IS NOT NULL)${limit} AND e.id NOT IN (SELECT n.id FROM chosen n)) THEN 'none'
            WHEN (SELECT count(*) FROM chosen n WHERE n.team = t.team) = t.free THEN 'no slot' ELSE 'some' END)) FROM turns t) END AS turns`
 
 const claimAny = claim('')
