@@ -8,6 +8,7 @@ export function rawBytes(scene: Scene, random: Random): Attempt {
   const authorization = `Authorization: ${scene.authorized['authorization']}`
   const post = `POST ${target} HTTP/1.1\r\nHost: localhost\r\n${authorization}\r\nContent-Type: application/json\r\n`
   const get = `GET ${target} HTTP/1.1\r\nHost: localhost\r\n${authorization}\r\n`
+  const terminal = `GET ${scene.path('/sandboxes/0198c0de-0000-7000-8000-000000000001/terminal')} HTTP/1.1\r\nHost: localhost\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n`
   const raw = random.pick<() => string | Uint8Array>([
     () => 'GARBAGE\r\n\r\n',
     () => `${'A'.repeat(random.between(1, 20_000))}\r\n\r\n`,
@@ -32,6 +33,8 @@ export function rawBytes(scene: Scene, random: Random): Attempt {
     () => `${get}${authorization}x\r\n\r\n`,
     () => `${get}Host: other\r\n\r\n`,
     () => `${get}Connection: upgrade\r\nUpgrade: websocket\r\n\r\n`,
+    () => `${terminal}Content-Length: 5\r\n\r\n`,
+    () => `${get}\r\n${terminal}\r\n`,
     () => `${get}Expect: 200-maybe\r\n\r\n`,
     () => `${post}Content-Length: 5\r\nContent-Length: 6\r\n\r\n{}`,
     () => `${post}Content-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n`,

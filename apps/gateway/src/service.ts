@@ -156,7 +156,7 @@ export function createGateway(config: GatewayConfig, context: PartContext): Gate
   const server = new HttpServer({
     ...listening,
     handle: listener({ config, rest, webhooks, observer: observed, consoleUrl }),
-    upgrade: (exchange, socket, head) => void terminals.upgrade(exchange, socket, head),
+    upgrade: (exchange, socket, head) => terminals.upgrade(exchange, socket, head),
   })
 
   return {

@@ -33,7 +33,7 @@ export class ConsolePort {
     this.#server = new HttpServer({
       ...options.server,
       handle: (exchange) => this.#entry?.handle(exchange),
-      upgrade: (exchange, socket, head) => void this.#entry?.upgrade(exchange, socket, head),
+      upgrade: async (exchange, socket, head) => this.#entry?.upgrade(exchange, socket, head),
     })
   }
 

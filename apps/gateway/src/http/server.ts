@@ -1,4 +1,4 @@
-import { createServer, type IncomingMessage, type Server, ServerResponse } from 'node:http'
+import { createServer, type IncomingHttpHeaders, type IncomingMessage, type Server, ServerResponse } from 'node:http'
 import type { AddressInfo, Socket } from 'node:net'
 import { setImmediate as turn } from 'node:timers/promises'
 import { Failure } from '@automation/errors'
@@ -39,9 +39,9 @@ export interface ServerOptions {
   upgrades?: (target: string) => boolean
   /**
    * Takes connections that are to become WebSockets; absent: such requests are answered like any other. What it writes to
-   * the exchange's answer goes nowhere until it gives that the socket.
+   * the exchange's answer goes nowhere until it gives that the socket. Where it fails, the connection is cut.
    */
-  upgrade?: (exchange: Exchange, socket: Socket, head: Buffer) => void
+  upgrade?: (exchange: Exchange, socket: Socket, head: Buffer) => Promise<void>
   /** Answers an exchange; never throws. */
   handle: (exchange: Exchange) => void
   /** Is told when an exchange is over, answered or not. */
@@ -71,6 +71,8 @@ export class HttpServer {
       shouldUpgradeCallback: ({ headers, url = '' }) =>
         options.upgrade !== undefined &&
         headers.upgrade?.toLowerCase() === 'websocket' &&
+        // With a body it is a request like any other: Node gives no socket for it.
+        !announcesBody(headers) &&
         (options.upgrades?.(url) ?? true),
     })
     server.maxHeadersCount = 0
@@ -184,8 +186,11 @@ export class HttpServer {
     this.#upgraded.add(socket)
     socket.on('error', () => socket.destroy())
     socket.on('close', () => this.#upgraded.delete(socket))
-    if (this.#stopping) return void socket.destroy()
-    this.#options.upgrade?.(new Exchange(incoming, new ServerResponse(incoming)), socket, head)
+    // Nobody speaks another protocol before the answers to what was asked on the same connection.
+    const isAnswering = this.#open.all().some((exchange) => exchange.incoming.socket === socket)
+    if (this.#stopping || isAnswering) return void socket.destroy()
+    const exchange = new Exchange(incoming, new ServerResponse(incoming))
+    this.#options.upgrade?.(exchange, socket, head).catch(() => socket.destroy())
   }
 
   #over(exchange: Exchange): void {
@@ -196,6 +201,10 @@ export class HttpServer {
     this.#options.ended(exchange)
     if (this.#open.size === 0) this.#idle?.()
   }
+}
+
+function announcesBody(headers: IncomingHttpHeaders): boolean {
+  return headers['transfer-encoding'] !== undefined || headers['content-length'] !== undefined
 }
 
 const LINGER_MS = 1_000

@@ -34,7 +34,7 @@ export class PublicPorts {
       idleTimeoutMs: options.idleTimeoutMs,
       handle: (exchange) => void this.#answer(exchange),
       upgrade: (exchange, socket, head) =>
-        void forwardUpgrade(this.#entry, exchange, socket, head, options).catch((error: unknown) => {
+        forwardUpgrade(this.#entry, exchange, socket, head, options).catch((error: unknown) => {
           options.traffic.failed('upgrade', 'refused')
           answerOn(exchange, socket)
           this.#refuse(asFailure(error), exchange)
