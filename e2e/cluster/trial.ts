@@ -84,7 +84,15 @@ async function throughServers(client: Client): Promise<void> {
 
 async function uninstall(namespace: string): Promise<void> {
   await must('helm', ['uninstall', name, '--namespace', namespace, '--wait', '--timeout', '2m'])
-  const left = async () => [...(await objectsIn(namespace)), ...(await volumesOf(namespace))]
+  const left = async () => [
+    ...(await objectsIn(namespace)),
+    ...(await volumesOf(namespace)),
+    ...(
+      await must('kubectl', ['get', 'namespace', `${namespace}-${name}-user-code`, '-o', 'name', '--ignore-not-found'])
+    )
+      .split('\n')
+      .filter(Boolean),
+  ]
   await untilGone(left, 60_000)
 }
 

@@ -288,6 +288,29 @@ describe.runIf(isThere('helm'))('who reaches what', () => {
     expect(rightsOf(plain)).toEqual([])
   })
 
+  test('user code has a namespace of its own, which the chart makes unless one is named', async () => {
+    const manifests = await render(minimal)
+    const namespaces = (all: Manifest[]) => all.filter(({ kind }) => kind === 'Namespace').map((each) => each.metadata)
+    expect(namespaces(manifests)).toMatchObject([
+      { name: 'automation-release-user-code', labels: { 'pod-security.kubernetes.io/enforce': 'restricted' } },
+    ])
+    expect(podSettings(manifests)).toMatchObject({ namespace: 'automation-release-user-code' })
+    const there = manifests.filter(({ metadata }) => metadata.namespace === 'automation-release-user-code')
+    expect(there.map(({ kind, metadata }) => `${kind} ${metadata.name.replace(/.*automation-/, '')}`)).toEqual([
+      'NetworkPolicy user-code',
+      'NetworkPolicy runners',
+      'NetworkPolicy sandbox-daemons',
+      'ConfigMap pods',
+      'Role pods',
+      'RoleBinding pods',
+    ])
+    // What a release has made stays its own when its name is said.
+    const named = await render(minimal, ['sandbox.namespace=automation-release-user-code'])
+    expect(namespaces(named)).toHaveLength(1)
+    expect(namespaces(await render(minimal, ['sandbox.namespace=mine']))).toEqual([])
+    expect(namespaces(await render(minimal, ['sandbox.namespace=automation']))).toEqual([])
+  })
+
   test('where none are named, what pods need is made with the release', async () => {
     const manifests = await render(minimal)
     const made = new Map(

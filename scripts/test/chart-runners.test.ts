@@ -19,7 +19,7 @@ describe.runIf(isThere('helm'))('runners', () => {
       expect(volumes).toContainEqual({ name: 'authorities', configMap: { name: 'mine' } })
       expect(containers[0]!.env).toContainEqual({ name: 'NODE_EXTRA_CA_CERTS', value: path })
     }
-    expect(onDemand(await render(minimal, [authorities]))).toMatchObject({
+    expect(onDemand(await render(minimal, [authorities, 'sandbox.namespace=automation']))).toMatchObject({
       settings: { NODE_EXTRA_CA_CERTS: path },
       volumes: [{ name: 'authorities', configMap: { name: 'mine' } }],
       volumeMounts: [{ name: 'authorities', mountPath: '/etc/automation-authorities' }],
@@ -28,9 +28,11 @@ describe.runIf(isThere('helm'))('runners', () => {
 
   test('on demand in a namespace of their own have the ConfigMap that is named there, and wait for none that is not', async () => {
     const apart = [authorities, 'sandbox.namespace=boxes']
-    const without = onDemand(await render(minimal, apart))
-    expect(without).not.toHaveProperty('volumes')
-    expect(without.settings).not.toHaveProperty('NODE_EXTRA_CA_CERTS')
+    for (const sets of [[authorities], apart]) {
+      const without = onDemand(await render(minimal, sets))
+      expect(without).not.toHaveProperty('volumes')
+      expect(without.settings).not.toHaveProperty('NODE_EXTRA_CA_CERTS')
+    }
     const named = onDemand(await render(minimal, [...apart, 'certificateAuthorities.runnersConfigMap=there']))
     expect(named.volumes).toEqual([{ name: 'authorities', configMap: { name: 'there' } }])
   })

@@ -139,6 +139,44 @@ describe.runIf(isThere('helm'))('the chart', () => {
       ).rejects.toThrow(`internalTls.secrets.${name} must be set beside the others`)
   })
 
+  test('tells users of sandboxes the hosts of the ingress or the routes that lead to them', async () => {
+    const gateway = async (...sets: string[]) => {
+      const deployment = (await render(minimal, sets)).find((each) => component(each) === 'gateway' && podOf(each)[0])
+      const env = podOf(deployment!)[0]!.containers[0]!.env
+      return Object.fromEntries(
+        env.filter(({ name }) => name.startsWith('SANDBOX_')).map((each) => [each.name, each.value]),
+      )
+    }
+    expect(await gateway('ingress.enabled=true', 'ingress.host=a.example.com')).toEqual({})
+    const ingress = ['ingress.enabled=true', 'ingress.host=a.example.com', 'ingress.sandboxHost=*.boxes.example.com']
+    expect(await gateway(...ingress)).toEqual({
+      SANDBOX_URLS: 'public=http://boxes.example.com',
+      SANDBOX_PUBLIC_DOMAIN: 'boxes.example.com',
+    })
+    const tls = await gateway(...ingress, 'ingress.tls[0].secretName=tls')
+    expect(tls['SANDBOX_URLS']).toBe('public=https://boxes.example.com')
+    const route = ['httpRoute.enabled=true', 'httpRoute.sandboxHostnames[0]=boxes.example.com']
+    expect(await gateway(...route, 'httpRoute.sandboxGrpcHostnames[0]=grpc.example.com')).toEqual({
+      SANDBOX_URLS: 'public=https://boxes.example.com,grpc=https://grpc.example.com',
+    })
+    const own = await gateway(...ingress, 'services.gateway.env.SANDBOX_URLS=public=https://other.example.com')
+    expect(own['SANDBOX_URLS']).toBe('public=https://other.example.com')
+  })
+
+  test('gives the migrations what the address of a database names that lies in a volume of a service', async () => {
+    const volume = ['name=certificates', 'secret.secretName=postgres-client']
+    const sets = [
+      ...volume.map((each) => `services.scheduler.extraVolumes[0].${each}`),
+      'services.scheduler.extraVolumeMounts[0].name=certificates',
+      'services.scheduler.extraVolumeMounts[0].mountPath=/etc/postgres',
+    ]
+    const job = (await render(full, sets)).find((each) => each.kind === 'Job' && component(each) === 'migrations')!
+    const { containers, volumes } = podOf(job)[0]!
+    expect(volumes).toContainEqual({ name: 'certificates', secret: { secretName: 'postgres-client' } })
+    const having = containers.filter(({ volumeMounts }) => volumeMounts?.some(({ name }) => name === 'certificates'))
+    expect(having.map(({ name }) => name)).toEqual(['scheduler'])
+  })
+
   test('makes no secret where existing ones are named', async () => {
     const secrets = (await render(full)).filter(({ kind }) => kind === 'Secret')
     // What it makes pods by is of the chart's values.

@@ -25,6 +25,17 @@ function open(port: number): { connected: Promise<void>; text: Promise<string>; 
   return { connected, text, socket }
 }
 
+test('the public ports of sandboxes have a bound of their own', async () => {
+  gateway = await startGateway({}, { maxConnections: 10 })
+  const { publicPort } = gateway.gateway.sandboxPorts()
+  const held = Array.from({ length: 5 }, () => open(publicPort))
+  await Promise.all(held.map(({ connected }) => connected))
+  const tooMany = open(publicPort)
+  await tooMany.connected
+  expect(await tooMany.text).toContain('"code":"too_many_connections"')
+  expect((await gateway.request('GET', '/livez')).status).toBe(200)
+})
+
 test('one connection too many is told to come again, and starts nothing', async () => {
   gateway = await startGateway({}, { maxConnections: 10 })
   const port = gateway.gateway.port()

@@ -103,3 +103,28 @@ test('what a caller says of its own connection does not keep its call from the d
   socket.destroy()
   daemon.stop()
 })
+
+test('who watches the health of the gateway needs no key, and there are not ever so many', async () => {
+  const { grpcPort } = system.gateway.sandboxPorts()
+  const sessions = Array.from({ length: 6 }, () => connectHttp2(`http://127.0.0.1:${grpcPort}`))
+  const headers = { ':method': 'POST', ':path': '/grpc.health.v1.Health/Watch', 'content-type': 'application/grpc' }
+  const refused = Promise.withResolvers<IncomingHttpHeaders>()
+  try {
+    let begun = 0
+    for (const each of sessions) {
+      await once(each, 'remoteSettings')
+      for (let count = 0; count < 180; count++) {
+        const stream = each.request(headers, { endStream: true })
+        stream.on('error', () => undefined)
+        stream.on('response', (answer) =>
+          answer['grpc-status'] === undefined ? (begun += 1) : refused.resolve(answer),
+        )
+      }
+    }
+    expect(await refused.promise).toMatchObject({ 'grpc-status': '8' })
+    expect(begun).toBeLessThanOrEqual(1000)
+    expect(begun).toBeGreaterThan(100)
+  } finally {
+    for (const each of sessions) each.destroy()
+  }
+})

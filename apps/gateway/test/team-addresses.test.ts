@@ -62,6 +62,11 @@ test('beyond the addresses of its team a token is that of a stranger, wherever i
   for (const path of paths)
     expect(await told(await from('198.51.100.1', `/api/demo/rest/${path}`)), path).toEqual(stranger)
   expect(await terminalFrom('198.51.100.1')).toBe(403)
+  const exchange = async (address: string) => {
+    const headers = { 'x-forwarded-for': address, 'x-api-token': 'an API token' }
+    return problemOf(await gateway.request('POST', '/api/demo/rest/auth/token', { headers }))
+  }
+  expect(await exchange('198.51.100.1')).toMatchObject({ status: 401, code: 'api_token_invalid' })
   // What asks for no token of the team is not under it.
   expect((await from('198.51.100.1', '/api/demo/webhooks/hello')).ok).toBe(true)
   addresses = []

@@ -261,6 +261,23 @@ describe('scopes of an external issuer', () => {
   })
 })
 
+test('a token gives as parents only the teams in which it may put code', async () => {
+  const rules = 'groups:demo-ops=executor@demo,groups:else-ops=executor@else,groups:else-see=read@else'
+  const { guarded, token, stop } = await gatewayOf({ OIDC_SCOPES: rules })
+  try {
+    const given = async (...groups: string[]) => {
+      const authorization = `Bearer ${await token({ groups: ['demo', 'else', 'demo-ops', ...groups] })}`
+      const headers = { authorization, 'content-type': 'application/json' }
+      await guarded.request('PATCH', '/api/demo/rest/team', { headers, body: '{"parentTeamSlugs": ["else"]}' })
+      return (guarded.servers.last('updateTeam') as { tokenTeams: string[] }).tokenTeams
+    }
+    expect(await given('else-see')).toEqual(['demo'])
+    expect(await given('else-ops')).toEqual(['demo', 'else'])
+  } finally {
+    await stop()
+  }
+})
+
 /** A gateway that takes tokens of an issuer, with these settings beside the issuer's own, and what signs such tokens. */
 async function gatewayOf(settings: Record<string, string>) {
   const { publicKey, privateKey } = await generateKeyPair('ES256', { extractable: true })
@@ -273,15 +290,16 @@ async function gatewayOf(settings: Record<string, string>) {
     OIDC_JWKS_URL: `http://127.0.0.1:${(issuer.address() as AddressInfo).port}/keys`,
     ...settings,
   })
-  const status = async (claims: Record<string, unknown>, path: string) => {
-    const token = await new SignJWT(claims)
+  const token = (claims: Record<string, unknown>) =>
+    new SignJWT(claims)
       .setProtectedHeader({ alg: 'ES256', kid: 'ext' })
       .setIssuer('https://id.test')
       .setAudience('svc')
       .setSubject('ada')
       .setExpirationTime('1h')
       .sign(privateKey)
-    const headers = { authorization: `Bearer ${token}` }
+  const status = async (claims: Record<string, unknown>, path: string) => {
+    const headers = { authorization: `Bearer ${await token(claims)}` }
     return (await guarded.request('GET', path, { headers })).status
   }
   const stop = async () => {
@@ -289,7 +307,7 @@ async function gatewayOf(settings: Record<string, string>) {
     issuer.closeAllConnections()
     await guarded.stop()
   }
-  return { status, stop }
+  return { guarded, token, status, stop }
 }
 
 test('with a prefix, groups of an external issuer are teams without it, and all others are none', async () => {

@@ -1,5 +1,5 @@
 import { Status } from '@automation/contract/execution/v1/execution'
-import { invalid } from '@automation/errors'
+import { Failure, invalid, notFound } from '@automation/errors'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { EXECUTION_ID } from './contract-servers.ts'
 import { problemOf, startGateway, type GatewayForTests, type RequestOptions } from './gateway-for-tests.ts'
@@ -110,6 +110,20 @@ describe('asynchronous calls', () => {
     expect((await post('{}', {}, '?async=perhaps')).status).toBe(400)
     expect((await post('{}', { 'svc-async': 'perhaps' })).status).toBe(400)
   })
+})
+
+test.each([
+  ['a body that is no JSON', '{', '', {}],
+  ['a flag that is none', '{}', '?async=perhaps', {}],
+  ['a header that is none', '{}', '', { 'svc-async': 'perhaps' }],
+])('what is wrong with a call is nothing for who may not make it: %s', async (_what, body, path, headers) => {
+  expect((await post(body, headers, path)).status).toBe(400)
+  for (const refusal of [notFound('webhook'), new Failure('unauthenticated', 'webhook_credentials', 'Wrong')]) {
+    gateway.servers.answers.set('checkWebhook', () => {
+      throw refusal
+    })
+    expect(await problemOf(await post(body, headers, path))).toMatchObject({ code: refusal.code })
+  }
 })
 
 describe('synchronous answers', () => {

@@ -106,8 +106,8 @@ describe('a Python source says', () => {
     ],
     ['nothing in a text without an end', "import a\n'''\nimport b", 'a', 'a'],
     [
-      'modules alone by import_module',
-      "svc.import_module('a'); import_module(\n  'b', # why\n  'v1',\n)\nc.import_module(u\"d\", tag='v2')",
+      'modules alone by import_module, also as importModule',
+      "svc.import_module('a'); import_module(\n  'b', # why\n  'v1',\n)\nc.importModule(u\"d\", tag='v2')",
       'a, b v1, d v2',
       '',
     ],

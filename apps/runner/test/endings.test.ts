@@ -32,6 +32,18 @@ const values: [guarantee: string, source: string, value: unknown, transient?: bo
     { status: 201, headers: { a: 'b' }, body: 'x' },
     true,
   ],
+  [
+    'a transient response with a status keeps it, whatever else is there',
+    'return { isTransient: true, status: 401, body: "no", reason: "x" }',
+    { status: 401, body: 'no', reason: 'x' },
+    true,
+  ],
+  [
+    'one without a status is no response where more is there',
+    'return { isTransient: true, headers: {}, body: "x", more: 1 }',
+    'x',
+    true,
+  ],
   ['only the mark true is one', 'return { isTransient: "true", body: 1 }', { isTransient: 'true', body: 1 }],
   ['a map and a Buffer', 'return [new Map([[1, 2]]), Buffer.from("a")]', [{}, { type: 'Buffer', data: [97] }]],
   ['20,000 levels', 'let a = 1; for (let i = 0; i < 20000; i++) a = [a]; return JSON.stringify(a).length', 40_001],

@@ -49,6 +49,18 @@ const values: [guarantee: string, source: string, value: unknown, transient?: bo
     { status: 201, headers: { a: 'b' }, body: 'x' },
     true,
   ],
+  [
+    'a transient response with a status keeps it, whatever else is there',
+    'return {"isTransient": True, "status": 401, "body": "no", "reason": "x"}',
+    { status: 401, body: 'no', reason: 'x' },
+    true,
+  ],
+  [
+    'one without a status is no response where more is there',
+    'return {"isTransient": True, "status": True, "body": "x", "more": 1}',
+    'x',
+    true,
+  ],
   ['only the mark True is one', 'return {"isTransient": 1, "body": 1}', { isTransient: 1, body: 1 }],
   ['a value as large as is allowed', 'return "x" * 99998', 'x'.repeat(99998)],
   [

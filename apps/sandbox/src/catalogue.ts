@@ -15,12 +15,16 @@ export interface Image {
   runtimeClassName?: string
   /** How many are to be kept ready. */
   warm: number
+  /** It is none that the operator offers. */
+  isNamedByCaller?: true
 }
 
 /** What holds for sandboxes of every image. */
 export interface SandboxDefaults {
   /** The image that carries the daemon to those without a command. */
   daemonImage?: string
+  /** Of images that name none, of callers' own among them. */
+  runtimeClassName?: string
   /** What the home of a sandbox may hold. */
   homeMb: number
   /** A sandbox that does not answer after so long has failed. */
@@ -45,7 +49,9 @@ export class Catalogue {
   find(id: string): Image | undefined {
     const known = this.images.find((image) => image.id === id)
     if (known !== undefined) return known
-    return this.allowAnyImage && isReference(id) ? { id, image: id, memoryMb: usualMemoryMb, warm: 0 } : undefined
+    if (!this.allowAnyImage || !isReference(id)) return undefined
+    const { runtimeClassName } = this.defaults
+    return { id, image: id, memoryMb: usualMemoryMb, runtimeClassName, warm: 0, isNamedByCaller: true }
   }
 }
 
@@ -76,7 +82,7 @@ export function catalogueOf(value: unknown, fault: Fault): Catalogue {
     fault('the whole', 'must be an object with images')
     return new Catalogue([], false)
   }
-  const { images, allowAnyImage = false, daemonImage, homeMb, startTimeoutMs, ...others } = value
+  const { images, allowAnyImage = false, daemonImage, runtimeClassName, homeMb, startTimeoutMs, ...others } = value
   for (const name of Object.keys(others)) fault(name, 'is no member of a catalogue')
   if (typeof allowAnyImage !== 'boolean') fault('allowAnyImage', 'must be true or false')
   if (!Array.isArray(images)) {
@@ -88,8 +94,11 @@ export function catalogueOf(value: unknown, fault: Fault): Catalogue {
   if (twice !== undefined) fault('images', `have the id ${JSON.stringify(twice.id)} twice`)
   const isDaemonImage = daemonImage === undefined || (typeof daemonImage === 'string' && isReference(daemonImage))
   if (!isDaemonImage) fault('daemonImage', 'must be the name of an image')
-  return new Catalogue(found, allowAnyImage === true, {
+  const usualClass = classOf(runtimeClassName, 'runtimeClassName', fault)
+  const all = found.map((image) => ({ ...image, runtimeClassName: image.runtimeClassName ?? usualClass }))
+  return new Catalogue(all, allowAnyImage === true, {
     daemonImage: isDaemonImage ? daemonImage : undefined,
+    runtimeClassName: usualClass,
     homeMb: numberOf(homeMb, { at: 'homeMb', fallback: usualDefaults.homeMb, min: 1, max: 65_536 }, fault),
     startTimeoutMs: numberOf(
       startTimeoutMs,
@@ -127,8 +136,6 @@ function imageOf(value: unknown, at: string, fault: Fault): Image {
   if (cpu !== undefined && cpus === undefined) fault(`${at}.cpu`, 'must be an amount such as 0.5 or 500m')
   const memoryMb = memory === undefined ? usualMemoryMb : memoryMbOf(memory)
   if (memoryMb === undefined) fault(`${at}.memory`, 'must be an amount such as 512Mi or 2Gi, at least 32Mi')
-  const isClass = runtimeClassName === undefined || (typeof runtimeClassName === 'string' && isName(runtimeClassName))
-  if (!isClass) fault(`${at}.runtimeClassName`, 'must be the name of a runtime class')
   const isWarm = typeof warm === 'number' && Number.isInteger(warm) && warm >= 0 && warm <= maxWarm
   if (!isWarm) fault(`${at}.warm`, `must be a whole number from 0 to ${maxWarm}`)
   return {
@@ -137,7 +144,7 @@ function imageOf(value: unknown, at: string, fault: Fault): Image {
     command: isCommand ? command : undefined,
     cpus,
     memoryMb: memoryMb ?? usualMemoryMb,
-    runtimeClassName: isClass ? runtimeClassName : undefined,
+    runtimeClassName: classOf(runtimeClassName, `${at}.runtimeClassName`, fault),
     warm: isWarm ? warm : 0,
   }
 }
@@ -152,8 +159,11 @@ function isReference(text: string): boolean {
   )
 }
 
-function isName(text: string): boolean {
-  return /^[a-z0-9](?:[a-z0-9.-]{0,251}[a-z0-9])?$/.test(text)
+function classOf(value: unknown, at: string, fault: Fault): string | undefined {
+  if (value === undefined) return undefined
+  if (typeof value === 'string' && /^[a-z0-9](?:[a-z0-9.-]{0,251}[a-z0-9])?$/.test(value)) return value
+  fault(at, 'must be the name of a runtime class')
+  return undefined
 }
 
 function isCommandLine(value: unknown): value is string[] {

@@ -1,6 +1,7 @@
 import { podKeyOf, runnerKeyOf } from '@automation/rpc/key-ring'
 import { Environment } from '@automation/service'
 import { expect, test } from 'vitest'
+import { Catalogue } from '../src/catalogue.ts'
 import { readPodsFile } from '../src/cluster/config.ts'
 import { readRunnerPodsConfig } from '../src/runner-pods/config.ts'
 import { sandboxLabel, sandboxPod, specOf, warmLabel } from '../src/drivers/kubernetes/sandbox-pod.ts'
@@ -74,7 +75,7 @@ test('a runner pod asks a node for its request, may take its limit, and lets an 
 
 test('a sandbox keeps its node, one that is only kept ready does not', () => {
   const image = { id: 'base', image: 'base:1', memoryMb: 512, warm: 1 }
-  const settings = { daemonImage: 'daemon:1', homeMb: 512, placement: {}, metadata: {}, fixedIds: true }
+  const settings = { ...readPodsFile(environmentOf(podsFile({}))).cluster, daemonImage: 'daemon:1', homeMb: 512 }
   const annotationsOf = (labels: Record<string, string>) =>
     sandboxPod({ name: 'one', labels, image, mark: { nonce: '', digest: '' } }, settings).metadata?.annotations
   expect(annotationsOf({ [sandboxLabel]: 'sb-1' })).toMatchObject({
@@ -172,6 +173,22 @@ test('runner pods and pods of sandboxes have labels and annotations of the opera
   expect(specOf(image, { ...settings, metadata: {} })).not.toBe(specOf(image, settings))
 })
 
+test('pods are let in by the registry, but for images that callers name', () => {
+  const env = environmentOf(podsFile({ pullSecrets: ['registry'] }, { image: 'runner:1' }))
+  const pods = readPodsFile(env)
+  const { pod } = readRunnerPodsConfig(env, pods)!
+  env.check()
+  const catalogue = new Catalogue([{ id: 'base', image: 'base:1', memoryMb: 64, warm: 0 }], true)
+  const sandboxOf = (id: string) => {
+    const named = { name: 'two', labels: {}, image: catalogue.find(id)!, mark: { nonce: '', digest: '' } }
+    return sandboxPod(named, { ...pods.cluster, daemonImage: 'daemon:1', homeMb: 64 })
+  }
+  const secrets = [{ name: 'registry' }]
+  expect(runnerPod(one, pod).spec?.imagePullSecrets).toEqual(secrets)
+  expect(sandboxOf('base').spec?.imagePullSecrets).toEqual(secrets)
+  expect(sandboxOf('registry.example.com/team/another').spec?.imagePullSecrets).toBeUndefined()
+})
+
 test('pods name their user and groups unless the cluster gives them some', () => {
   const securityOf = (members: object) => {
     const env = environmentOf(podsFile(members, { image: 'runner:1' }))
@@ -193,22 +210,25 @@ test('pods name their user and groups unless the cluster gives them some', () =>
 })
 
 test('what is wrong in the file of runner pods is told, all of it', () => {
-  const members = { image: 'runner:1', max: 0, memory: 'much', pullSecrets: 'one', slots: 3 }
+  const members = { image: 'runner:1', max: 0, memory: 'much', slots: 3 }
   const placement = { nodeSelector: { a: 1 }, tolerations: {}, nodeName: 'one' }
   const env = environmentOf(
-    podsFile({ instance: 'A', size: 1, placement, metadata: { labels: { a: 1 }, name: 'a' } }, members),
+    podsFile(
+      { instance: 'A', size: 1, pullSecrets: 'one', placement, metadata: { labels: { a: 1 }, name: 'a' } },
+      members,
+    ),
   )
   readRunnerPodsConfig(env, readPodsFile(env))
   const faults = env.faults().map((fault) => fault.replace(/^KUBERNETES_PODS names \S+, /, ''))
   expect(faults).toEqual([
     'whose member size is not known',
     'whose instance must be 1 to 53 of a-z, 0-9 and inner hyphens',
+    'whose pullSecrets must be a list of texts',
     'whose placement.nodeName is not known',
     'whose placement.nodeSelector must be an object of texts',
     'whose placement.tolerations must be a list of objects',
     'whose metadata.name is not known',
     'whose metadata.labels must be an object of texts',
-    'whose runners.pullSecrets must be a list of texts',
     'whose runners.slots is not known',
     'whose runners.max must be a whole number from 1 to 1000, not "0"',
     'whose runners.memory must be an amount such as 2Gi, not "much"',

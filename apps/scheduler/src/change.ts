@@ -13,6 +13,11 @@ export interface ScheduleChange {
   input: Partial<RunInput>
 }
 
+/** Whether it is about more than whether the schedule is paused. */
+export function changesMore({ paused: _paused, input, ...others }: ScheduleChange): boolean {
+  return Object.keys(input).length > 0 || Object.values(others).some((value) => value !== undefined)
+}
+
 const ofInput: Record<string, (given: RunInput) => Partial<RunInput>> = {
   'input.tag': ({ tag }) => ({ tag }),
   'input.parameters': ({ parameters }) => ({ parameters }),

@@ -9,7 +9,7 @@ import { pageInfo, requireUnchanged, windowOf } from '@automation/database'
 import { asService, memberIn, type CallContext, type Client, type Member } from '@automation/rpc'
 import type { MessageInitShape } from '@bufbuild/protobuf'
 import { v7, validate } from 'uuid'
-import type { ScheduleChange } from './change.ts'
+import { changesMore, type ScheduleChange } from './change.ts'
 import { checkGivenTime, comingTime, givenTime } from './given-times.ts'
 import { editOf, inputMessage, inputOf, whenOf, type RunInput, type ScheduleRow, type When } from './schedule.ts'
 import { noteProcess } from './store/processes.ts'
@@ -125,8 +125,9 @@ export class Schedules {
       const { paused = locked.paused } = change
       const isMoved = change.cron !== undefined || change.dateTime !== undefined || (locked.paused && !paused)
       const coming = isMoved ? comingTime(when, zone, await databaseTime(client)) : locked.nextAt?.getTime()
-      await record(client, asker, 'updated', locked.id)
-      if (paused !== locked.paused) await record(client, asker, paused ? 'paused' : 'resumed', locked.id)
+      const isSwitched = paused !== locked.paused
+      if (isSwitched) await record(client, asker, paused ? 'paused' : 'resumed', locked.id)
+      if (!isSwitched || changesMore(change)) await record(client, asker, 'updated', locked.id)
       return changeSchedule(client, locked, name, {
         when,
         nextAt: paused ? undefined : coming,

@@ -34,8 +34,14 @@ app.kubernetes.io/component: {{ index . 1 }}
 {{- with get $image.digests (index . 1) }}@{{ . }}{{ else }}:{{ $image.tag | default (index . 0).Chart.AppVersion }}{{ end }}
 {{- end }}
 
+{{/* The namespace that the chart makes for pods with user code where none is named. */}}
+{{- define "automation.madeNamespace" -}}
+{{- $release := eq .Release.Name .Release.Namespace | ternary .Release.Name (printf "%s-%s" .Release.Namespace .Release.Name) -}}
+{{ printf "%s-user-code" ($release | trunc 53 | trimSuffix "-") }}
+{{- end }}
+
 {{- define "automation.podNamespace" -}}
-{{ .Values.sandbox.namespace | default .Release.Namespace }}
+{{ .Values.sandbox.namespace | default (include "automation.madeNamespace" .) }}
 {{- end }}
 
 {{/* The headless Service whose name leads to each ready pod of a service; takes (list root name). */}}

@@ -103,6 +103,28 @@ EGRESS_ALLOW: {{ join "," . | quote }}
 {{- end -}}
 {{- end }}
 
+{{/* Where public ports of sandboxes and their gRPC are reached, by the hosts of the ingress or the routes. */}}
+{{- define "automation.sandboxAddresses" -}}
+{{- $host := "" }}{{- $scheme := "https" }}{{- $grpc := "" }}
+{{- if .Values.httpRoute.enabled }}
+{{- with .Values.httpRoute.sandboxHostnames }}{{ $host = first . }}{{ end }}
+{{- $grpc = include "automation.firstHost" .Values.httpRoute.sandboxGrpcHostnames }}
+{{- end }}
+{{- if and .Values.ingress.enabled .Values.ingress.sandboxHost }}
+{{- $host = .Values.ingress.sandboxHost }}
+{{- if not .Values.ingress.tls }}{{ $scheme = "http" }}{{ end }}
+{{- end }}
+{{- $urls := list }}
+{{- with $host }}{{ $urls = append $urls (printf "public=%s://%s" $scheme (trimPrefix "*." .)) }}{{ end }}
+{{- with $grpc }}{{ $urls = append $urls (printf "grpc=https://%s" .) }}{{ end }}
+{{- with $urls }}
+SANDBOX_URLS: {{ join "," . }}
+{{- end }}
+{{- if hasPrefix "*." $host }}
+SANDBOX_PUBLIC_DOMAIN: {{ trimPrefix "*." $host }}
+{{- end }}
+{{- end }}
+
 {{/* A map of settings as environment variables: each name once. */}}
 {{- define "automation.mapEnv" -}}
 {{- range $name, $value := . }}

@@ -66,15 +66,16 @@ KUBERNETES_PODS: /etc/automation/pods.json
   "max" (int $runners.pool.max)
   "maxPerTeam" (int $runners.pool.maxPerTeam)
   "idleMs" (int64 $runners.pool.idleMs)
+  "startTimeoutMs" (int64 $runners.pool.startTimeoutMs)
+  "tmpMb" (int $runners.pool.tmpMb)
+  "packagesMb" (int $runners.pool.packagesMb)
   "cpu" ($runners.resources.requests.cpu | default "" | toString)
   "memoryRequest" ($runners.resources.requests.memory | default $runners.resources.limits.memory | default "" | toString)
   "memory" ($runners.resources.limits.memory | default "" | toString)
   "settings" $settings }}
+{{- with $runners.resources.limits.cpu }}{{ $_ := set $pods "cpuLimit" (toString .) }}{{ end }}
 {{- with $volumes }}{{ $_ := set $pods "volumes" . }}{{ end }}
 {{- with $mounts }}{{ $_ := set $pods "volumeMounts" . }}{{ end }}
-{{- $secrets := list }}
-{{- range .Values.image.pullSecrets }}{{ $secrets = append $secrets .name }}{{ end }}
-{{- $_ := set $pods "pullSecrets" $secrets }}
 {{- with .Values.podSecurity.runtimeClassName }}{{ $_ := set $pods "runtimeClassName" . }}{{ end }}
 {{- if .Values.internalTls.secrets }}{{ $_ := set $pods "tlsSecret" (required "internalTls.secrets.runner must be set beside the others" .Values.internalTls.secrets.runner) }}{{ end }}
 {{- toJson $pods }}
@@ -86,6 +87,9 @@ KUBERNETES_PODS: /etc/automation/pods.json
   "instance" .Release.Name
   "owner" (printf "%s-pods" (include "automation.fullname" .)) }}
 {{- if not .Values.podSecurity.fixedIds }}{{ $_ := set $pods "fixedIds" false }}{{ end }}
+{{- $secrets := list }}
+{{- range .Values.image.pullSecrets }}{{ $secrets = append $secrets .name }}{{ end }}
+{{- with $secrets }}{{ $_ := set $pods "pullSecrets" . }}{{ end }}
 {{- with include "automation.userCodeNodes" (list . dict) | fromYaml }}{{ $_ := set $pods "placement" . }}{{ end }}
 {{- $metadata := dict }}
 {{- with .Values.podLabels }}{{ $_ := set $metadata "labels" . }}{{ end }}

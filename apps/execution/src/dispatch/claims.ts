@@ -312,7 +312,7 @@ export class Claims {
   async #untilSpecsAreThere(name: SpecName): Promise<void> {
     const { specs, backlog, logger } = this.#context
     logger.warn('specs of runs are not to be had: nothing is claimed until they are')
-    for (let isAway = true; isAway && !this.#stopped && !this.#quiet; ) {
+    for (let isAway = true; isAway && !this.#stopped && !this.#quiet;) {
       await new Promise((resolve) => setTimeout(resolve, askAgainMs))
       isAway = await specs.resolveAgain(name).then(() => false, passes)
     }

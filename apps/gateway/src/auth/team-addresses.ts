@@ -21,6 +21,11 @@ export class TeamAddresses {
     if (!this.allow(team, ip)) throw notOfTheTeam()
   }
 
+  /** Whether API tokens of this team are exchanged at this address. Failure unavailable while the lists were never read. */
+  mayExchange(team: string, ip: string): boolean {
+    return !this.#rows.isGone(team) && this.allow(team, ip)
+  }
+
   /** Failure unavailable while the lists were never read. */
   allow(team: string, ip: string): boolean {
     if (!this.#rows.isKnown) throw unavailable('The service is starting, try again')

@@ -73,7 +73,7 @@ export class TokenVerifier {
     const digest = hash('sha256', `${resource ?? ''}\n${token}`, 'base64')
     const known = this.#remembered.get(digest)
     if (known !== undefined) {
-      if (known.untilMs > Date.now()) return this.#unlessRevoked(known.identity)
+      if (known.untilMs > Date.now()) return this.unlessRevoked(known.identity)
       this.#remembered.delete(digest)
     }
     const generation = this.#generation
@@ -82,7 +82,7 @@ export class TokenVerifier {
     if (identity.subject === '' || identity.sub.length > LONGEST_SUB) throw tokenInvalid()
     if (generation === this.#generation)
       this.#remembered.set(digest, { identity, untilMs: Math.min(identity.endsMs, Date.now() + REMEMBER_MS) })
-    return this.#unlessRevoked(identity)
+    return this.unlessRevoked(identity)
   }
 
   /** Signatures are checked anew: keys may have been taken away. */
@@ -91,7 +91,8 @@ export class TokenVerifier {
     this.#remembered.clear()
   }
 
-  #unlessRevoked(identity: Identity): Identity {
+  /** Without the teams whose access has ended since. Failure token_invalid for a token that was revoked at once. */
+  unlessRevoked(identity: Identity): Identity {
     if (identity.isOwn && this.#ended.isRevoked(identity.subject)) throw tokenInvalid()
     const endedIn = identity.groups.filter((team) => identity.issuedMs < this.#ended.accessFromMs(team))
     if (endedIn.length === 0) return identity

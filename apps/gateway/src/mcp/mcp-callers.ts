@@ -48,10 +48,10 @@ export class McpCallers {
   }
 
   async #exchanged(apiToken: string, exchange: Exchange): Promise<Identity> {
+    const { neighbours, config, verifier } = this.#dependencies
     const digest = hash('sha256', apiToken, 'base64')
     const known = this.#known.get(digest)
-    if (known !== undefined && known.endsMs > Date.now()) return known
-    const { neighbours, config } = this.#dependencies
+    if (known !== undefined && known.endsMs > Date.now()) return verifier.unlessRevoked(known)
     try {
       const identity = await apiTokenIdentity(neighbours, apiToken, callContext(exchange, nobody, config.callTimeoutMs))
       this.#known.set(digest, identity)

@@ -34,6 +34,8 @@ interface Definition<
   besideRest?: boolean
   /** `?token=` may stand for an access token: the handler decides what it opens, for a caller without a scope. */
   alsoByLink?: boolean
+  /** Where it is open: the handler itself answers for a team that is being removed, as for one that never was. */
+  anyTeam?: boolean
   /** At the root of the host instead, without a team: the caller and the team are those of an API token in a header. */
   atRoot?: boolean
   /** The scope that a token needs beside that of the operation. */
@@ -94,8 +96,8 @@ export interface Call<Q, B> {
   exchange: Exchange
   team: string
   principal: Principal
-  /** The teams that the access token names and may read, from where it comes; none for operations that need none. */
-  readableTeams: string[]
+  /** The teams that the access token names with this scope, from where it comes; none for operations that need none. */
+  teamsWith: (scope: 'read' | 'build') => string[]
   /** Unix time in ms at which the access token ends; never, for operations that need none. */
   tokenEndsMs: number
   /** The same where another issuer made the token, whose word ends with it; that of an own token is its account's. */

@@ -82,12 +82,12 @@ export class RestApi {
 
   /**
    * Routes what was added, and answers the other methods of each path: 405, and OPTIONS. Call it after the last `add`. A path
-   * whose words are fixed comes before one that has a parameter there.
+   * whose words are fixed comes before one that has a parameter there, which has the methods that the former does not know.
    */
   close(): void {
     const routes = [...this.#routes].toSorted(([a], [b]) => Number(isFixed(b)) - Number(isFixed(a)))
+    for (const [route, answers] of routes) for (const [method, answer] of answers) this.app.on(method, route, answer)
     for (const [route, answers] of routes) {
-      for (const [method, answer] of answers) this.app.on(method, route, answer)
       const methods = [...answers.keys()]
       const allow = [...methods, ...(methods.includes('GET') ? ['HEAD'] : []), 'OPTIONS'].join(', ')
       this.app.all(route, (c) => {
@@ -151,16 +151,18 @@ export class RestApi {
     operation: Operation,
     exchange: Exchange,
     team: string,
-  ): Promise<Pick<Call<unknown, unknown>, 'principal' | 'readableTeams' | 'tokenEndsMs' | 'endsByItselfAtMs'>> {
+  ): Promise<Pick<Call<unknown, unknown>, 'principal' | 'teamsWith' | 'tokenEndsMs' | 'endsByItselfAtMs'>> {
     const { clientAddress, teamAddresses } = this.#dependencies
     const ip = addressOf(exchange, clientAddress)
-    // Also by a link, which no token stands behind.
-    if (operation.atRoot !== true) teamAddresses.requireThere(team)
+    const isByLink = operation.alsoByLink === true && linkToken(exchange) !== undefined
+    // By a link, which no token stands behind; with one, a stranger learns no more of such a team than of any other.
+    if (operation.atRoot !== true && (isByLink || (operation.open === true && operation.anyTeam !== true)))
+      teamAddresses.requireThere(team)
     if (operation.open === true && operation.atRoot !== true) {
       const principal = { role: 'user' as const, team, subject: '', name: '', ip }
       return { principal, ...OF_NO_TOKEN }
     }
-    if (operation.alsoByLink === true && linkToken(exchange) !== undefined) {
+    if (isByLink) {
       this.#dependencies.calls.countOpen(team, performance.now())
       return { principal: { role: 'user' as const, team, subject: 'link', name: 'link', ip }, ...OF_NO_TOKEN }
     }
@@ -175,9 +177,9 @@ export class RestApi {
     if (onBehalf === undefined) this.#dependencies.calls.count(own, performance.now())
     for (const scope of [operation.scope, operation.alsoScope]) if (scope !== undefined) requireScope(principal, scope)
     const { groups, endsMs: tokenEndsMs, accessEndsMs, isOwn } = identity
-    const mayRead = (one: string) => allows(scopeIn(identity, one), 'read') && teamAddresses.allow(one, ip)
-    const readableTeams = groups.filter(mayRead)
-    return { principal, readableTeams, tokenEndsMs, endsByItselfAtMs: isOwn ? accessEndsMs : tokenEndsMs }
+    const teamsWith = (scope: 'read' | 'build') =>
+      groups.filter((one) => allows(scopeIn(identity, one), scope) && teamAddresses.allow(one, ip))
+    return { principal, teamsWith, tokenEndsMs, endsByItselfAtMs: isOwn ? accessEndsMs : tokenEndsMs }
   }
 
   #identity({ atRoot }: Operation, exchange: Exchange, team: string): Promise<Identity> {
@@ -189,7 +191,7 @@ export class RestApi {
   }
 }
 
-const OF_NO_TOKEN = { readableTeams: [], tokenEndsMs: Infinity, endsByItselfAtMs: undefined }
+const OF_NO_TOKEN = { teamsWith: () => [], tokenEndsMs: Infinity, endsByItselfAtMs: undefined }
 
 function asStream(source: AsyncIterable<Uint8Array>): ReadableStream<Uint8Array> {
   return Readable.toWeb(Readable.from(source)) as ReadableStream<Uint8Array>
@@ -239,8 +241,7 @@ async function readJsonBody(exchange: Exchange, rules: BodyRules, optional: bool
   const bytes = await readBody(exchange, rules)
   if (bytes.length === 0 && optional) return { value: {}, text: '{}', bytes }
   const { essence, charset } = mediaTypeOf(exchange.incoming.headers['content-type'])
-  if (bytes.length > 0 && essence !== '' && !isJson(essence))
-    throw unsupportedMediaType('The body must be application/json')
+  if (essence !== '' && !isJson(essence)) throw unsupportedMediaType('The body must be application/json')
   if (!UTF8_CHARSETS.has(charset)) throw unsupportedMediaType('The body must be JSON in UTF-8')
   const text = utf8Text(bytes)
   if (text === undefined) throw invalidJson('', 'is not valid UTF-8')

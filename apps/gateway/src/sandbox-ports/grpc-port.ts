@@ -32,6 +32,9 @@ const connectionBounds = { max: 2000, maxOfAddress: 1000 }
 
 const handshakeMs = 10_000
 
+/** Of the gateway's own health, at a time. */
+const mostWatches = 1000
+
 export interface GrpcPortOptions {
   neighbours: Neighbours
   callTimeoutMs: number
@@ -53,6 +56,7 @@ export class GrpcPort {
   readonly #sessions = new Set<ServerHttp2Session>()
   readonly #daemons = new DaemonSessions()
   #routes: Client<typeof SandboxRouteService> | undefined
+  #watches = 0
 
   constructor(options: GrpcPortOptions) {
     this.#options = options
@@ -120,7 +124,7 @@ export class GrpcPort {
       return void begin(stream, { ':status': 415 }, { endStream: true })
     const [, service = '', method = ''] = (headers[':path'] ?? '').split('/')
     const key = headers['x-api-key']
-    if (service === health && key === undefined) return answerHealth(stream, method)
+    if (service === health && key === undefined) return this.#answerHealth(stream, method)
     if (typeof key !== 'string' || key === '' || key.length > 256) throw noKey()
     const { sandboxId, daemonAddress } = await this.#routeOf(key)
     if (!forUsers.has(service))
@@ -128,6 +132,16 @@ export class GrpcPort {
     if (stream.destroyed || stream.closed) return
     this.#options.traffic.passed('call', stream)
     forwardCall(stream, this.#daemons.request(sandboxId, daemonAddress, callHeaders(headers)))
+  }
+
+  /** Those who watch are bounded: they need no key, and each holds a stream for as long as it likes. */
+  #answerHealth(stream: ServerHttp2Stream, method: string): void {
+    if (method === 'Watch') {
+      if (this.#watches >= mostWatches) return this.#refuse(stream, tooManyWatches())
+      this.#watches += 1
+      stream.once('close', () => (this.#watches -= 1))
+    }
+    answerHealth(stream, method)
   }
 
   #routeOf(grpcApiKey: string) {
@@ -143,6 +157,10 @@ export class GrpcPort {
     // A system without sandboxes knows no key.
     refuseCall(stream, failure.code === 'service_absent' ? noKey() : failure)
   }
+}
+
+function tooManyWatches(): Failure {
+  return new Failure('resource_exhausted', 'too_many_streams', 'Too many callers watch the health of this gateway')
 }
 
 function noKey(): Failure {

@@ -1,4 +1,5 @@
 import { asFailure, type Failure } from '@automation/errors'
+import type { ConnectionLimits } from '../http/connection-limits.ts'
 import { inadmissible, send, type Exchange } from '../http/exchange.ts'
 import { problemAnswer } from '../http/problem.ts'
 import { HttpServer } from '../http/server.ts'
@@ -11,6 +12,7 @@ import { answerOn, forwardUpgrade } from './upgrade.ts'
 export interface PublicPortsOptions extends PublicEntryOptions {
   /** How long an application may take to begin its answer. */
   answerTimeoutMs: number
+  connections: ConnectionLimits
   /** Connections without a byte in either direction for so long are cut, but those that were upgraded. */
   idleTimeoutMs: number
   /** Is told of every failure that a caller is answered with. */
@@ -31,6 +33,7 @@ export class PublicPorts {
     this.#server = new HttpServer({
       bodyMaxBytes: () => Number.POSITIVE_INFINITY,
       requestTimeoutMs: 0,
+      connections: options.connections,
       idleTimeoutMs: options.idleTimeoutMs,
       handle: (exchange) => void this.#answer(exchange),
       upgrade: (exchange, socket, head) =>

@@ -4,6 +4,7 @@ import { TeamService } from '@automation/contract/catalog/v1/team'
 import { isPassing } from '@automation/errors'
 import type { GatewayConfig } from '../config.ts'
 import { proxies, type ClientAddress } from '../http/caller.ts'
+import { ConnectionLimits } from '../http/connection-limits.ts'
 import type { Observer } from '../observe.ts'
 import { sandboxAddresses, type SandboxAddresses } from './addresses.ts'
 import { GrpcPort } from './grpc-port.ts'
@@ -47,6 +48,12 @@ export class SandboxPorts {
       clientAddress,
       isBelieved: (address) => config.trustedProxies.length > 0 && isProxy(address),
       domain: sandboxes.publicDomain,
+      // Each connection has another one to a sandbox.
+      connections: new ConnectionLimits({
+        max: Math.ceil(config.maxConnections / 2),
+        maxOfAddress: Math.ceil(config.addressMaxConnections / 2),
+        isProxy,
+      }),
       callTimeoutMs,
       answerTimeoutMs: sandboxes.answerTimeoutMs,
       idleTimeoutMs: sandboxes.answerTimeoutMs + idleMarginMs,

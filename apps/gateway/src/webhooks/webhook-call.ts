@@ -23,8 +23,8 @@ export interface WebhookCall {
 }
 
 /**
- * `permitted` is awaited before a body that is not small is read: it fails where the caller may not start what `options`
- * and `start`, still without a body, name.
+ * `permitted` is awaited before a body that is not small is read, and before a fault is told: it fails where the caller may
+ * not start what `options` and `start`, still without a body, name.
  */
 export type ReadWebhookCall = (
   exchange: Exchange,
@@ -37,44 +37,56 @@ export function webhookCallReader(body: Omit<BodyRules, 'beforeLarge'>, names: W
   const hidden = new Set([names.versionTag, names.async, names.initiatedBy, names.agentPool, names.comment])
   return async (exchange, identifier, permitted) => {
     const { headers, method } = exchange.incoming
-    const query = queryRecord(exchange.query)
-    const options = webhookOptions(exchange, query, names)
     const credentials = basicCredentials(headers.authorization)
-    const named = { identifier, tag: options.tag }
+    const named = { identifier, tag: headerText(exchange, names.versionTag) ?? '' }
     const caller = {
       username: credentials?.username,
       password: credentials?.password,
       authorization: headers.authorization,
       method: method ?? '',
     }
-    const beforeLarge = () => permitted(options, { ...named, webhook: { ...caller, bodyBytes: knownBytes(exchange) } })
-    const bytes = method === 'POST' ? await readBody(exchange, { ...body, beforeLarge }) : NO_BODY
-    // Others have their turn between what is done with all of a large body.
-    if (bytes.length > LONG_WORK_BYTES) await setImmediate()
-    const payload = await payloadOf(bytes, headers['content-type'])
-    if (bytes.length > LONG_WORK_BYTES) await setImmediate()
-    const parameters = method === 'POST' ? payload.parameters : JSON.stringify(query)
-    const areTexts = method !== 'POST' || payload.hasTexts === true
-    const start: StartRequest = {
-      ...named,
-      parameters: Buffer.from(parameters),
-      // Only where there are values: types for none are nobody's need.
-      textualParameters: areTexts && parameters !== '{}',
-      comment: options.comment,
-      settings: { agentPool: options.agentPool },
-      webhook: {
-        ...caller,
-        request: Buffer.from(requestContext(method ?? '', headers, hidden, query, payload)),
-        bodyBytes: BigInt(bytes.length),
-        answeredAtOnce: options.isAsync,
-      },
-      idempotencyKey: idempotencyKey(headers['idempotency-key'], {
-        body: bytes,
-        query: exchange.query,
-        tag: options.tag,
-      }),
+    let wasAsked = false
+    const ask = (options: WebhookOptions) => {
+      wasAsked = true
+      return permitted(options, { ...named, webhook: { ...caller, bodyBytes: knownBytes(exchange) } })
     }
-    return { options, start, files: payload.files ?? [] }
+    let options: WebhookOptions = { tag: named.tag, isAsync: false }
+    try {
+      const query = queryRecord(exchange.query)
+      options = webhookOptions(exchange, query, names)
+      const beforeLarge = () => ask(options)
+      const bytes = method === 'POST' ? await readBody(exchange, { ...body, beforeLarge }) : NO_BODY
+      // Others have their turn between what is done with all of a large body.
+      if (bytes.length > LONG_WORK_BYTES) await setImmediate()
+      const payload = await payloadOf(bytes, headers['content-type'])
+      if (bytes.length > LONG_WORK_BYTES) await setImmediate()
+      const parameters = method === 'POST' ? payload.parameters : JSON.stringify(query)
+      const areTexts = method !== 'POST' || payload.hasTexts === true
+      const start: StartRequest = {
+        ...named,
+        parameters: Buffer.from(parameters),
+        // Only where there are values: types for none are nobody's need.
+        textualParameters: areTexts && parameters !== '{}',
+        comment: options.comment,
+        settings: { agentPool: options.agentPool },
+        webhook: {
+          ...caller,
+          request: Buffer.from(requestContext(method ?? '', headers, hidden, query, payload)),
+          bodyBytes: BigInt(bytes.length),
+          answeredAtOnce: options.isAsync,
+        },
+        idempotencyKey: idempotencyKey(headers['idempotency-key'], {
+          body: bytes,
+          query: exchange.query,
+          tag: options.tag,
+        }),
+      }
+      return { options, start, files: payload.files ?? [] }
+    } catch (fault) {
+      // What is wrong with a call is told to who may make it.
+      if (!wasAsked) await ask(options)
+      throw fault
+    }
   }
 }
 
@@ -140,10 +152,10 @@ export interface WebhookOptions {
   tag: string
   isAsync: boolean
   /** Body of the answer to an asynchronous call; undefined: the usual JSON. */
-  asyncResponse: string | undefined
-  initiatedBy: string | undefined
-  agentPool: string | undefined
-  comment: string | undefined
+  asyncResponse?: string | undefined
+  initiatedBy?: string | undefined
+  agentPool?: string | undefined
+  comment?: string | undefined
 }
 
 /**

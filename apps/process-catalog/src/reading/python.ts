@@ -13,7 +13,7 @@ export function readPython(source: string, findings: Findings): void {
     const { isFirst } = tokens
     if (isFirst && taken(tokens, 'import')) readImport(tokens, findings)
     else if (isFirst && taken(tokens, 'from')) readFrom(tokens, findings)
-    else if (taken(tokens, 'import_module')) readCall(tokens, findings)
+    else if (taken(tokens, 'import_module') || taken(tokens, 'importModule')) readCall(tokens, findings)
     else tokens.next()
   }
 }

@@ -43,7 +43,7 @@ export const emptyReading: Reading = { imports: [], packages: [], written: [], r
 
 /** Whether a source can say anything of modules or packages at all; most can't, and need no reading. */
 export function mayMention(source: string): boolean {
-  return /\b(?:import|require|import_module)\b|@add-package\b/.test(source)
+  return /\b(?:import|require|import_module|importModule)\b|@add-package\b/.test(source)
 }
 
 /** A package's name and a specifier of its version. */

@@ -20,7 +20,8 @@ function serialise(value, maxBytes) {
 
 /**
  * What is delivered of `{isTransient: true, body}` or `{transient: true, data}`: the body alone, or, when the object
- * describes a response, that response without the mark.
+ * describes a response, that response without the mark. A numeric status does so whatever else is there, which the gateway
+ * tells as left out.
  */
 function transientOf(value) {
   if (value === null || typeof value !== 'object') return undefined
@@ -28,9 +29,10 @@ function transientOf(value) {
   const key = body ?? (value.transient === true && 'data' in value ? 'data' : undefined)
   if (key === undefined) return undefined
   const others = Object.keys(value).filter((each) => !TRANSIENT_MARKS.has(each))
-  if (others.length === 1 || !others.every((each) => RESPONSE_KEYS.has(each))) return { value: value[key] }
-  const { status, headers } = value
-  return { value: { status, headers, body: value[key] } }
+  const isResponse = typeof value.status === 'number' || others.every((each) => RESPONSE_KEYS.has(each))
+  if (others.length === 1 || !isResponse) return { value: value[key] }
+  const kept = others.filter((each) => each !== 'data').map((each) => [each, value[each]])
+  return { value: { ...Object.fromEntries(kept), body: value[key] } }
 }
 
 function jsonOf(value) {

@@ -25,7 +25,8 @@ def serialise(value, max_bytes):
 def delivered_of(value):
     """
     What is delivered of `{"isTransient": True, "body": …}` or `{"transient": True, "data": …}`: the body alone, or,
-    when the mapping describes a response, that response without the mark.
+    when the mapping describes a response, that response without the mark. A numeric status does so whatever else is
+    there, which the gateway tells as left out.
     """
     if not isinstance(value, dict):
         return False, value
@@ -36,10 +37,11 @@ def delivered_of(value):
     else:
         return False, value
     others = [each for each in value if each not in TRANSIENT_MARKS]
-    if len(others) == 1 or any(each not in RESPONSE_KEYS for each in others):
+    status = value.get("status")
+    has_status = isinstance(status, (int, float)) and not isinstance(status, bool)
+    if len(others) == 1 or not (has_status or all(each in RESPONSE_KEYS for each in others)):
         return True, value[key]
-    response = {each: value[each] for each in ("status", "headers") if each in value}
-    return True, {**response, "body": value[key]}
+    return True, {**{each: value[each] for each in others if each != "data"}, "body": value[key]}
 
 
 def json_of(value):

@@ -16,6 +16,8 @@ export interface ClusterConfig {
   metadata: PodMetadata
   /** Whether they name their user and groups; else the cluster gives them some, as OpenShift does. */
   fixedIds: boolean
+  /** The Secrets by which the registry lets in for their images. */
+  pullSecrets: string[]
 }
 
 /** As in the spec of a pod. */
@@ -41,6 +43,7 @@ export function readPodsFile(env: Environment): PodsFile {
     placement,
     metadata,
     fixedIds = true,
+    pullSecrets = [],
     runners,
     ...others
   } = file
@@ -50,6 +53,7 @@ export function readPodsFile(env: Environment): PodsFile {
   if (!isDnsLabel(instance, 53)) fault('whose instance must be 1 to 53 of a-z, 0-9 and inner hyphens')
   if (owner !== undefined && typeof owner !== 'string') fault('whose owner must be the name of a ConfigMap')
   if (typeof fixedIds !== 'boolean') fault('whose fixedIds must be true or false')
+  if (!isListOfTexts(pullSecrets)) fault('whose pullSecrets must be a list of texts')
   if (runners !== undefined && !isObject(runners)) fault('whose runners must be an object')
   const textOf = (value: unknown) => (typeof value === 'string' ? value : undefined)
   return {
@@ -60,6 +64,7 @@ export function readPodsFile(env: Environment): PodsFile {
       placement: placementOf(placement, fault),
       metadata: metadataOf(metadata, fault),
       fixedIds: fixedIds !== false,
+      pullSecrets: isListOfTexts(pullSecrets) ? pullSecrets : [],
     },
     runners: isObject(runners) ? runners : undefined,
   }
@@ -119,6 +124,10 @@ export function isObject(value: unknown): value is Record<string, unknown> {
 
 export function isTexts(value: unknown): value is Record<string, string> {
   return isObject(value) && Object.values(value).every((text) => typeof text === 'string')
+}
+
+function isListOfTexts(value: unknown): value is string[] {
+  return Array.isArray(value) && value.every((each) => typeof each === 'string')
 }
 
 function isDnsLabel(text: unknown, maxChars: number): boolean {

@@ -18,7 +18,7 @@ export function readRunnerPodsConfig(env: Environment, { cluster, runners }: Pod
   if (runners === undefined) return undefined
   const noted = podsFault(env)
   const fault = (text: string) => noted(`whose runners.${text}`)
-  const { pullSecrets = [], settings = {}, volumes = [], volumeMounts = [], ...others } = runners
+  const { settings = {}, volumes = [], volumeMounts = [], ...others } = runners
   // Texts and numbers are read and bounded as settings are.
   const given = new Environment(
     Object.fromEntries(Object.entries(others).map(([name, value]) => [name, String(value)])),
@@ -43,9 +43,10 @@ export function readRunnerPodsConfig(env: Environment, { cluster, runners }: Pod
       mostPerTeam,
       idleMs,
       imagePullPolicy: given.choice('pullPolicy', ['IfNotPresent', 'Always', 'Never'], 'IfNotPresent'),
-      imagePullSecrets: pullSecrets as string[],
+      pullSecrets: cluster.pullSecrets,
       tlsSecret: given.text('tlsSecret'),
       cpu: quantityOf(given, 'cpu', '250m', cpusOf),
+      ...(given.text('cpuLimit') !== undefined && { cpuLimit: quantityOf(given, 'cpuLimit', '2', cpusOf) }),
       memoryMb,
       memoryRequestMb: Math.min(memoryMb, memoryMbOf(memoryRequest) ?? 0),
       tmpMb: given.integer('tmpMb', { default: 4096, min: 16 }),
@@ -65,8 +66,6 @@ export function readRunnerPodsConfig(env: Environment, { cluster, runners }: Pod
     runnerKey: readSharedRunnerKey(env),
     everyMs: 500,
   }
-  if (!Array.isArray(pullSecrets) || !pullSecrets.every((name) => typeof name === 'string'))
-    fault('pullSecrets must be a list of texts')
   // Process code is hostile, and sees all that its pod has.
   if (!isVolumes(volumes))
     fault('volumes must be a list of objects with a name and a configMap or a persistentVolumeClaim, and nothing else')

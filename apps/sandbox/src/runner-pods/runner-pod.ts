@@ -8,11 +8,13 @@ import { restrictedContainer, restrictedPod } from '../cluster/restricted.ts'
 export interface RunnerPodSettings {
   image: string
   imagePullPolicy: 'IfNotPresent' | 'Always' | 'Never'
-  imagePullSecrets: string[]
+  pullSecrets: string[]
   /** Of the Secret with ca.crt, tls.crt and tls.key, where services ask each other for certificates. */
   tlsSecret: string | undefined
-  /** What is asked of a node, in CPUs; beyond it, what the node has left. */
+  /** What is asked of a node, in CPUs. */
   cpu: string
+  /** What it may take; absent: what the node has left. */
+  cpuLimit?: string
   /** What it may take; of a node `memoryRequestMb` is asked. */
   memoryMb: number
   memoryRequestMb: number
@@ -75,7 +77,7 @@ export function runnerPod(
   settings: RunnerPodSettings,
   labels: Record<string, string> = {},
 ): V1Pod {
-  const { graceMs, imagePullSecrets, runtimeClassName, placement, metadata, serviceAccount } = settings
+  const { graceMs, pullSecrets, runtimeClassName, placement, metadata, serviceAccount } = settings
   const { tmpMb, packagesMb, tlsSecret } = settings
   return {
     apiVersion: 'v1',
@@ -91,7 +93,7 @@ export function runnerPod(
       ...(serviceAccount !== undefined && { serviceAccountName: serviceAccount }),
       ...(runtimeClassName !== undefined && { runtimeClassName }),
       ...placement,
-      imagePullSecrets: imagePullSecrets.map((each) => ({ name: each })),
+      imagePullSecrets: pullSecrets.map((each) => ({ name: each })),
       containers: [containerOf(settings)],
       volumes: [
         { name: 'tmp', emptyDir: { sizeLimit: `${tmpMb}Mi` } },
@@ -133,7 +135,7 @@ export function keySecretOf(
 }
 
 function containerOf(runner: RunnerPodSettings): V1Container {
-  const { image, imagePullPolicy, cpu, memoryMb, memoryRequestMb, ...settings } = runner
+  const { image, imagePullPolicy, cpu, cpuLimit, memoryMb, memoryRequestMb, ...settings } = runner
   return {
     name: 'runner',
     image,
@@ -152,7 +154,10 @@ function containerOf(runner: RunnerPodSettings): V1Container {
       failureThreshold: 6,
     },
     readinessProbe: { httpGet: { path: '/readyz', port: 'health' }, periodSeconds: 2, timeoutSeconds: 5 },
-    resources: { requests: { cpu, memory: `${memoryRequestMb}Mi` }, limits: { memory: `${memoryMb}Mi` } },
+    resources: {
+      requests: { cpu, memory: `${memoryRequestMb}Mi` },
+      limits: { ...(cpuLimit !== undefined && { cpu: cpuLimit }), memory: `${memoryMb}Mi` },
+    },
     securityContext: restrictedContainer,
     volumeMounts: [
       { name: 'tmp', mountPath: '/tmp' },

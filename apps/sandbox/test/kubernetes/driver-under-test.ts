@@ -43,7 +43,16 @@ export function driverOn(
   more: Partial<KubernetesDriverOptions> = {},
 ): KubernetesDriver {
   return new KubernetesDriver({
-    config: { namespace, instance: 'test', daemonImage, homeMb: 64, placement: {}, metadata: {}, fixedIds: true },
+    config: {
+      namespace,
+      instance: 'test',
+      daemonImage,
+      homeMb: 64,
+      placement: {},
+      metadata: {},
+      fixedIds: true,
+      pullSecrets: [],
+    },
     catalogue: new Catalogue(images, true),
     encryptionKeys: ['for these tests alone'],
     startTimeoutMs: 30_000,

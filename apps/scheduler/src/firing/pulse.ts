@@ -13,6 +13,8 @@ const leaseMs = 3000
 /** What another replica has changed is seen after so long at the latest. */
 const mostPauseMs = 1000
 const leastPauseMs = 5
+// What others have that is due meanwhile is late by no more.
+const heldBackMs = 50
 
 /** Looks for what is due when it is due, and has it decided. Any number of replicas may. */
 export class Pulse {
@@ -21,6 +23,7 @@ export class Pulse {
   readonly #logger: Logger
   readonly #deciding = new Map<OpenFiring, Promise<void>>()
   readonly #holding: Periodic
+  #isHeldBack = false
   #stopped = false
   #wake = Promise.withResolvers<void>()
   #running: Promise<void> | undefined
@@ -84,10 +87,13 @@ export class Pulse {
       failPoint('firings-after-commit')
     }
     const capacity = this.#capacity()
-    if (capacity.most > 0) for (const firing of await takeFirings(this.#store, capacity, leaseMs)) this.#decide(firing)
+    const taken = capacity.most > 0 ? await takeFirings(this.#store, capacity, leaseMs) : []
+    for (const firing of taken) this.#decide(firing)
     if (this.#deciding.size >= atOnce) return mostPauseMs
-    const nextMs = await untilNext(this.#store)
-    return Math.min(Math.max(nextMs ?? mostPauseMs, leastPauseMs), mostPauseMs)
+    const nextMs = (await untilNext(this.#store)) ?? mostPauseMs
+    // What is due waits for the share of its team, which the end of a decision gives.
+    this.#isHeldBack = nextMs <= 0 && fire.length === 0 && taken.length === 0
+    return Math.min(Math.max(nextMs, this.#isHeldBack ? heldBackMs : leastPauseMs), mostPauseMs)
   }
 
   /** Those that take long, of one team, leave capacity to others. */
@@ -105,7 +111,7 @@ export class Pulse {
         this.#logger.warn({ err: error, schedule: firing.id }, 'a firing could not be decided, trying again later'),
       )
       .finally(() => {
-        if (this.#deciding.size >= atOnce) this.soon()
+        if (this.#deciding.size >= atOnce || this.#isHeldBack) this.soon()
         this.#deciding.delete(firing)
       })
     this.#deciding.set(firing, deciding)

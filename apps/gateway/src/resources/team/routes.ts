@@ -36,8 +36,10 @@ export function teamRoutes(api: RestApi, neighbours: Neighbours): void {
       success,
       refusals: { 400: ['parent_cycle', 'parent_not_granted'], 404: ['process_not_found', 'version_not_found'] },
     },
-    async ({ body, readableTeams, ifMatch, context }) => {
-      const team = await teams.updateTeam({ ...teamPatch(body), tokenTeams: readableTeams, ifMatch }, context)
+    async ({ body, teamsWith, ifMatch, context }) => {
+      // Whose code inherits from a parent has the parent's secrets: only who could put code there gives them.
+      const tokenTeams = teamsWith('build')
+      const team = await teams.updateTeam({ ...teamPatch(body), tokenTeams, ifMatch }, context)
       return taggedReply(team, presentTeam(team))
     },
   )
@@ -55,8 +57,8 @@ export function teamRoutes(api: RestApi, neighbours: Neighbours): void {
         schema: z.array(teamRecord),
       },
     },
-    async ({ exchange, principal, readableTeams, context }) => {
-      const named = [...new Set(readableTeams)].filter(isTeamSlug).slice(0, MOST_TEAMS)
+    async ({ exchange, principal, teamsWith, context }) => {
+      const named = [...new Set(teamsWith('read'))].filter(isTeamSlug).slice(0, MOST_TEAMS)
       const leftMs = (context.deadlineMs ?? Infinity) - Date.now()
       const found = await Promise.all(
         named.map((team) =>

@@ -1,10 +1,13 @@
 import { type AccessToken, TokenService } from '@automation/contract/catalog/v1/token'
 import { scopesIn } from '@automation/contract/scopes'
-import { asFailure, invalid, unavailable } from '@automation/errors'
+import { asFailure, Failure, invalid, unavailable } from '@automation/errors'
 import type { Neighbours } from '@automation/rpc'
 import { z } from '@hono/zod-openapi'
+import type { TeamAddresses } from '../../auth/team-addresses.ts'
 import type { BodyBudget } from '../../http/body-budget.ts'
+import { addressOf, type ClientAddress } from '../../http/caller.ts'
 import { NOT_STORED, OAUTH_ERRORS } from '../../http/problem.ts'
+import type { Call } from '../../rest/operation.ts'
 import type { RestApi } from '../../rest/rest-api.ts'
 import { clientCredentials, invalidClient } from './client-credentials.ts'
 
@@ -44,6 +47,8 @@ const tokenRequest = z
 
 export interface TokenRoutesDependencies {
   neighbours: Neighbours
+  teamAddresses: TeamAddresses
+  clientAddress: ClientAddress
   /** Of the bodies of all calls in flight. */
   budget: BodyBudget
 }
@@ -52,8 +57,18 @@ export interface TokenRoutesDependencies {
  * The exchange of an API token for an access token. With the API token in a header a body of any form is tolerated: it
  * is not read.
  */
-export function tokenRoutes(api: RestApi, { neighbours, budget }: TokenRoutesDependencies): void {
+export function tokenRoutes(api: RestApi, dependencies: TokenRoutesDependencies): void {
+  const { neighbours, budget, teamAddresses, clientAddress } = dependencies
   const tokens = neighbours.client(TokenService)
+  const exchanged = (
+    input: { team: string; apiToken: string; scopes?: string[] },
+    { exchange, context }: Call<unknown, unknown>,
+  ) => {
+    // From elsewhere a token is worth as little as one that is none.
+    if (!teamAddresses.mayExchange(input.team, addressOf(exchange, clientAddress)))
+      throw new Failure('unauthenticated', 'api_token_invalid', 'The API token is not valid for this team')
+    return tokens.exchangeToken(input, context)
+  }
 
   api.add(
     {
@@ -79,14 +94,16 @@ export function tokenRoutes(api: RestApi, { neighbours, budget }: TokenRoutesDep
         401: ['api_token_invalid', 'invalid_client'],
       },
       open: true,
+      anyTeam: true,
     },
-    async ({ exchange, team, context }) => {
+    async (call) => {
+      const { exchange, team } = call
       const { 'x-api-token': header } = exchange.incoming.headers
       if (typeof header === 'string' && header !== '')
-        return granted(asEver(await tokens.exchangeToken({ team, apiToken: header }, context)))
+        return granted(asEver(await exchanged({ team, apiToken: header }, call)))
       const asked = await clientCredentials(exchange, budget)
       if (asked === undefined) throw invalid('/x-api-token', 'The header x-api-token is missing', 'api_token_missing')
-      return granted(noMoreThan(asked.scopes, await asClient(tokens.exchangeToken({ team, ...asked }, context))))
+      return granted(noMoreThan(asked.scopes, await asClient(exchanged({ team, ...asked }, call))))
     },
   )
 }

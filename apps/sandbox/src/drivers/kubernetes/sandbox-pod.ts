@@ -7,12 +7,15 @@ import type { StartMark } from './start-key.ts'
 
 /** What is the same for all pods of sandboxes. */
 export interface SandboxPodSettings {
+  /** The installation that they belong to, several of which may share a namespace. */
+  instance: string
   /** The image that carries the daemon to those that don't. */
   daemonImage: string | undefined
   homeMb: number
   placement: Placement
   metadata: PodMetadata
   fixedIds: boolean
+  pullSecrets: string[]
 }
 
 export const sandboxLabel = 'process-automation/sandbox'
@@ -74,6 +77,8 @@ export function sandboxPod(
       // Process 1 is the pod's, which takes in orphans; the daemon's end ends the container.
       shareProcessNamespace: true,
       terminationGracePeriodSeconds: 1,
+      // With the operator's Secrets, callers would have any image of a private registry by its name.
+      ...(!image.isNamedByCaller && { imagePullSecrets: settings.pullSecrets.map((each) => ({ name: each })) }),
       ...(image.runtimeClassName !== undefined && { runtimeClassName: image.runtimeClassName }),
       ...settings.placement,
       tolerations: [...(settings.placement.tolerations ?? []), ...lostNodeTolerations],
@@ -117,9 +122,10 @@ export function markOf(annotations: Record<string, string>): StartMark {
 /** The same for pods that are alike but for their names and owners. */
 export function specOf(image: Image, settings: SandboxPodSettings): string {
   const { id, command, cpus, memoryMb, runtimeClassName } = image
-  const { daemonImage, homeMb, placement, metadata, fixedIds } = settings
+  const { instance, daemonImage, homeMb, placement, metadata, fixedIds, pullSecrets } = settings
   const parts = [
     specVersion,
+    instance,
     id,
     image.image,
     command,
@@ -131,6 +137,7 @@ export function specOf(image: Image, settings: SandboxPodSettings): string {
     placement,
     metadata,
     fixedIds,
+    pullSecrets,
   ]
   const text = JSON.stringify(parts)
   return createHash('sha256').update(text).digest('hex').slice(0, 12)
