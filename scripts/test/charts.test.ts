@@ -387,12 +387,20 @@ describe.runIf(isThere('helm'))('the chart', () => {
     const named = (end: string) =>
       policies.find(({ metadata }) => metadata.name.endsWith(end))!['spec'] as {
         ingress: { from: unknown[]; ports: { port: number }[] }[]
-        egress: { to: { ipBlock?: { cidr: string; except?: string[] } }[] }[]
+        egress: { to: { ipBlock?: { cidr: string; except?: string[] } }[]; ports?: { port: number }[] }[]
       }
     const code = named('-user-code')
     expect(code.ingress).toEqual([])
-    const blocks = code.egress.flatMap(({ to }) => to).flatMap(({ ipBlock }) => ipBlock ?? [])
+    const blocksOf = (rules: typeof code.egress) =>
+      rules.flatMap(({ to }) => to.flatMap(({ ipBlock }) => ipBlock ?? []))
+    const { names, all: everywhere } = Object.groupBy(code.egress, ({ ports }) =>
+      ports === undefined ? 'all' : 'names',
+    )
+    const blocks = blocksOf(everywhere!)
     expect(blocks.map(({ cidr }) => cidr)).toEqual(['0.0.0.0/0', '::/0'])
+    // A name server on each node.
+    expect(blocksOf(names!).map(({ cidr }) => cidr)).toEqual(['169.254.20.10/32'])
+    expect(names!.flatMap(({ ports }) => ports!.map(({ port }) => port))).toEqual([53, 53])
     expect(blocks[0]!.except).toEqual(expect.arrayContaining(['10.0.0.0/8', '169.254.0.0/16', '127.0.0.0/8']))
     expect(named('-sandbox-daemons').ingress.flatMap(({ ports }) => ports.map(({ port }) => port))).toEqual([9400])
   })

@@ -203,7 +203,11 @@ describe.runIf(isThere('helm'))('the chart', () => {
   test('gives the operator the rules as they are, and Grafana the dashboard', async () => {
     const manifests = await render(full)
     const rules = manifests.find(({ kind }) => kind === 'PrometheusRule')!
-    expect(rules['spec']).toEqual(parse(rulesText))
+    // But that another release's metrics are no sign of this one.
+    const own = '{namespace="automation"}'
+    const given = rulesText.replaceAll(/absent\((\w+)\)/g, `absent($1${own})`)
+    expect(given).toContain(`absent(execution_running${own})`)
+    expect(rules['spec']).toEqual(parse(given))
     const elsewhere = await render(full, ['monitoring.rules.runbooks=https://wiki.example.com/runbooks'])
     expect(JSON.stringify(elsewhere.find(({ kind }) => kind === 'PrometheusRule'))).toContain(
       '"runbook_url":"https://wiki.example.com/runbooks#automationnorunner"',
