@@ -231,7 +231,7 @@ export const groups: SettingGroup[] = [
       },
       RUNNER_SLOTS: 'runs that it takes at once',
       RUNNER_CHILDREN_MEMORY_MB: {
-        default: "half of the machine's",
+        default: "half of the machine's, or of the container's limit",
         text: 'memory of the processes of all children together, without what `RUN_MEMORY_MB` does not count',
       },
       RUNNER_PYTHON: 'the Python that starts children',

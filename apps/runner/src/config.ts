@@ -1,5 +1,5 @@
-import { hostname, tmpdir, totalmem } from 'node:os'
-import { readIsolationConfig, type IsolationConfig } from '@automation/jail'
+import { hostname, tmpdir } from 'node:os'
+import { ownMemoryBytes, readIsolationConfig, type IsolationConfig } from '@automation/jail'
 import type { Environment } from '@automation/service'
 import { labelFault } from '@automation/contract/labels'
 import { readDependenciesConfig, type DependenciesConfig } from './dependencies/config.ts'
@@ -75,7 +75,7 @@ export function readRunnerConfig(env: Environment): RunnerConfig {
       python: env.text('RUNNER_PYTHON', 'python3'),
       tmpDir: env.text('TMPDIR', tmpdir()),
       tmpMb: env.integer('RUN_TMP_MB', { default: 256, min: 1, max: 65_536 }),
-      memoryMb: env.integer('RUNNER_CHILDREN_MEMORY_MB', { default: Math.round(totalmem() / 2 / MB), min: 64 }),
+      memoryMb: env.integer('RUNNER_CHILDREN_MEMORY_MB', { default: Math.round(ownMemoryBytes() / 2 / MB), min: 64 }),
       spares: 1,
       maxRuns: 10_000,
       maxAgeMs: 3_600_000,

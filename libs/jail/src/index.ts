@@ -2,7 +2,15 @@ export { CpuGroups, type CpuWeight } from './cpu-groups.ts'
 export { directoryExcess } from './directory-excess.ts'
 export { findInterpreter, type Interpreter } from './starter.ts'
 export { Launcher, ownDirectory, removeLeftOvers, type Launched, type LauncherOptions } from './launch.ts'
-export { endedForMemory, fileBytes, peakOf, privateBytes, proportionalBytes, tellsMemory } from './memory.ts'
+export {
+  endedForMemory,
+  fileBytes,
+  ownMemoryBytes,
+  peakOf,
+  privateBytes,
+  proportionalBytes,
+  tellsMemory,
+} from './memory.ts'
 export {
   below,
   firstChildOf,

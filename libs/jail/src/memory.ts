@@ -1,5 +1,6 @@
 import { statfsSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
+import { totalmem } from 'node:os'
 import { directoriesOf } from './cgroup-directories.ts'
 import { fieldOf, readOf, type Process } from './processes.ts'
 
@@ -76,4 +77,9 @@ let knownPageBytes: number | undefined
 function pageBytes(): number {
   const pages = () => pagesOf('self', 1)
   return (knownPageBytes ??= pages() === 0 ? 0 : 2 ** Math.round(Math.log2(process.memoryUsage.rss() / pages())))
+}
+
+/** Bytes that this machine has, or this process may hold where that is less: a pod has less than its node. */
+export function ownMemoryBytes(): number {
+  return Math.min(totalmem(), process.constrainedMemory() || Infinity)
 }

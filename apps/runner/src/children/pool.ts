@@ -1,4 +1,5 @@
-import { availableParallelism, totalmem } from 'node:os'
+import { availableParallelism } from 'node:os'
+import { ownMemoryBytes } from '@automation/jail'
 import type { Logger } from '@automation/service'
 import type { ChildrenConfig } from '../config.ts'
 import { Child, type ChildEvents } from './child.ts'
@@ -244,9 +245,7 @@ export class ChildPool {
 
   #sweep(): void {
     const { config } = this.#options
-    // Of the pod, where that has less than its node.
-    const total = Math.min(totalmem(), process.constrainedMemory() || Infinity)
-    const toKeepMb = memoryToKeepMb(config.memoryMb, { free: process.availableMemory(), total })
+    const toKeepMb = memoryToKeepMb(config.memoryMb, { free: process.availableMemory(), total: ownMemoryBytes() })
     for (const child of endings(this.#children, performance.now(), config, toKeepMb)) child.end('kill')
     for (const spares of this.#spares.byKind.values()) for (const child of spares.takeSurplus()) child.end('kill')
     this.#options.cpuPriority.hurryLate(this.#children)
