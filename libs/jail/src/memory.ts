@@ -6,7 +6,8 @@ import { fieldOf, readOf, type Process } from './processes.ts'
 
 /** What a process holds for itself alone, in bytes. */
 export function privateBytes({ pid }: Process): number {
-  return (pagesOf(pid, 1) - pagesOf(pid, 2)) * pageBytes()
+  const [, resident = 0, shared = 0] = pagesOf(pid)
+  return (resident - shared) * pageBytes()
 }
 
 /** What a process holds, in bytes; of what several share, each has its part. The kernel takes its time for that. */
@@ -67,15 +68,15 @@ export function endedForMemory(): number {
 }
 
 /** A field of statm: 1 resident, 2 shared. */
-function pagesOf(pid: number | 'self', field: number): number {
-  return Number(readOf(`/proc/${pid}/statm`).split(' ')[field] ?? 0)
+function pagesOf(pid: number | 'self'): number[] {
+  return readOf(`/proc/${pid}/statm`).split(' ').map(Number)
 }
 
 let knownPageBytes: number | undefined
 
 /** The size of a memory page; 0 where there is no /proc. */
 function pageBytes(): number {
-  const pages = () => pagesOf('self', 1)
+  const pages = () => pagesOf('self')[1] ?? 0
   return (knownPageBytes ??= pages() === 0 ? 0 : 2 ** Math.round(Math.log2(process.memoryUsage.rss() / pages())))
 }
 

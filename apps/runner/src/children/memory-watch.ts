@@ -106,11 +106,13 @@ export class MemoryWatch {
     if (own.length > processLimit) tooMany(child)
     const resident = sumOf(own, (each) => each.residentBytes)
     if (resident > limitMb * MB) void this.#lookClosely(child, own)
-    const held = own.length > countedExactly ? resident : sumOf(own, privateBytes)
+    const privates = new Map(own.length > countedExactly ? [] : own.map((each) => [each, privateBytes(each)]))
+    const privateOf = (each: Process) => privates.get(each) ?? privateBytes(each)
+    const held = own.length > countedExactly ? resident : sumOf(own, privateOf)
     const inFiles = own[0] === undefined ? 0 : fileBytes(own[0], inMemory)
     if (own.length > countedExactly) measured(child, { held: held + inFiles, ofRun: held + inFiles })
     else if (child.language === 'javascript' || held <= muchMb * MB) {
-      const ofRun = sumOfRun(processesOfRun(child, own), privateBytes)
+      const ofRun = sumOfRun(processesOfRun(child, own), privateOf)
       measured(child, { held: held + inFiles, ofRun: ofRun + inFiles })
     } else void this.#countInParts(child, own, inFiles)
     // The launcher has few.
