@@ -41,8 +41,8 @@ export interface ClaimsContext {
 
 const teamsPerClaim = 64
 const largestClaim = 256
-/** Between questions whether specs are to be had again. */
-const askAgainMs = 200
+/** Between questions whether specs of a team are to be had again. */
+const askAgainMs = 500
 /** How long a statement of ours may go on in the database after its connection was lost. */
 const statementTimeoutMs = 4500
 
@@ -59,8 +59,8 @@ export class Claims {
   readonly #handOvers = new Tally()
   /** When teams had no slot for what was in their queues, the last time. */
   readonly #heldAtMs = new LRUCache<string, number>({ max: 10_000 })
-  /** The specs of runs can't be had at present: what is claimed now would only end as ERROR. */
-  #specsAreAway = false
+  /** Teams of which no specs are to be had at present: what is claimed of them would only end as ERROR. */
+  readonly #withoutSpecs = new Set<string>()
   #quiet = false
   #stopped = false
 
@@ -141,8 +141,7 @@ export class Claims {
       now.again = false
       try {
         await this.#context.nested.resumeAll()
-        const mayClaim = !this.#stopped && !this.#quiet && !this.#specsAreAway
-        if (mayClaim && (await this.#round(pool))) now.again = true
+        if (!this.#stopped && !this.#quiet && (await this.#round(pool))) now.again = true
       } catch (error) {
         this.#context.logger.warn({ err: error, pool }, 'a claim failed')
       }
@@ -158,7 +157,7 @@ export class Claims {
     const { slots } = runners
     const inFlight = (team: string) => this.#inFlight(pool, team)
     const teamsOf = (languages: Languages) => {
-      const canServe = (team: string) => slots.hasFor({ pool, languages }, team)
+      const canServe = (team: string) => !this.#withoutSpecs.has(team) && slots.hasFor({ pool, languages }, team)
       return backlog.turns(pool, teamsPerClaim, { languages, inFlight, canServe })
     }
     let mayBringMore = false
@@ -301,8 +300,8 @@ export class Claims {
     try {
       return await this.#context.specs.resolveAgain(name, traceparent)
     } catch (error) {
-      if (passes(error) && !this.#specsAreAway) {
-        this.#specsAreAway = true
+      if (passes(error) && !this.#withoutSpecs.has(name.team)) {
+        this.#withoutSpecs.add(name.team)
         this.#track(this.#untilSpecsAreThere(name))
       }
       throw error
@@ -310,13 +309,12 @@ export class Claims {
   }
 
   async #untilSpecsAreThere(name: SpecName): Promise<void> {
-    const { specs, backlog, logger } = this.#context
-    logger.warn('specs of runs are not to be had: nothing is claimed until they are')
+    const { specs, backlog } = this.#context
     for (let isAway = true; isAway && !this.#stopped && !this.#quiet;) {
       await new Promise((resolve) => setTimeout(resolve, askAgainMs))
       isAway = await specs.resolveAgain(name).then(() => false, passes)
     }
-    this.#specsAreAway = false
+    this.#withoutSpecs.delete(name.team)
     for (const pool of backlog.pools()) this.look(pool)
   }
 
