@@ -1,4 +1,5 @@
 import { Status } from '@automation/contract/execution/v1/execution'
+import { unavailable } from '@automation/errors'
 import { until, userContext } from '@automation/testing'
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
 import { brokenInvariants } from './invariants.ts'
@@ -50,6 +51,17 @@ test('a run waits for packages that are being installed and is told which; other
   const { specKey } = runner.started.find(({ executionId }) => executionId === ids[0])!
   const source = () => system.executions.getSource({ executionId: ids[0]! }, userContext('demo')).catch(() => undefined)
   await until(async () => (await source())?.sourceCode === runner.specs.get(specKey)!.sourceCode)
+})
+
+test('a team of which the catalog says nothing holds up no other', async () => {
+  await system.runner({ slots: 2 })
+  const [silent, other] = [await system.start('a-silent', needy), await system.start('other', needy)]
+  system.catalog.failures.set('resolveRun a-silent', unavailable('Not now'))
+  system.catalog.put('needy')
+  expect((await system.ended(other, 'other')).status).toBe(Status.FINISHED)
+  expect((await system.get(silent, 'a-silent')).status).toBe(Status.CREATED)
+  system.catalog.failures.clear()
+  expect((await system.ended(silent, 'a-silent')).status).toBe(Status.FINISHED)
 })
 
 test('a run whose packages can not be installed ends as ERROR with the reason; later ones do not wait', async () => {

@@ -46,13 +46,17 @@ test("a team that has a runner leaves the last one that is nobody's to others", 
   expect(slots.take('default', 'b', Language.JAVASCRIPT)).toBeDefined()
 })
 
-test("runners that are nobody's are first for teams that have none", () => {
-  const slots = slotsOf('s1', 's2', 's3')
-  slots.grant('s1', 0, 'a')
-  for (const sessionId of ['s2', 's3']) slots.grant(sessionId, 1)
-  const portions = [...slots.portions('default', () => ['a', 'b', 'c'], 10)]
-  expect(portions.map((portion) => portion.teams)).toEqual([['b'], ['c']])
-})
+test.each([false, true])(
+  "runners that are nobody's are first for teams that have none; one has a runner in doubt: %s",
+  (isInDoubt) => {
+    const slots = slotsOf('s1', 's2', 's3')
+    slots.grant('s1', 0, 'a')
+    slots.doubt('s1', isInDoubt)
+    for (const sessionId of ['s2', 's3']) slots.grant(sessionId, 1)
+    const portions = [...slots.portions('default', () => ['a', 'b', 'c'], 10)]
+    expect(portions.map((portion) => portion.teams)).toEqual([['b'], ['c']])
+  },
+)
 
 test('a team that has as many runners as it may takes no further one; one that is leaving does not count', () => {
   const slots = new Slots()

@@ -182,6 +182,21 @@ test('while the catalog is away only what was claimed by then ends as ERROR; the
   for (const id of ids.slice(1)) expect((await system.ended(id, 'patient')).status).toBe(Status.FINISHED)
 })
 
+test('a team of which the catalog says nothing holds up no other', async () => {
+  const silent = await Promise.all(Array.from({ length: 3 }, () => system.start('a-silent')))
+  const others = await Promise.all(Array.from({ length: 3 }, () => system.start('other')))
+  system.catalog.failures.set('resolveRun a-silent', unavailable('Not now'))
+  try {
+    runner = await system.runner({ slots: 2 })
+    for (const id of others) expect((await system.ended(id, 'other')).status).toBe(Status.FINISHED)
+    const { rows } = await system.sql.query("SELECT FROM executions WHERE team = 'a-silent' AND status = 2")
+    expect(rows.length).toBeGreaterThanOrEqual(1)
+  } finally {
+    system.catalog.failures.clear()
+  }
+  for (const id of silent) expect((await system.ended(id, 'a-silent')).status).toBe(Status.FINISHED)
+})
+
 test('a slot goes to the team with the fewest runs in flight, and of such to the one that waits longest', async () => {
   // One more than are used, as the last slot is kept for a team that holds none.
   runner = await system.runner({ slots: 11, runs: () => undefined })

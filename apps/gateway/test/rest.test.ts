@@ -207,13 +207,6 @@ describe('conventions', () => {
     expect((await gateway.request('POST', '/livez')).status).toBe(405)
   })
 
-  test('a process whose slug is a word of a path has all that this path does not', async () => {
-    expect((await rest('PATCH', '/processes/summaries', { name: 'Another' })).status).toBe(200)
-    expect(gateway.servers.last('updateProcess')).toMatchObject({ identifier: 'summaries' })
-    expect((await rest('DELETE', '/processes/summaries')).status).toBe(200)
-    expect((await rest('POST', '/processes/summaries', {})).status).toBe(405)
-  })
-
   test('an operation that wants JSON refuses another type, also of nothing', async () => {
     for (const body of ['name=a', ''])
       expect(

@@ -26,10 +26,14 @@ export interface HeldRunsContext {
 
 /** So long a run whose packages are there may wait for a slot and is CREATED still. */
 const patienceMs = 3000
+/** Teams without an answer after which no other is asked for in a look. */
+const mostAway = 3
 
 /** Runs that wait for packages, as CREATED: they go on when these are installed, and end when they can't be. */
 export class HeldRuns {
   readonly #context: HeldRunsContext
+  /** Behind which the next look goes on, where one was too little for all. */
+  #after: HeldProcess | undefined
 
   constructor(context: HeldRunsContext) {
     this.#context = context
@@ -38,12 +42,19 @@ export class HeldRuns {
   /** One look at all of them. Any number of replicas may do so at the same time. */
   async look(): Promise<void> {
     const { pool, logger, signals } = this.#context
-    for (const process of await readHeldProcesses(pool)) {
+    const processes = await readHeldProcesses(pool, this.#after)
+    this.#after = processes.length === heldBatch ? processes.at(-1) : undefined
+    const away = new Set<string>()
+    for (const process of processes) {
+      if (away.has(process.team)) continue
       try {
         await this.#lookAt(process)
       } catch (error) {
-        if (!(error instanceof Failure) || error.kind === 'unavailable') throw error
-        logger.warn({ err: error, ...process }, 'runs go on waiting for their packages')
+        if (!(error instanceof Failure)) throw error
+        if (error.kind === 'unavailable') away.add(process.team)
+        else logger.warn({ err: error, ...process }, 'runs go on waiting for their packages')
+        // Not one of them: the catalog is.
+        if (away.size === mostAway) throw error
       }
     }
     const late = await queueReleased(pool, patienceMs)

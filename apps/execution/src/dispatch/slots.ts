@@ -290,7 +290,9 @@ export class Slots {
   /** The teams that may take a runner that is nobody's, where there is one: those that have none first. */
   #binding(among: Among, teams: string[]): string[] {
     if (this.#sum((runner) => isNobodys(runner, among), free) === 0) return []
-    const hasOne = (team: string) => this.#runnersOf(among, team) > 0
+    // Also one in doubt, which is theirs all the same.
+    const theirs = new Set(this.#staying(among.pool).map(({ team }) => team))
+    const hasOne = (team: string) => theirs.has(team)
     return [...teams.filter((team) => !hasOne(team)), ...teams.filter(hasOne)]
   }
 

@@ -22,14 +22,19 @@ const [created, queued] = way(Status.CREATED, Status.QUEUED)
 /** The most runs that one statement looks at. */
 export const heldBatch = 1000
 
-/** Processes with held runs, at most 1000. */
-export async function readHeldProcesses(pool: Queries): Promise<HeldProcess[]> {
+const noVersion = "'00000000-0000-0000-0000-000000000000'::uuid"
+
+/** Processes with held runs, behind `after` in the order of teams and ids, a batch at most. */
+export async function readHeldProcesses(pool: Queries, after?: HeldProcess): Promise<HeldProcess[]> {
   const { rows } = await pool.query<HeldProcess>({
     name: 'held-processes',
     text: `SELECT t.team, h.process_id AS "processId", h.version_id AS "versionId"
              FROM team_slots t CROSS JOIN LATERAL (
                SELECT DISTINCT e.process_id, e.version_id FROM executions e WHERE e.team = t.team AND ${waits} AND e.held) h
-            WHERE t.queued > 0 AND t.moved_to IS NULL ORDER BY t.team, h.process_id LIMIT ${heldBatch}`,
+            WHERE t.queued > 0 AND t.moved_to IS NULL
+              AND ($1::text IS NULL OR (t.team, h.process_id, coalesce(h.version_id, ${noVersion})) > ($1, $2::uuid, coalesce($3::uuid, ${noVersion})))
+            ORDER BY t.team, h.process_id, coalesce(h.version_id, ${noVersion}) LIMIT ${heldBatch}`,
+    values: [after?.team ?? null, after?.processId ?? null, after?.versionId ?? null],
   })
   return rows
 }

@@ -82,12 +82,12 @@ export class RestApi {
 
   /**
    * Routes what was added, and answers the other methods of each path: 405, and OPTIONS. Call it after the last `add`. A path
-   * whose words are fixed comes before one that has a parameter there, which has the methods that the former does not know.
+   * whose words are fixed comes before one that has a parameter there.
    */
   close(): void {
     const routes = [...this.#routes].toSorted(([a], [b]) => Number(isFixed(b)) - Number(isFixed(a)))
-    for (const [route, answers] of routes) for (const [method, answer] of answers) this.app.on(method, route, answer)
     for (const [route, answers] of routes) {
+      for (const [method, answer] of answers) this.app.on(method, route, answer)
       const methods = [...answers.keys()]
       const allow = [...methods, ...(methods.includes('GET') ? ['HEAD'] : []), 'OPTIONS'].join(', ')
       this.app.all(route, (c) => {
