@@ -2,6 +2,7 @@ import { Status } from '@automation/contract/execution/v1/execution'
 import { StorageService } from '@automation/contract/storage/v1/storage'
 import { Failure } from '@automation/errors'
 import { served, type Handlers } from '@automation/rpc'
+import { until } from '@automation/testing'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { process as stored, execution } from './contract-records.ts'
 import { EXECUTION_ID, ISSUER } from './contract-servers.ts'
@@ -119,6 +120,28 @@ describe('who may', () => {
     })
     expect((await send(list, { authorization: `Bearer ${apiToken.slice(0, -4)}` })).status).toBe(401)
   })
+})
+
+test('within 5 s an API token that was revoked at once is refused, though it was exchanged a moment before', async () => {
+  const told = { gateways: 1, tellsSuspensions: true }
+  let answer: object = { ...told, revision: 1n }
+  const own = await startGateway({}, {}, ({ answers }) => answers.set('listTeamLimits', () => answer as never))
+  try {
+    const accessToken = await own.servers.token({ client_id: 'sa-demo-abcdefgh' })
+    own.servers.answers.set('exchangeToken', () => ({ accessToken, expiresInS: 3600, scope: 'executor' }))
+    const headers = {
+      'content-type': 'application/json',
+      accept: 'application/json, text/event-stream',
+      authorization: `Bearer sk-${Buffer.from('sa-demo-abcdefgh:secret').toString('base64')}`,
+    }
+    const ping = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'ping' })
+    const status = async () => (await own.request('POST', '/api/demo/mcp', { headers, body: ping })).status
+    expect(await status()).toBe(200)
+    answer = { ...told, revision: 2n, revokedClients: ['sa-demo-abcdefgh'] }
+    await until(async () => (await status()) === 401, { what: 'the token to be refused', timeoutMs: 5000 })
+  } finally {
+    await own.stop()
+  }
 })
 
 describe('the address', () => {
