@@ -154,15 +154,13 @@ export class RestApi {
   ): Promise<Pick<Call<unknown, unknown>, 'principal' | 'teamsWith' | 'tokenEndsMs' | 'endsByItselfAtMs'>> {
     const { clientAddress, teamAddresses } = this.#dependencies
     const ip = addressOf(exchange, clientAddress)
-    const isByLink = operation.alsoByLink === true && linkToken(exchange) !== undefined
-    // By a link, which no token stands behind; with one, a stranger learns no more of such a team than of any other.
-    if (operation.atRoot !== true && (isByLink || (operation.open === true && operation.anyTeam !== true)))
-      teamAddresses.requireThere(team)
     if (operation.open === true && operation.atRoot !== true) {
+      if (operation.anyTeam !== true) teamAddresses.requireThere(team)
       const principal = { role: 'user' as const, team, subject: '', name: '', ip }
       return { principal, ...OF_NO_TOKEN }
     }
-    if (isByLink) {
+    if (operation.alsoByLink === true && linkToken(exchange) !== undefined) {
+      teamAddresses.requireThere(team)
       this.#dependencies.calls.countOpen(team, performance.now())
       return { principal: { role: 'user' as const, team, subject: 'link', name: 'link', ip }, ...OF_NO_TOKEN }
     }

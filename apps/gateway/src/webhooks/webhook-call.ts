@@ -24,17 +24,18 @@ export interface WebhookCall {
 
 /**
  * `permitted` is awaited before a body that is not small is read, and before a fault is told: it fails where the caller may
- * not start what `options` and `start`, still without a body, name.
+ * not start what `start`, still without a body, names.
  */
 export type ReadWebhookCall = (
   exchange: Exchange,
   identifier: string,
-  permitted: (options: WebhookOptions, start: StartRequest) => Promise<void>,
+  permitted: (start: StartRequest) => Promise<void>,
 ) => Promise<WebhookCall>
 
 /** Makes the reader of webhook requests. Failures: invalid_input, invalid_json, and those of the body. */
 export function webhookCallReader(body: Omit<BodyRules, 'beforeLarge'>, names: WebhookHeaders): ReadWebhookCall {
   const hidden = new Set([names.versionTag, names.async, names.initiatedBy, names.agentPool, names.comment])
+
   return async (exchange, identifier, permitted) => {
     const { headers, method } = exchange.incoming
     const credentials = basicCredentials(headers.authorization)
@@ -46,47 +47,55 @@ export function webhookCallReader(body: Omit<BodyRules, 'beforeLarge'>, names: W
       method: method ?? '',
     }
     let wasAsked = false
-    const ask = (options: WebhookOptions) => {
+    const ask = () => {
       wasAsked = true
-      return permitted(options, { ...named, webhook: { ...caller, bodyBytes: knownBytes(exchange) } })
+      return permitted({ ...named, webhook: { ...caller, bodyBytes: knownBytes(exchange) } })
     }
-    let options: WebhookOptions = { tag: named.tag, isAsync: false }
     try {
-      const query = queryRecord(exchange.query)
-      options = webhookOptions(exchange, query, names)
-      const beforeLarge = () => ask(options)
-      const bytes = method === 'POST' ? await readBody(exchange, { ...body, beforeLarge }) : NO_BODY
-      // Others have their turn between what is done with all of a large body.
-      if (bytes.length > LONG_WORK_BYTES) await setImmediate()
-      const payload = await payloadOf(bytes, headers['content-type'])
-      if (bytes.length > LONG_WORK_BYTES) await setImmediate()
-      const parameters = method === 'POST' ? payload.parameters : JSON.stringify(query)
-      const areTexts = method !== 'POST' || payload.hasTexts === true
-      const start: StartRequest = {
-        ...named,
-        parameters: Buffer.from(parameters),
-        // Only where there are values: types for none are nobody's need.
-        textualParameters: areTexts && parameters !== '{}',
-        comment: options.comment,
-        settings: { agentPool: options.agentPool },
-        webhook: {
-          ...caller,
-          request: Buffer.from(requestContext(method ?? '', headers, hidden, query, payload)),
-          bodyBytes: BigInt(bytes.length),
-          answeredAtOnce: options.isAsync,
-        },
-        idempotencyKey: idempotencyKey(headers['idempotency-key'], {
-          body: bytes,
-          query: exchange.query,
-          tag: options.tag,
-        }),
-      }
-      return { options, start, files: payload.files ?? [] }
+      return await read(exchange, named, caller, ask)
     } catch (fault) {
       // What is wrong with a call is told to who may make it.
-      if (!wasAsked) await ask(options)
+      if (!wasAsked) await ask()
       throw fault
     }
+  }
+
+  async function read(
+    exchange: Exchange,
+    named: { identifier: string; tag: string },
+    caller: StartRequest['webhook'],
+    beforeLarge: () => Promise<void>,
+  ): Promise<WebhookCall> {
+    const { headers, method } = exchange.incoming
+    const query = queryRecord(exchange.query)
+    const options = webhookOptions(exchange, query, names)
+    const bytes = method === 'POST' ? await readBody(exchange, { ...body, beforeLarge }) : NO_BODY
+    // Others have their turn between what is done with all of a large body.
+    if (bytes.length > LONG_WORK_BYTES) await setImmediate()
+    const payload = await payloadOf(bytes, headers['content-type'])
+    if (bytes.length > LONG_WORK_BYTES) await setImmediate()
+    const parameters = method === 'POST' ? payload.parameters : JSON.stringify(query)
+    const areTexts = method !== 'POST' || payload.hasTexts === true
+    const start: StartRequest = {
+      ...named,
+      parameters: Buffer.from(parameters),
+      // Only where there are values: types for none are nobody's need.
+      textualParameters: areTexts && parameters !== '{}',
+      comment: options.comment,
+      settings: { agentPool: options.agentPool },
+      webhook: {
+        ...caller,
+        request: Buffer.from(requestContext(method ?? '', headers, hidden, query, payload)),
+        bodyBytes: BigInt(bytes.length),
+        answeredAtOnce: options.isAsync,
+      },
+      idempotencyKey: idempotencyKey(headers['idempotency-key'], {
+        body: bytes,
+        query: exchange.query,
+        tag: named.tag,
+      }),
+    }
+    return { options, start, files: payload.files ?? [] }
   }
 }
 
@@ -148,14 +157,12 @@ export function webhookHeaders(prefix: string): WebhookHeaders {
 }
 
 /** What a caller asked for in headers and query. */
-export interface WebhookOptions {
-  tag: string
+interface WebhookOptions {
   isAsync: boolean
   /** Body of the answer to an asynchronous call; undefined: the usual JSON. */
-  asyncResponse?: string | undefined
-  initiatedBy?: string | undefined
-  agentPool?: string | undefined
-  comment?: string | undefined
+  asyncResponse: string | undefined
+  agentPool: string | undefined
+  comment: string | undefined
 }
 
 /**
@@ -168,10 +175,8 @@ function webhookOptions(exchange: Exchange, query: QueryRecord, names: WebhookHe
   if (responses !== undefined) delete query['async_response']
   const response = first(responses)
   return {
-    tag: headerText(exchange, names.versionTag) ?? '',
     isAsync: flag('async', first(async)) ?? flag(names.async, headerText(exchange, names.async)) ?? false,
     asyncResponse: response === 'false' ? '' : response || undefined,
-    initiatedBy: headerText(exchange, names.initiatedBy),
     agentPool: headerText(exchange, names.agentPool),
     comment: headerText(exchange, names.comment),
   }

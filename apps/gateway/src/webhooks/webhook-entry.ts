@@ -7,7 +7,7 @@ import type { CallLimits } from '../auth/call-limits.ts'
 import type { GatewayConfig } from '../config.ts'
 import { type Answer, type AnswerHeaders, type Exchange, send } from '../http/exchange.ts'
 import type { BodyBudget } from '../http/body-budget.ts'
-import { addressOf, callContext, type ClientAddress } from '../http/caller.ts'
+import { addressOf, callContext, type ClientAddress, headerText } from '../http/caller.ts'
 import { problemAnswer } from '../http/problem.ts'
 import { methodNotAllowed } from '../http/refusals.ts'
 import type { StartRequest } from '../resources/executions/input.ts'
@@ -21,7 +21,6 @@ import {
   type WebhookCall,
   webhookCallReader,
   webhookHeaders,
-  type WebhookOptions,
   type WebhookTarget,
 } from './webhook-call.ts'
 import { webhookAnswer } from './webhook-answer.ts'
@@ -51,6 +50,7 @@ export class WebhookEntry {
   readonly #syncRuns: SyncRuns
   readonly #storage: Client<typeof StorageService>
   readonly #read: ReadWebhookCall
+  readonly #initiatedByHeader: string
   readonly #notes: RefusalNotes
   /** Refusals by execution, which keeps them itself. */
   readonly #known = new WeakSet<Failure>()
@@ -70,6 +70,7 @@ export class WebhookEntry {
     this.#read = webhookCallReader({ maxBytes: config.bodyMaxBytes, budget: dependencies.budget }, names)
     this.#notes = new RefusalNotes(this.#executions, dependencies.logger, config.callTimeoutMs)
     this.#idHeader = names.executionId
+    this.#initiatedByHeader = names.initiatedBy
     this.#headerOf = {
       '/settings/agentPoolSlug': `/${config.headerPrefix}Agent-Pool`,
       '/comment': `/${config.headerPrefix}Comment`,
@@ -118,9 +119,7 @@ export class WebhookEntry {
     if (target === 'nothing') throw notFound('webhook')
     exchange.team = target.team
     this.#dependencies.calls.countOpen(target.team, performance.now())
-    const call = await this.#read(exchange, target.identifier, (options, start) =>
-      this.#permitted(exchange, options, start),
-    )
+    const call = await this.#read(exchange, target.identifier, (start) => this.#permitted(exchange, start))
     if (call.files.length > 0) await this.#keepFiles(exchange, call)
     return call.options.isAsync ? await this.#start(exchange, call) : await this.#run(exchange, call, target)
   }
@@ -137,22 +136,22 @@ export class WebhookEntry {
   }
 
   /** Fails where this caller may not start the process. */
-  async #permitted(exchange: Exchange, options: WebhookOptions, start: StartRequest): Promise<void> {
-    const context = this.#context(exchange, options, this.#dependencies.config.callTimeoutMs)
+  async #permitted(exchange: Exchange, start: StartRequest): Promise<void> {
+    const context = this.#context(exchange, this.#dependencies.config.callTimeoutMs)
     await this.#asked(exchange.settle(this.#executions.checkWebhook(start, context)))
   }
 
   /** Only for who may start the process; the files are there when it starts. */
-  async #keepFiles(exchange: Exchange, { options, start, files }: WebhookCall): Promise<void> {
+  async #keepFiles(exchange: Exchange, { start, files }: WebhookCall): Promise<void> {
     const { identifier, tag, webhook } = start
-    await this.#permitted(exchange, options, { identifier, tag, webhook })
-    const context = this.#context(exchange, options, this.#dependencies.config.callTimeoutMs)
+    await this.#permitted(exchange, { identifier, tag, webhook })
+    const context = this.#context(exchange, this.#dependencies.config.callTimeoutMs)
     await exchange.settle(keepFiles(this.#storage, files, context))
   }
 
   async #start(exchange: Exchange, { options, start }: WebhookCall): Promise<Answer> {
     const { callTimeoutMs, publicUrl } = this.#dependencies.config
-    const context = this.#context(exchange, options, callTimeoutMs)
+    const context = this.#context(exchange, callTimeoutMs)
     const { executionId, replayed } = await this.#asked(
       exchange.settle(this.#executions.startExecution(start, context)),
     )
@@ -167,8 +166,8 @@ export class WebhookEntry {
     return { status: 201, headers, body: text ?? `{"id":"${executionId}","status":"CREATED","data":null}` }
   }
 
-  async #run(exchange: Exchange, { options, start }: WebhookCall, target: WebhookTarget): Promise<Answer> {
-    const context = this.#context(exchange, options, this.#syncRuns.timeoutMs)
+  async #run(exchange: Exchange, { start }: WebhookCall, target: WebhookTarget): Promise<Answer> {
+    const context = this.#context(exchange, this.#syncRuns.timeoutMs)
     const outcome = await this.#asked(exchange.settle(this.#syncRuns.run(start, context)))
     exchange.executionId = outcome.executionId
     // On refusals of this call as well.
@@ -205,8 +204,8 @@ export class WebhookEntry {
     }
   }
 
-  #context(exchange: Exchange, options: WebhookOptions, timeoutMs: number): CallContext {
-    const { initiatedBy } = options
+  #context(exchange: Exchange, timeoutMs: number): CallContext {
+    const initiatedBy = headerText(exchange, this.#initiatedByHeader)
     const principal = {
       role: 'user' as const,
       team: exchange.team,
