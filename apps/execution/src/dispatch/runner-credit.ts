@@ -55,9 +55,14 @@ export function isShared(runner: RunnerCredit, among: Among): boolean {
   return isAmong(runner, among) && !runner.oneTeam
 }
 
-/** A runner of one team that is this one's, and not in doubt. */
+/** A runner of one team that is this one's. */
+export function isOwnOf(runner: RunnerCredit, among: Among, team: string): boolean {
+  return isAmong(runner, among) && runner.oneTeam && runner.team === team && !isLeaving(runner)
+}
+
+/** The same, and not in doubt. */
 export function isOf(runner: RunnerCredit, among: Among, team: string): boolean {
-  return isAmong(runner, among) && runner.oneTeam && runner.team === team && !runner.doubtful && !isLeaving(runner)
+  return isOwnOf(runner, among, team) && !runner.doubtful
 }
 
 /** Why these serve one team each and what helps, as one of them says it: the end of a sentence. */

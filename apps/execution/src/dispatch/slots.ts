@@ -6,6 +6,7 @@ import {
   isLeaving,
   isNobodys,
   isOf,
+  isOwnOf,
   isShared,
   runnerCreditOf,
   takeOf,
@@ -291,8 +292,7 @@ export class Slots {
   #binding(among: Among, teams: string[]): string[] {
     if (this.#sum((runner) => isNobodys(runner, among), free) === 0) return []
     // Also one in doubt, which is theirs all the same.
-    const theirs = new Set(this.#staying(among.pool).map(({ team }) => team))
-    const hasOne = (team: string) => theirs.has(team)
+    const hasOne = (team: string) => this.#some((runner) => isOwnOf(runner, among, team))
     return [...teams.filter((team) => !hasOne(team)), ...teams.filter(hasOne)]
   }
 
@@ -325,6 +325,11 @@ export class Slots {
   /** Those that do not take their slots back. */
   #staying(pool: string): RunnerCredit[] {
     return this.#of(pool).filter((runner) => !isLeaving(runner))
+  }
+
+  #some(is: (runner: RunnerCredit) => boolean): boolean {
+    for (const runner of this.#runners.values()) if (is(runner)) return true
+    return false
   }
 
   #sum(of: (runner: RunnerCredit) => boolean, value: (runner: RunnerCredit) => number): number {

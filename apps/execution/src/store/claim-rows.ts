@@ -66,7 +66,10 @@ way(Status.CREATED, running)
  * The rows of the runs are written by the main statement and by no common table: where a locked row has changed meanwhile,
  * PostgreSQL 18 up to 18.4 frees what common tables choose their partitions by, and ends with a signal (record 0220).
  */
-const claim = (limit: string) => `
+const claim = (limit: string) => {
+  const waiting = `FROM executions e WHERE ${waitsForSlot} AND e.pool = $4 AND e.team = t.team
+          AND (NOT t.only_of_runs OR e.parent_id IS NOT NULL)${limit}`
+  return `
 WITH slots AS MATERIALIZED (
   SELECT t.team, t.running, t.wanted FROM team_slots t WHERE t.team = ANY ($1::text[]) AND t.moved_to IS NULL ORDER BY t.team FOR UPDATE
 ), turns AS MATERIALIZED (
@@ -77,8 +80,7 @@ WITH slots AS MATERIALIZED (
 ), picked AS MATERIALIZED (
   SELECT t.team, t.turn, q.*, t.in_flight + row_number() OVER (PARTITION BY t.team ORDER BY q.id) AS in_flight
     FROM turns t CROSS JOIN LATERAL (
-      SELECT e.id, e.status, e.sequence, e.process_id, e.updated_at FROM executions e
-       WHERE ${waitsForSlot} AND e.pool = $4 AND e.team = t.team AND (NOT t.only_of_runs OR e.parent_id IS NOT NULL)${limit}
+      SELECT e.id, e.status, e.sequence, e.process_id, e.updated_at ${waiting}
        ORDER BY e.id LIMIT t.asked FOR UPDATE SKIP LOCKED) q
 ), chosen AS MATERIALIZED (
   SELECT id, team, process_id, status, updated_at, sequence + CASE status WHEN ${queued} THEN 2 ELSE 1 END AS sequence,
@@ -99,9 +101,9 @@ UPDATE executions e
 RETURNING ${row}, CASE c.status WHEN ${queued} THEN extract(epoch FROM now() - c.updated_at)::float8 END AS "queuedS", CASE c.rank WHEN 1 THEN (
   SELECT json_agg(json_build_object('team', t.team, 'left', CASE
            WHEN (SELECT count(*) FROM picked p WHERE p.team = t.team) < t.asked AND NOT EXISTS (
-             SELECT FROM executions e WHERE ${waitsForSlot} AND e.pool = $4 AND e.team = t.team
-                AND (NOT t.only_of_runs OR e.parent_id IS NOT NULL)${limit} AND e.id NOT IN (SELECT n.id FROM chosen n)) THEN 'none'
+             SELECT ${waiting} AND e.id NOT IN (SELECT n.id FROM chosen n)) THEN 'none'
            WHEN (SELECT count(*) FROM chosen n WHERE n.team = t.team) = t.free THEN 'no slot' ELSE 'some' END)) FROM turns t) END AS turns`
+}
 
 const claimAny = claim('')
 const claimOnly = claim(' AND (e.language = ANY ($9::smallint[]) OR e.language IS NULL)')
