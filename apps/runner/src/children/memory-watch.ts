@@ -106,15 +106,17 @@ export class MemoryWatch {
     if (own.length > processLimit) tooMany(child)
     const resident = sumOf(own, (each) => each.residentBytes)
     if (resident > limitMb * MB) void this.#lookClosely(child, own)
-    const privates = new Map(own.length > countedExactly ? [] : own.map((each) => [each, privateBytes(each)]))
-    const privateOf = (each: Process) => privates.get(each) ?? privateBytes(each)
-    const held = own.length > countedExactly ? resident : sumOf(own, privateOf)
     const inFiles = own[0] === undefined ? 0 : fileBytes(own[0], inMemory)
-    if (own.length > countedExactly) measured(child, { held: held + inFiles, ofRun: held + inFiles })
-    else if (child.language === 'javascript' || held <= muchMb * MB) {
-      const ofRun = sumOfRun(processesOfRun(child, own), privateOf)
-      measured(child, { held: held + inFiles, ofRun: ofRun + inFiles })
-    } else void this.#countInParts(child, own, inFiles)
+    if (own.length > countedExactly) measured(child, { held: resident + inFiles, ofRun: resident + inFiles })
+    else {
+      const privates = new Map(own.map((each) => [each, privateBytes(each)]))
+      const privateOf = (each: Process) => privates.get(each)!
+      const held = sumOf(own, privateOf)
+      if (child.language === 'javascript' || held <= muchMb * MB) {
+        const ofRun = sumOfRun(processesOfRun(child, own), privateOf)
+        measured(child, { held: held + inFiles, ofRun: ofRun + inFiles })
+      } else void this.#countInParts(child, own, inFiles)
+    }
     // The launcher has few.
     if ((own.length - 1) * openOfOne <= openFilesLimit) return
     if ((await openFiles(own, turns)) > openFilesLimit && child.task === task) tooManyOpen(child)
