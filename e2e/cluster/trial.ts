@@ -84,14 +84,11 @@ async function throughServers(client: Client): Promise<void> {
 
 async function uninstall(namespace: string): Promise<void> {
   await must('helm', ['uninstall', name, '--namespace', namespace, '--wait', '--timeout', '2m'])
+  const ofUserCode = ['namespace', `${namespace}-${name}-user-code`]
   const left = async () => [
     ...(await objectsIn(namespace)),
     ...(await volumesOf(namespace)),
-    ...(
-      await must('kubectl', ['get', 'namespace', `${namespace}-${name}-user-code`, '-o', 'name', '--ignore-not-found'])
-    )
-      .split('\n')
-      .filter(Boolean),
+    ...(await must('kubectl', ['get', ...ofUserCode, '-o', 'name', '--ignore-not-found'])).split('\n').filter(Boolean),
   ]
   await untilGone(left, 60_000)
 }

@@ -311,6 +311,29 @@ describe.runIf(isThere('helm'))('who reaches what', () => {
     expect(namespaces(await render(minimal, ['sandbox.namespace=automation']))).toEqual([])
   })
 
+  test('lets nothing into pods with user code but to the daemon of a sandbox, and out only to what is public', async () => {
+    const policies = (await render(minimal)).filter(({ kind }) => kind === 'NetworkPolicy')
+    const named = (end: string) =>
+      policies.find(({ metadata }) => metadata.name.endsWith(end))!['spec'] as {
+        ingress: { from: unknown[]; ports: { port: number }[] }[]
+        egress: { to: { ipBlock?: { cidr: string; except?: string[] } }[]; ports?: { port: number }[] }[]
+      }
+    const code = named('-user-code')
+    expect(code.ingress).toEqual([])
+    const blocksOf = (rules: typeof code.egress) =>
+      rules.flatMap(({ to }) => to.flatMap(({ ipBlock }) => ipBlock ?? []))
+    const { names, all: everywhere } = Object.groupBy(code.egress, ({ ports }) =>
+      ports === undefined ? 'all' : 'names',
+    )
+    const blocks = blocksOf(everywhere!)
+    expect(blocks.map(({ cidr }) => cidr)).toEqual(['0.0.0.0/0', '::/0'])
+    // A name server on each node.
+    expect(blocksOf(names!).map(({ cidr }) => cidr)).toEqual(['169.254.20.10/32'])
+    expect(names!.flatMap(({ ports }) => ports!.map(({ port }) => port))).toEqual([53, 53])
+    expect(blocks[0]!.except).toEqual(expect.arrayContaining(['10.0.0.0/8', '169.254.0.0/16', '127.0.0.0/8']))
+    expect(named('-sandbox-daemons').ingress.flatMap(({ ports }) => ports.map(({ port }) => port))).toEqual([9400])
+  })
+
   test('where none are named, what pods need is made with the release', async () => {
     const manifests = await render(minimal)
     const made = new Map(

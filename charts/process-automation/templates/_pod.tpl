@@ -85,10 +85,14 @@ EGRESS_ALLOW: {{ join "," . | quote }}
 {{- range . }}{{ if not (hasPrefix "*" .) }}{{ . }}{{ break }}{{ end }}{{ end -}}
 {{- end }}
 
+{{- define "automation.ingressScheme" -}}
+{{- ternary "https" "http" (not (empty .Values.ingress.tls)) -}}
+{{- end }}
+
 {{- define "automation.publicUrl" -}}
 {{- $ofRoute := include "automation.firstHost" .Values.httpRoute.hostnames -}}
 {{- if .Values.publicUrl -}}{{ .Values.publicUrl }}
-{{- else if and .Values.ingress.enabled .Values.ingress.host -}}{{ if .Values.ingress.tls }}https{{ else }}http{{ end }}://{{ .Values.ingress.host }}
+{{- else if and .Values.ingress.enabled .Values.ingress.host -}}{{ include "automation.ingressScheme" . }}://{{ .Values.ingress.host }}
 {{- else if and .Values.httpRoute.enabled $ofRoute -}}https://{{ $ofRoute }}
 {{- else -}}http://{{ include "automation.fullname" . }}-gateway.{{ .Release.Namespace }}.svc:{{ .Values.services.gateway.ports.http }}
 {{- end -}}
@@ -98,7 +102,7 @@ EGRESS_ALLOW: {{ join "," . | quote }}
 {{- define "automation.consoleUrl" -}}
 {{- $ofRoute := include "automation.firstHost" .Values.httpRoute.consoleHostnames -}}
 {{- if .Values.consoleUrl -}}{{ .Values.consoleUrl }}
-{{- else if and .Values.ingress.enabled .Values.ingress.consoleHost -}}{{ if .Values.ingress.tls }}https{{ else }}http{{ end }}://{{ .Values.ingress.consoleHost }}
+{{- else if and .Values.ingress.enabled .Values.ingress.consoleHost -}}{{ include "automation.ingressScheme" . }}://{{ .Values.ingress.consoleHost }}
 {{- else if and .Values.httpRoute.enabled $ofRoute -}}https://{{ $ofRoute }}
 {{- end -}}
 {{- end }}
@@ -112,7 +116,7 @@ EGRESS_ALLOW: {{ join "," . | quote }}
 {{- end }}
 {{- if and .Values.ingress.enabled .Values.ingress.sandboxHost }}
 {{- $host = .Values.ingress.sandboxHost }}
-{{- if not .Values.ingress.tls }}{{ $scheme = "http" }}{{ end }}
+{{- $scheme = include "automation.ingressScheme" . }}
 {{- end }}
 {{- $urls := list }}
 {{- with $host }}{{ $urls = append $urls (printf "public=%s://%s" $scheme (trimPrefix "*." .)) }}{{ end }}
