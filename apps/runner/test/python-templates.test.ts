@@ -8,6 +8,7 @@ import { Language } from '@automation/contract/common/v1/language'
 import { until } from '@automation/testing'
 import { littleRegistry } from '@automation/testing/little-registry'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { stillRunning } from './processes.ts'
 import { run } from './python-run.ts'
 import { startRunner, type RunnerUnderTest } from './runner-under-test.ts'
 import { lines, type Ended, type RunOptions } from './scripted-replica.ts'
@@ -288,11 +289,10 @@ test('whether a version’s runs share what it imports is to be seen', async () 
 })
 
 test('an import that goes on and prints when its run is over ends with its child', async () => {
-  const shared = () => under.metric('runner_python_imports', 'shared')
-  const before = await shared()
-  expect(valuesOf([await runWith('import lurks\nreturn 1')])).toEqual([1])
-  expect(await shared()).toBe(before + 1)
-  await until(async () => (await shared()) <= before, { what: 'its child has ended' })
+  const source = 'import lurks, os\nreturn [lurks.pid, os.getpid()]'
+  const [[template, own]] = valuesOf([await runWith(source)]) as [[number, number]]
+  expect(template).not.toBe(own)
+  await until(() => stillRunning([String(template)]).length === 0, { what: 'its child has ended' })
 })
 
 test('an import sees nothing of what its first run is given', async () => {

@@ -32,7 +32,7 @@ test('a child that has grown large ends', async () => {
 })
 
 test('many small children stay, however short their runs were', async () => {
-  const under = await startRunner({ RUNNER_CHILDREN_MEMORY_MB: '600' })
+  const under = await startRunner({ RUNNER_CHILDREN_MEMORY_MB: '640' })
   const found: unknown[] = []
   for (let n = 0; n < 14; n += 1) {
     found.push((await under.replica.run(`${source} // ${n}`)).value)
