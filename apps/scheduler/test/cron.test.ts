@@ -236,3 +236,22 @@ test('of the times that were missed the last one counts, for an hour', () => {
   expect(last('0 0 * * *', hour)).toBeUndefined()
   expect(last('0 0 * * *', 24 * hour + 5)).toBe(from + 24 * hour)
 })
+
+const zone = 'Europe/Berlin'
+
+test.for(['* * * * * *', '7/11 * * * * *', '*/3 2-4 * * *', '30 2 * * *', '0 0 29 2 *'])(
+  'the last time of %s is that which going from one to the next comes to, also where clocks change',
+  (text) => {
+    const cron = parseCron(text)
+    for (const day of ['2026-03-29', '2026-10-25', '2028-02-29'])
+      for (let minute = 0; minute < 300; minute += 17) {
+        const now = Date.parse(`${day}T00:00:00Z`) + minute * 60_000 + 1234
+        let stepped: number | undefined
+        for (let due = nextDue(cron, zone, now - 3_600_000); due !== undefined && due <= now;) {
+          stepped = due
+          due = nextDue(cron, zone, due)
+        }
+        expect(lastDue(cron, zone, now - 7_200_000, now), `${day} ${minute}`).toBe(stepped)
+      }
+  },
+)
