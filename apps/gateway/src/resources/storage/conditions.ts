@@ -74,7 +74,7 @@ function secondsOf(date: string | undefined): number | undefined {
 }
 
 function spanOf(range: string, size: number): Span | 'whole' {
-  const [, first = '', last = ''] = /^bytes=\s*(\d*)\s*-\s*(\d*)\s*$/i.exec(range) ?? []
+  const [, first = '', last = ''] = /^bytes=\s{0,9}(\d*)\s{0,9}-\s{0,9}(\d*)\s{0,9}$/i.exec(range) ?? []
   if (first === '' && last === '') return 'whole'
   if (first !== '' && last !== '' && Number(last) < Number(first)) return 'whole'
   const offset = first === '' ? Math.max(size - Number(last), 0) : Number(first)
