@@ -44,6 +44,7 @@ export const refusedNames = {
   PYTHON: [
     ...inBoth,
     ...'@a/b a/b a[ a] a[] a[b a[b]c a[b,] a[,b] a[-b] a[b][c] a[;] [a] a- a. a_ -a a~b'.split(' '),
+    `${'['.repeat(200_000)}\n`,
     ...['a @ https://x', 'a ; python_version<"3"', 'a; extra=="x"', 'a [b]', 'a[b c]', 'a --hash=sha256:0'],
   ],
 }

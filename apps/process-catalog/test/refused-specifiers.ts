@@ -81,6 +81,8 @@ export const refusedSpecifiers = {
     ...inBoth,
     ...'!=1 1.2.3.4 01.2.3 1,2 1.2.3- 1.2.3+ =>1 =<1 ===1 1.2.3-a..b 1.2.3-ä 1!2.0 1.0rc1 1.0+local'.split(' '),
     ...['^1, ^2', '>=1,<2', '1 -2', '99999999999999999999999.0.0 ||'],
+    // Each part can be read in two ways.
+    `${'=1 '.repeat(20)}=1 || ${'=1 '.repeat(20)}=1!`,
     ...`# ## #-x #--upload-pack=id #.. #../a #a..b #main;id #semver: #semver:--x #semver:>=1 #@{upstream} #:/x #HEAD^ #main~1 @main`
       .split(' ')
       .map((reference) => `git+https://host.org/a.git${reference}`),
@@ -92,6 +94,7 @@ export const refusedSpecifiers = {
       ' ',
     ),
     ...['1 2', '>=1 <2', '1 - 2', '>=1 || 2', '(>=1)', '>=1,<2;'],
+    `${'==1a.post.dev,'.repeat(17)}1!`,
     ...`@ @-x @--upload-pack=id @.. @../a @a..b @main;id @HEAD^ @main~1 @a@b #main #egg=a #subdirectory=../.. @main#egg=a`
       .split(' ')
       .map((reference) => `git+https://host.org/a.git${reference}`),

@@ -20,8 +20,6 @@ export function nameFault(language: LanguageName, name: string): string | undefi
 /** By which two names of one package are equal: PyPI takes case, `-`, `_` and `.` for the same, and extras for none. */
 export function canonicalName(language: LanguageName, name: string): string {
   if (language !== 'PYTHON') return name
-  return name
-    .replace(/\[.*$/, '')
-    .replaceAll(/[-_.]+/g, '-')
-    .toLowerCase()
+  const [project = ''] = name.split('[', 1)
+  return project.replaceAll(/[-_.]+/g, '-').toLowerCase()
 }

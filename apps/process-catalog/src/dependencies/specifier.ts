@@ -7,9 +7,10 @@ const number = '(?:0|[1-9]\\d{0,15})'
 const part = `(?:${number}|[xX*])`
 const identifiers = '[0-9A-Za-z-]+(?:\\.[0-9A-Za-z-]+)*'
 const partial = `[v=]?${part}(?:\\.${part}(?:\\.${part}(?:-${identifiers})?(?:\\+${identifiers})?)?)?`
-const simple = `(?:(?:>=|<=|>|<|=|~>|~|\\^) {0,4})?${partial}`
-const range = `(?:${partial} - ${partial}|${simple}(?: {1,4}${simple}){0,20})`
-const npmRange = new RegExp(`^${range}(?: {0,4}\\|\\| {0,4}${range}){0,20}$`)
+const operator = '(?:>=|<=|>|<|=|~>|~|\\^)'
+const npmVersion = new RegExp(`^${partial}$`)
+const npmOperator = new RegExp(`^${operator}$`)
+const npmComparator = new RegExp(`^${operator}?${partial}$`)
 
 // PEP 440.
 const release = '(?:\\d{1,9}!)?\\d{1,16}(?:\\.\\d{1,16}){0,20}'
@@ -17,8 +18,11 @@ const suffix =
   '(?:[-_.]?(?:a|b|c|rc|alpha|beta|pre|preview)[-_.]?\\d{0,9})?(?:[-_.]?(?:post|rev|r)[-_.]?\\d{0,9}|-\\d{1,9})?(?:[-_.]?dev[-_.]?\\d{0,9})?'
 const local = '(?:\\+[a-z0-9]+(?:[-_.][a-z0-9]+)*)?'
 const version = `v?${release}${suffix}${local}`
-const clause = `(?:(?:==|!=) {0,4}(?:v?${release}\\.\\*|${version})|(?:<=|>=|<|>|~=) {0,4}${version})`
-const pep440 = new RegExp(`^(?:${version}|${clause}(?: {0,4}, {0,4}${clause}){0,20})$`, 'i')
+const pypiVersion = new RegExp(`^${version}$`, 'i')
+const pypiClause = new RegExp(
+  `^(?:(?:==|!=) {0,4}(?:v?${release}\\.\\*|${version})|(?:<=|>=|<|>|~=) {0,4}${version})$`,
+  'i',
+)
 
 // No account, port, query or step upwards; never an option; a host with a name that is not of this machine or cluster.
 const label = '[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?'
@@ -35,9 +39,25 @@ export function specifierFault(language: LanguageName, specifier: string, allowG
   if (specifier.length > longest) return `must have at most ${longest} characters`
   if (specifier === '*' || specifier === 'latest') return undefined
   const isPython = language === 'PYTHON'
-  if ((isPython ? pep440 : npmRange).test(specifier)) return undefined
+  if (isPython ? isPep440(specifier) : isNpmRange(specifier)) return undefined
   const git = isPython ? pypiGit : npmGit
   if (git.test(specifier) && !specifier.includes('..') && !ownHost.test(specifier))
     return allowGit ? undefined : 'must not be a git URL: this system does not allow them'
   return `must be ${isPython ? 'a version specifier as of PEP 440' : 'a semver range'} or an https git URL`
+}
+
+// One expression for all of it would find its parts in more ways than it could try in a lifetime.
+function isNpmRange(text: string): boolean {
+  return text.split(/ *\|\| */).every((range) => {
+    const words = range.split(/ +/)
+    const [first = '', dash, last = ''] = words
+    if (words.length === 3 && dash === '-') return npmVersion.test(first) && npmVersion.test(last)
+    return words.every((word, at) =>
+      npmOperator.test(word) ? npmVersion.test(words[at + 1] ?? '') : npmComparator.test(word),
+    )
+  })
+}
+
+function isPep440(text: string): boolean {
+  return pypiVersion.test(text) || text.split(/ *, */).every((clause) => pypiClause.test(clause))
 }
