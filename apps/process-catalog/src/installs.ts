@@ -1,7 +1,7 @@
 import { Status } from '@automation/contract/execution/v1/execution'
 import type { InstallService } from '@automation/contract/execution/v1/install'
 import { PackageSetService } from '@automation/contract/storage/v1/package_set'
-import { Failure } from '@automation/errors'
+import { Failure, isPassing } from '@automation/errors'
 import { asService, ownContext, type CallContext, type Client, type Neighbours } from '@automation/rpc'
 import type { Logger } from '@automation/service'
 import type { Dependencies } from './dependencies/manifest.ts'
@@ -20,15 +20,46 @@ export interface InstallsContext {
 
 const callTimeoutMs = 5000
 
-/** One look at all installs: begins those that are due, and takes up the ends of those that are over. Any replica may. */
-export async function advanceInstalls(context: InstallsContext): Promise<void> {
-  await settleInstalls(context.store)
-  for (const manifest of await dueManifests(context.store)) {
-    try {
-      await advance(context, manifest)
-    } catch (error) {
-      context.logger.warn({ err: error, team: manifest.team, installId: manifest.installId }, 'an install waits')
+const leastPauseMs = 500
+const mostPauseMs = 5000
+
+/** Begins installs that are due, and takes up the ends of those that are over. Any replica may. */
+export class Installs {
+  readonly #context: InstallsContext
+  /** Teams with an install that could not go on, and when they are looked at again. */
+  readonly #paused = new Map<string, { untilMs: number; pauseMs: number }>()
+
+  constructor(context: InstallsContext) {
+    this.#context = context
+  }
+
+  /** One look at some teams. */
+  async advance(): Promise<void> {
+    const { store } = this.#context
+    await settleInstalls(store)
+    const now = performance.now()
+    for (const [team, { untilMs }] of this.#paused) if (untilMs + mostPauseMs < now) this.#paused.delete(team)
+    const paused = [...this.#paused].filter(([, { untilMs }]) => untilMs > now).map(([team]) => team)
+    const byTeam = Map.groupBy(await dueManifests(store, paused), ({ team }) => team)
+    await Promise.all([...byTeam].map(([team, manifests]) => this.#advanceTeam(team, manifests)))
+  }
+
+  async #advanceTeam(team: string, manifests: ManifestRow[]): Promise<void> {
+    const { logger } = this.#context
+    let isHeldUp = false
+    for (const manifest of manifests) {
+      try {
+        await advance(this.#context, manifest)
+      } catch (error) {
+        logger.warn({ err: error, team, installId: manifest.installId }, 'an install waits')
+        isHeldUp = true
+        // The others of this team would wait for the same.
+        if (isPassing(error)) break
+      }
     }
+    if (!isHeldUp) return void this.#paused.delete(team)
+    const pauseMs = Math.min((this.#paused.get(team)?.pauseMs ?? leastPauseMs / 2) * 2, mostPauseMs)
+    this.#paused.set(team, { untilMs: performance.now() + pauseMs, pauseMs })
   }
 }
 

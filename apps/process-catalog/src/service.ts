@@ -32,7 +32,7 @@ import { endUses } from './code-processes.ts'
 import { Effects } from './effects.ts'
 import { ExchangeRecords } from './exchange-records.ts'
 import { ensureFirstTeam } from './first-team.ts'
-import { advanceInstalls, keptSets, measureInstalls } from './installs.ts'
+import { Installs, keptSets, measureInstalls } from './installs.ts'
 import { catalogMetrics } from './metrics.ts'
 import { aliasHandlers } from './rpc/aliases.ts'
 import { auditHandlers } from './rpc/audit.ts'
@@ -110,13 +110,12 @@ export function createCatalog(config: CatalogConfig, { neighbours, logger, metri
     usesEveryMs,
     measureEveryMs,
   } = config.upkeep
+  const advancing = new Installs({ store, installs, installTimeoutMs, logger })
   const describing = new Periodic('describing records', keysEveryMs, logger, () => describeRecords(store, logger))
   const upkeep = [
     new Periodic('finishing deletions', deletionsEveryMs, logger, () => resumeDeletions(catalog)),
     new Periodic('telling the scheduler', effectsEveryMs, logger, () => effects.sweep()),
-    new Periodic('installing dependencies', installsEveryMs, logger, () =>
-      advanceInstalls({ store, installs, installTimeoutMs, logger }),
-    ),
+    new Periodic('installing dependencies', installsEveryMs, logger, () => advancing.advance()),
     new Periodic('measuring installs', measureEveryMs, logger, () => measureInstalls(store, measures)),
     new Periodic('ending uses of processes', usesEveryMs, logger, () => endUses(catalog)),
     new Periodic('keeping sets of packages', setsEveryMs, logger, keptSets(store, neighbours, logger)),

@@ -33,15 +33,35 @@ export async function countInstalls(store: Store): Promise<{ count: number; olde
   return row ?? { count: 0, oldestMs: 0 }
 }
 
-/** Manifests with an install that is due or under way. */
-export async function dueManifests(store: Store): Promise<ManifestRow[]> {
+const mostTeams = 10
+const mostManifests = 100
+const dueBehind = (team: string) =>
+  `(SELECT team FROM dependency_manifests WHERE ${isDue} AND team > ${team} ORDER BY team LIMIT 1)`
+
+/**
+ * Manifests with an install that is due or under way, of some teams: which ones is left to chance, so that however many wait
+ * for something each comes soon. Nothing is begun for a suspended team. `but`: teams that are left out.
+ */
+export async function dueManifests(store: Store, but: string[]): Promise<ManifestRow[]> {
   const ids = await store.statement<{ id: string }>({
     name: 'due_installs',
-    text: `SELECT id FROM dependency_manifests WHERE ${isDue} ORDER BY id LIMIT 100`,
+    text: `WITH RECURSIVE due (team) AS (
+             SELECT ${dueBehind("''")}
+             UNION ALL
+             SELECT ${dueBehind('d.team')} FROM due d WHERE d.team IS NOT NULL
+           ), turns AS (
+             SELECT t.slug, t.suspended_at IS NOT NULL AS suspended FROM due d JOIN teams t ON t.slug = d.team
+              WHERE d.team <> ALL ($1::text[]) ORDER BY random() LIMIT ${mostTeams}
+           )
+           SELECT m.id FROM turns CROSS JOIN LATERAL (
+             SELECT id FROM dependency_manifests
+              WHERE team = turns.slug AND ${isDue} AND (execution_id IS NOT NULL OR NOT turns.suspended)
+              ORDER BY id LIMIT (SELECT ${mostManifests} / count(*) FROM turns)) m`,
+    values: [but],
   })
   if (ids.length === 0) return []
   const rows = await store.read((each) =>
-    each.dependencyManifest.findMany({ where: { id: { in: ids.map(({ id }) => id) } } }),
+    each.dependencyManifest.findMany({ where: { id: { in: ids.map(({ id }) => id) } }, orderBy: { id: 'asc' } }),
   )
   return rows.map((row) => ({ ...row, language: row.language as LanguageName }))
 }
