@@ -155,6 +155,7 @@ const changes: Record<string, Change> = {
   'topologySpread.enabled': { set: 'false', hides: /topologySpreadConstraints/ },
   podAnnotations: { set: '.note=mine', shows: /note: mine/ },
   podLabels: { set: '.owner=mine', shows: /owner: mine/ },
+  extraEnv: { set: '[0].name=MINE', shows: /name: MINE/ },
   nodeSelector: { set: '.disk=ssd', shows: /disk: ssd/ },
   tolerations: { set: '[0].key=dedicated' },
   affinity: { set: '.nodeAffinity.a=mine', shows: /a: mine/ },

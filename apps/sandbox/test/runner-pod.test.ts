@@ -173,6 +173,43 @@ test('runner pods and pods of sandboxes have labels and annotations of the opera
   expect(specOf(image, { ...settings, metadata: {} })).not.toBe(specOf(image, settings))
 })
 
+test('runner pods have nodes, marks and variables of their own where they are named, in place of those of sandboxes', () => {
+  const all = { placement: { nodeSelector: { pool: 'all' } }, metadata: { labels: { owner: 'all' } } }
+  const variables = [{ name: 'HOST_IP', valueFrom: { fieldRef: { fieldPath: 'status.hostIP' } } }]
+  const own = {
+    placement: { nodeSelector: { pool: 'own' } },
+    metadata: { annotations: { note: 'own' } },
+    variables,
+    settings: { OTHER: 'at $(HOST_IP)' },
+  }
+  const read = (members: object) => {
+    const env = environmentOf(podsFile(all, { image: 'runner:1', ...members }))
+    const pods = readPodsFile(env)
+    return { pod: readRunnerPodsConfig(env, pods)!.pod, cluster: pods.cluster, faults: env.faults() }
+  }
+  const { pod, cluster, faults } = read(own)
+  expect(faults).toEqual([])
+  expect(cluster).toMatchObject(all)
+  const { spec, metadata } = runnerPod(one, pod)
+  expect(spec!.nodeSelector).toEqual({ pool: 'own' })
+  expect(metadata).toMatchObject({ annotations: { note: 'own' } })
+  expect(metadata!.labels).not.toHaveProperty('owner')
+  // A variable speaks of those before it.
+  const { env } = spec!.containers[0]!
+  expect(env![0]).toEqual(variables[0])
+  expect(env).toContainEqual({ name: 'OTHER', value: 'at $(HOST_IP)' })
+  const wrong = [
+    { name: 'A', valueFrom: { secretKeyRef: { name: 'a', key: 'b' } } },
+    { value: 'a' },
+    { name: 'A', value: 1 },
+  ]
+  for (const variable of wrong)
+    expect(read({ variables: [variable] }).faults.join()).toContain('runners.variables must be')
+  expect(read({ placement: { nodeName: 'a' } }).faults.join()).toContain(
+    'whose runners.placement.nodeName is not known',
+  )
+})
+
 test('pods are let in by the registry, but for images that callers name', () => {
   const env = environmentOf(podsFile({ pullSecrets: ['registry'] }, { image: 'runner:1' }))
   const pods = readPodsFile(env)

@@ -11,11 +11,11 @@ app.kubernetes.io/managed-by: {{ .Release.Service }}
 app.kubernetes.io/version: {{ .Chart.AppVersion | quote }}
 {{- end }}
 
-{{/* Of pods of the chart; takes (list root component). */}}
+{{/* Of pods of the chart; takes (list root component more). */}}
 {{- define "automation.podLabels" -}}
 {{ include "automation.labels" (index . 0) }}
 app.kubernetes.io/component: {{ index . 1 }}
-{{- with (index . 0).Values.podLabels }}
+{{- with index . 2 }}
 {{ toYaml . }}
 {{- end }}
 {{- end }}

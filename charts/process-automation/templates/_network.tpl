@@ -9,12 +9,12 @@
 
 {{/*
 A rule that lets out to the port of a URL, wherever its host is; where that is a Service of the cluster, to its namespace, as what
-it leads to may have any port. Takes (list root url).
+it leads to may have any port. A variable is a host of any kind. Takes (list root url).
 */}}
 {{- define "automation.toPortOf" -}}
 {{- $url := urlParse (index . 1) -}}
 {{- $host := regexReplaceAll ":[0-9]+$" $url.host "" -}}
-{{- if or (not (contains "." $host)) (regexMatch "[.]svc([.]|$)" $host) -}}
+{{- if or (not (regexMatch "[.$]" $host)) (regexMatch "[.]svc([.]|$)" $host) -}}
 {{- $labels := splitList "." $host }}
 to: [{ namespaceSelector: { matchLabels: { kubernetes.io/metadata.name: {{ gt (len $labels) 1 | ternary (index (append $labels "") 1) (index . 0).Release.Namespace }} } } }]
 {{- else -}}

@@ -168,14 +168,26 @@ priorityClassName: {{ . }}
 {{- end }}
 {{- end }}
 
-{{/* The same for pods with the code of users: what is said of them, of all of these, or else the nodes of services. Takes (list root given). */}}
-{{- define "automation.userCodeNodes" -}}
-{{- $values := (index . 0).Values -}}{{- $given := index . 1 -}}{{- $code := $values.userCode -}}
-{{- include "automation.nodes" (dict
-  "nodeSelector" (coalesce $given.nodeSelector $code.nodeSelector $values.nodeSelector)
-  "tolerations" (coalesce $given.tolerations $code.tolerations $values.tolerations)
-  "affinity" (coalesce $given.affinity $code.affinity)
-  "priorityClassName" (coalesce $given.priorityClassName $code.priorityClassName)) }}
+{{/*
+What several values say of the same pods, the most special first, as JSON: labels, annotations and variables of all of them, of which the
+first of a name counts, and each of the others as the first has it that has any.
+*/}}
+{{- define "automation.saidOfPods" -}}
+{{- $said := dict "podLabels" dict "podAnnotations" dict "extraEnv" list }}{{- $variables := dict }}
+{{- range $values := . }}
+{{- range $key := list "podLabels" "podAnnotations" }}{{ $_ := set $said $key (merge dict (get $said $key) (get $values $key | default dict)) }}{{ end }}
+{{- range $key := list "annotations" "nodeSelector" "tolerations" "affinity" "priorityClassName" }}{{ $_ := set $said $key (coalesce (get $said $key) (get $values $key)) }}{{ end }}
+{{- range $each := $values.extraEnv }}
+{{- if not (hasKey $variables .name) }}{{ $_ := set $variables .name true }}{{ $_ := set $said "extraEnv" (append $said.extraEnv .) }}{{ end }}
+{{- end }}
+{{- end }}
+{{- toJson $said }}
+{{- end }}
+
+{{/* What is said of pods with the code of users, the nodes of services where it has none; takes (list root more…), the most special first. */}}
+{{- define "automation.codeSaid" -}}
+{{- $values := (index . 0).Values -}}
+{{- append (append (rest .) $values.userCode) (pick $values "podLabels" "podAnnotations" "nodeSelector" "tolerations") | toJson }}
 {{- end }}
 
 {{/* Takes (list root component replicas nodes), nodes being the YAML that says which. */}}

@@ -44,6 +44,16 @@ KUBERNETES_PODS: /etc/automation/pods.json
 {{- .Values.certificateAuthorities.runnersConfigMap | default (ternary .Values.certificateAuthorities.existingConfigMap "" $own) }}
 {{- end }}
 
+{{/* Nodes and metadata of pods that are made on demand, of what is said of them. */}}
+{{- define "automation.madePods" -}}
+{{- $made := dict }}{{- $metadata := dict }}
+{{- with include "automation.nodes" . | fromYaml }}{{ $_ := set $made "placement" . }}{{ end }}
+{{- with .podLabels }}{{ $_ := set $metadata "labels" . }}{{ end }}
+{{- with .podAnnotations }}{{ $_ := set $metadata "annotations" . }}{{ end }}
+{{- with $metadata }}{{ $_ := set $made "metadata" . }}{{ end }}
+{{- toJson $made }}
+{{- end }}
+
 {{- define "automation.runnerPods" -}}
 {{- $runners := .Values.runners -}}
 {{- $volumes := list }}
@@ -58,6 +68,8 @@ KUBERNETES_PODS: /etc/automation/pods.json
 {{- range $name, $value := mergeOverwrite $settings (deepCopy .Values.settings) (deepCopy $runners.env) }}
 {{- $_ := set $settings $name (ternary (printf "%v" (int64 $value)) (toString $value) (kindIs "float64" $value)) }}
 {{- end }}
+{{- $said := include "automation.codeSaid" (list . $runners) | fromJsonArray | include "automation.saidOfPods" | fromJson }}
+{{- range $said.extraEnv }}{{ $_ := unset $settings .name }}{{ end }}
 {{- $_ := set $settings "RUNNER_SLOTS" (int $runners.slots | toString) }}
 {{- $pods := dict
   "image" (include "automation.image" (list . "runner"))
@@ -75,6 +87,8 @@ KUBERNETES_PODS: /etc/automation/pods.json
   "settings" $settings }}
 {{- with $runners.resources.limits.cpu }}{{ $_ := set $pods "cpuLimit" (toString .) }}{{ end }}
 {{- with $volumes }}{{ $_ := set $pods "volumes" . }}{{ end }}
+{{- with $said.extraEnv }}{{ $_ := set $pods "variables" . }}{{ end }}
+{{- $pods = merge $pods (include "automation.madePods" $said | fromJson) }}
 {{- with $mounts }}{{ $_ := set $pods "volumeMounts" . }}{{ end }}
 {{- with .Values.podSecurity.runtimeClassName }}{{ $_ := set $pods "runtimeClassName" . }}{{ end }}
 {{- if .Values.internalTls.secrets }}{{ $_ := set $pods "tlsSecret" (required "internalTls.secrets.runner must be set beside the others" .Values.internalTls.secrets.runner) }}{{ end }}
@@ -90,11 +104,7 @@ KUBERNETES_PODS: /etc/automation/pods.json
 {{- $secrets := list }}
 {{- range .Values.image.pullSecrets }}{{ $secrets = append $secrets .name }}{{ end }}
 {{- with $secrets }}{{ $_ := set $pods "pullSecrets" . }}{{ end }}
-{{- with include "automation.userCodeNodes" (list . dict) | fromYaml }}{{ $_ := set $pods "placement" . }}{{ end }}
-{{- $metadata := dict }}
-{{- with .Values.podLabels }}{{ $_ := set $metadata "labels" . }}{{ end }}
-{{- with .Values.podAnnotations }}{{ $_ := set $metadata "annotations" . }}{{ end }}
-{{- with $metadata }}{{ $_ := set $pods "metadata" . }}{{ end }}
+{{- $pods = merge $pods (include "automation.codeSaid" (list .) | fromJsonArray | include "automation.saidOfPods" | fromJson | include "automation.madePods" | fromJson) }}
 {{- if eq .Values.runners.kind "pool" }}{{ $_ := set $pods "runners" (include "automation.runnerPods" . | fromJson) }}{{ end }}
 {{- toPrettyJson $pods }}
 {{- end }}

@@ -72,7 +72,8 @@ export function readPodsFile(env: Environment): PodsFile {
 
 const isTextOrAbsent = (value: unknown) => value === undefined || typeof value === 'string'
 
-function placementOf(value: unknown = {}, fault: (text: string) => void): Placement {
+/** Notes what is wrong in it. */
+export function placementOf(value: unknown = {}, fault: (text: string) => void): Placement {
   if (!isObject(value)) {
     fault('whose placement must be an object')
     return {}
@@ -87,7 +88,8 @@ function placementOf(value: unknown = {}, fault: (text: string) => void): Placem
   return value
 }
 
-function metadataOf(value: unknown = {}, fault: (text: string) => void): PodMetadata {
+/** Notes what is wrong in it. */
+export function metadataOf(value: unknown = {}, fault: (text: string) => void): PodMetadata {
   if (!isObject(value)) {
     fault('whose metadata must be an object')
     return {}

@@ -1,5 +1,13 @@
 import { Environment, readServiceAddresses, readSharedRunnerKey } from '@automation/service'
-import { isObject, isTexts, podsFault, type ClusterConfig, type PodsFile } from '../cluster/config.ts'
+import {
+  isObject,
+  isTexts,
+  metadataOf,
+  placementOf,
+  podsFault,
+  type ClusterConfig,
+  type PodsFile,
+} from '../cluster/config.ts'
 import { cpusOf, memoryMbOf } from '../quantity.ts'
 import type { PoolLimits } from './plan.ts'
 import type { RunnerPodSettings } from './runner-pod.ts'
@@ -18,7 +26,8 @@ export function readRunnerPodsConfig(env: Environment, { cluster, runners }: Pod
   if (runners === undefined) return undefined
   const noted = podsFault(env)
   const fault = (text: string) => noted(`whose runners.${text}`)
-  const { settings = {}, volumes = [], volumeMounts = [], ...others } = runners
+  const ofRunners = (text: string) => fault(text.replace('whose ', ''))
+  const { settings = {}, volumes = [], volumeMounts = [], variables = [], placement, metadata, ...others } = runners
   // Texts and numbers are read and bounded as settings are.
   const given = new Environment(
     Object.fromEntries(Object.entries(others).map(([name, value]) => [name, String(value)])),
@@ -57,9 +66,10 @@ export function readRunnerPodsConfig(env: Environment, { cluster, runners }: Pod
       addresses: { execution, storage },
       graceMs: env.integer('RUN_TIMEOUT_MAX_MS', { default: 3_600_000, min: 100, max: 2_147_483_647 }),
       environment: isTexts(settings) ? settings : {},
+      variables: isVariables(variables) ? variables : [],
       runtimeClassName: given.text('runtimeClassName'),
-      placement: cluster.placement,
-      metadata: cluster.metadata,
+      placement: placement === undefined ? cluster.placement : placementOf(placement, ofRunners),
+      metadata: metadata === undefined ? cluster.metadata : metadataOf(metadata, ofRunners),
       fixedIds: cluster.fixedIds,
       serviceAccount: given.text('serviceAccount'),
     },
@@ -70,6 +80,8 @@ export function readRunnerPodsConfig(env: Environment, { cluster, runners }: Pod
   if (!isVolumes(volumes))
     fault('volumes must be a list of objects with a name and a configMap or a persistentVolumeClaim, and nothing else')
   if (!isMounts(volumeMounts)) fault('volumeMounts must be a list of objects with name and mountPath, and nothing else')
+  if (!isVariables(variables))
+    fault('variables must be a list of objects with a name, and a value or a valueFrom that is no secretKeyRef')
   if (!isTexts(settings) || !Object.keys(settings).every((name) => /^[A-Z][A-Z0-9_]*$/.test(name)))
     fault('settings must be an object of texts by the names of settings')
   const known = new Set(given.settings().map(({ name }) => name))
@@ -85,6 +97,14 @@ function isVolumes(value: unknown): value is RunnerPodSettings['volumes'] {
     return more.length === 0 && (kind === 'configMap' || kind === 'persistentVolumeClaim') && isObject(each[kind])
   }
   return Array.isArray(value) && value.every(isVolume)
+}
+
+function isVariables(value: unknown): value is RunnerPodSettings['variables'] {
+  const isVariable = (each: unknown) =>
+    isObject(each) &&
+    typeof each['name'] === 'string' &&
+    (isObject(each['valueFrom']) ? !('secretKeyRef' in each['valueFrom']) : isTexts(each))
+  return Array.isArray(value) && value.every(isVariable)
 }
 
 function isMounts(value: unknown): value is RunnerPodSettings['volumeMounts'] {

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import type { ServiceAddresses } from '@automation/service'
-import type { V1Container, V1Pod, V1Secret, V1Volume, V1VolumeMount } from '@kubernetes/client-node'
+import type { V1Container, V1EnvVar, V1Pod, V1Secret, V1Volume, V1VolumeMount } from '@kubernetes/client-node'
 import type { Placement, PodMetadata } from '../cluster/config.ts'
 import { restrictedContainer, restrictedPod } from '../cluster/restricted.ts'
 
@@ -34,6 +34,8 @@ export interface RunnerPodSettings {
   graceMs: number
   /** Further settings of the runner. */
   environment: Record<string, string>
+  /** Further variables of it, of which settings may speak: `$(NAME)`. */
+  variables: V1EnvVar[]
   runtimeClassName: string | undefined
   placement: Placement
   metadata: PodMetadata
@@ -141,6 +143,7 @@ function containerOf(runner: RunnerPodSettings): V1Container {
     image,
     imagePullPolicy,
     env: [
+      ...settings.variables,
       { name: 'POD_NAME', valueFrom: { fieldRef: { fieldPath: 'metadata.name' } } },
       { name: 'POD_UID', valueFrom: { fieldRef: { fieldPath: 'metadata.uid' } } },
       ...Object.entries(environmentOf(settings, memoryMb)).map(([name, value]) => ({ name, value })),

@@ -1,0 +1,117 @@
+import { describe, expect, test } from 'vitest'
+import { component, isThere, minimal, podOf, podSettings, render, type Manifest } from '../charts/render.ts'
+
+const services = ['gateway', 'process-catalog', 'execution', 'scheduler', 'storage', 'sandbox']
+const objects = ['endpoint=http://s3:9000', 'bucket=files', 'accessKey=one', 'secretKey=two']
+const all = [...objects.map((set) => `objectStore.${set}`), 'runners.pools.large.slots=1']
+
+/** What a service may say of its pods, below `path`. */
+const own = (path: string) =>
+  [
+    'podLabels.tier=own',
+    'podLabels.owner=team',
+    'podAnnotations.note=own',
+    'nodeSelector.disk=ssd',
+    'tolerations[0].key=own',
+    'affinity.nodeAffinity.a=own',
+    'priorityClassName=high',
+    'extraEnv[0].name=HOST_IP',
+    'extraEnv[0].valueFrom.fieldRef.fieldPath=status.hostIP',
+    'annotations.reload=auto',
+  ].map((set) => `${path}.${set}`)
+const metadata = { labels: { tier: 'own', owner: 'team', site: 'all' }, annotations: { note: 'own', scrape: 'no' } }
+const placement = {
+  nodeSelector: { disk: 'ssd' },
+  tolerations: [{ key: 'own' }],
+  affinity: { nodeAffinity: { a: 'own' } },
+  priorityClassName: 'high',
+}
+const hostIp = { name: 'HOST_IP', valueFrom: { fieldRef: { fieldPath: 'status.hostIP' } } }
+const forAll = ['owner=all', 'site=all'].map((set) => `podLabels.${set}`)
+const global = [...forAll, 'podAnnotations.scrape=no', 'nodeSelector.zone=a', 'priorityClassName=low']
+
+const workload = (manifests: Manifest[], name: string) =>
+  manifests.find((each) => /^(Deployment|StatefulSet)$/.test(each.kind) && component(each) === name)!
+const templateOf = (manifest: Manifest) => (manifest['spec'] as { template: Manifest }).template
+
+// Without helm there is nothing to try; `npm run check` says so.
+describe.runIf(isThere('helm'))('a service of the chart', () => {
+  test.each(services)(
+    '%s has labels, annotations, nodes and variables of its own, the others those of all',
+    async (name) => {
+      const manifests = await render(minimal, [...all, ...global, ...own(`services.${name}`)])
+      const mine = workload(manifests, name)
+      expect(mine.metadata.annotations).toEqual({ reload: 'auto' })
+      expect(templateOf(mine).metadata).toMatchObject(metadata)
+      expect(templateOf(mine).metadata.labels!['app.kubernetes.io/component']).toBe(name)
+      const [pod] = podOf(mine)
+      expect(pod).toMatchObject(placement)
+      // First, as later ones may speak of it: `http://$(HOST_IP):4318`.
+      expect(pod!.containers[0]!.env[0]).toEqual(hostIp)
+      for (const other of services.filter((each) => each !== name)) {
+        const theirs = workload(manifests, other)
+        expect(theirs.metadata).not.toHaveProperty('annotations')
+        expect(templateOf(theirs).metadata).toMatchObject({ labels: { owner: 'all', site: 'all' } })
+        expect(templateOf(theirs).metadata.labels).not.toHaveProperty('tier')
+        expect(podOf(theirs)[0]).toMatchObject({ nodeSelector: { zone: 'a' }, priorityClassName: 'low' })
+        expect(podOf(theirs)[0]).not.toHaveProperty('tolerations')
+        expect(JSON.stringify(podOf(theirs)[0]!.containers[0]!.env)).not.toContain('HOST_IP')
+      }
+    },
+  )
+
+  test('has a variable once, of its own before the one of the chart', async () => {
+    const sets = ['settings.LOG_LEVEL=debug', 'extraEnv[0].name=LOG_LEVEL', 'extraEnv[0].value=warn']
+    const manifests = await render(minimal, [sets[0]!, ...sets.slice(1).map((set) => `services.gateway.${set}`)])
+    const { env } = podOf(workload(manifests, 'gateway'))[0]!.containers[0]!
+    expect(env.filter(({ name }) => name === 'LOG_LEVEL')).toEqual([{ name: 'LOG_LEVEL', value: 'warn' }])
+  })
+
+  test('sends traces to its node, which the policy of the gateway lets it', async () => {
+    const sets = ['name=HOST_IP', 'valueFrom.fieldRef.fieldPath=status.hostIP'].map((set) => `extraEnv[0].${set}`)
+    const manifests = await render(minimal, [...sets, 'tracing.endpoint=http://$(HOST_IP):4318'])
+    for (const name of ['gateway', 'execution'])
+      expect(podOf(workload(manifests, name))[0]!.containers[0]!.env[0]).toEqual(hostIp)
+    const policy = manifests.find(
+      ({ kind, metadata: { name } }) => kind === 'NetworkPolicy' && name.endsWith('-gateway'),
+    )!
+    expect((policy['spec'] as { egress: object[] }).egress).toContainEqual({ ports: [{ port: 4318, protocol: 'TCP' }] })
+    expect(JSON.stringify(podSettings(manifests))).not.toContain('HOST_IP')
+  })
+
+  test('has runners with nodes, labels and variables of their own, of a Deployment, a pool, a cell and on demand', async () => {
+    const code = [
+      'userCode.nodeSelector.pool=code',
+      'userCode.tolerations[0].key=code',
+      'userCode.priorityClassName=lowest',
+    ]
+    const sets = [...all, ...global, ...code, ...own('runners')]
+    const cell = ['runners.kind=deployment', 'cells.blue.existingSecret=blue']
+    const deployed = await render(minimal, [...sets, ...cell, 'runners.pools.large.nodeSelector.size=large'])
+    for (const name of ['runner', 'runner-blue', 'runner-pool-large']) {
+      const runner = workload(deployed, name)
+      expect(templateOf(runner).metadata, name).toMatchObject(metadata)
+      const nodeSelector = name === 'runner-pool-large' ? { size: 'large' } : placement.nodeSelector
+      expect(podOf(runner)[0], name).toMatchObject({ ...placement, nodeSelector })
+      expect(podOf(runner)[0]!.containers[0]!.env[0], name).toEqual(hostIp)
+    }
+    const pods = podSettings(await render(minimal, sets))
+    expect(pods).toMatchObject({ runners: { metadata, placement, variables: [hostIp] } })
+    // Sandboxes are where the code of users is.
+    expect(pods).toMatchObject({
+      metadata: { labels: { owner: 'all', site: 'all' } },
+      placement: { nodeSelector: { pool: 'code' }, tolerations: [{ key: 'code' }], priorityClassName: 'lowest' },
+    })
+  })
+
+  test.each([
+    ['a label of the chart', 'podLabels.app\\.kubernetes\\.io/component=x', 'component'],
+    [
+      'a secret as a variable',
+      'extraEnv[0].name=A,services.gateway.extraEnv[0].valueFrom.secretKeyRef.name=b',
+      'extraEnv',
+    ],
+  ])('refuses %s', async (_, set, named) => {
+    await expect(render(minimal, [`services.gateway.${set}`])).rejects.toThrow(named)
+  })
+})
