@@ -45,6 +45,14 @@ export async function renderText(
   return (await run(helm, [...where, ...given, ...options], { maxBuffer: 64 * 1024 * 1024 })).stdout
 }
 
+/** What helm says to who installs the chart; it asks no cluster for this. */
+export async function notes(values: string, sets: string[] = []): Promise<string> {
+  const given = sets.flatMap((pair) => ['--set', pair])
+  const install = ['install', 'release', chart, '--dry-run=client', '--values', values, ...given]
+  const { stdout } = await run('helm', install, { env: { ...process.env, KUBECONFIG: '/dev/null' } })
+  return stdout.slice(stdout.indexOf('\nNOTES:'))
+}
+
 export interface Container {
   name: string
   image: string

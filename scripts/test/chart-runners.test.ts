@@ -1,5 +1,15 @@
 import { describe, expect, test } from 'vitest'
-import { component, isThere, minimal, podOf, podSettings, render, type Manifest } from '../charts/render.ts'
+import {
+  component,
+  isThere,
+  minimal,
+  notes,
+  podOf,
+  podSettings,
+  render,
+  secretsOf,
+  type Manifest,
+} from '../charts/render.ts'
 
 const authorities = 'certificateAuthorities.existingConfigMap=mine'
 const path = '/etc/automation-authorities/ca.crt'
@@ -24,6 +34,33 @@ describe.runIf(isThere('helm'))('runners', () => {
       volumes: [{ name: 'authorities', configMap: { name: 'mine' } }],
       volumeMounts: [{ name: 'authorities', mountPath: '/etc/automation-authorities' }],
     })
+  })
+
+  test('have registries with their tokens as files of a Secret, in a Deployment, a pool, a cell and on demand', async () => {
+    const sets = ['runners.existingSecret=registries', 'runners.secrets[0]=NPM_REGISTRY']
+    const pods = runnersOf(await render(minimal, [...sets, ...deployed, 'cells.blue.existingSecret=blue']))
+    expect(pods).toHaveLength(3)
+    for (const pod of pods) {
+      expect(secretsOf(pod)).toContainEqual({
+        name: 'registries',
+        items: [{ key: 'NPM_REGISTRY', path: 'NPM_REGISTRY' }],
+      })
+      const files = pod.containers[0]!.env.filter(({ name }) => name.endsWith('_FILE'))
+      expect(files.map(({ name }) => name)).toEqual(['RUNNER_KEY_FILE', 'NPM_REGISTRY_FILE'])
+    }
+    const made = await render(minimal, sets)
+    expect(onDemand(made)).toMatchObject({ secret: { name: 'registries', settings: ['NPM_REGISTRY'] } })
+    expect(onDemand(await render(minimal, sets.slice(0, 1)))).toMatchObject({
+      secret: { settings: ['NPM_REGISTRY', 'PYPI_INDEX_URL'] },
+    })
+    const services = made.filter((each) => each.kind === 'Deployment')
+    expect(services.length).toBeGreaterThan(3)
+    expect(JSON.stringify(services)).not.toContain('registries')
+    expect(await notes(minimal, sets)).toContain('the Secret registries (runners.existingSecret)')
+  })
+
+  test('and sandboxes that are made on demand are the user that the operator names, as pods of services are', async () => {
+    expect(podSettings(await render(minimal, ['podSecurity.runAsUser=2345']))).toMatchObject({ runAsUser: 2345 })
   })
 
   test('on demand in a namespace of their own have the ConfigMap that is named there, and wait for none that is not', async () => {

@@ -139,6 +139,12 @@ const changes: Record<string, Change> = {
   'runners.keda.maxReplicas': { given: keda, set: '33', shows: /maxReplicaCount: 33/ },
   'runners.pools': { set: '.large.replicas=2', shows: /RUNNER_POOL.*large/ },
   'runners.env': { set: '.RUN_MEMORY_MB=300', shows: /RUN_MEMORY_MB.*300/ },
+  'runners.existingSecret': { given: deployment, set: 'my-registries', shows: /name: my-registries.*NPM_REGISTRY/ },
+  'runners.secrets': {
+    given: [...deployment, 'runners.existingSecret=my-registries'],
+    set: '[0]=MY_SETTING',
+    shows: /MY_SETTING_FILE/,
+  },
   'runners.resources': { set: '.limits.memory=3333Mi', shows: /"memory\\": \\"3333Mi/ },
   'networkPolicy.enabled': { set: 'false', hides: /kind: NetworkPolicy/ },
   'networkPolicy.closedRanges': { set: '[0]=1.2.3.0/24', shows: /except.*1\.2\.3\.0\/24/ },

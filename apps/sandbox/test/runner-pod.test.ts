@@ -102,6 +102,25 @@ test('the pod of a runner has its certificate as files where services ask for on
   expect(JSON.stringify(podOf({}))).not.toMatch(/tls/i)
 })
 
+test('the pod of a runner has settings as files of a Secret that is named, whose mere names are in its specification', () => {
+  const secret = { name: 'registries', settings: ['NPM_REGISTRY', 'PYPI_INDEX_URL'] }
+  const read = (given: object) => {
+    const env = environmentOf(podsFile({}, { image: 'runner:1', secret: given }))
+    const { pod } = readRunnerPodsConfig(env, readPodsFile(env))!
+    return { faults: env.faults(), spec: runnerPod(one, pod).spec! }
+  }
+  const { faults, spec } = read(secret)
+  expect(faults).toEqual([])
+  const { mountPath, name, readOnly } = spec.containers[0]!.volumeMounts!.at(-1)!
+  expect(readOnly).toBe(true)
+  const items = secret.settings.map((key) => ({ key, path: key }))
+  expect(spec.volumes).toContainEqual({ name, secret: { secretName: 'registries', defaultMode: 0o440, items } })
+  for (const setting of secret.settings)
+    expect(spec.containers[0]!.env).toContainEqual({ name: `${setting}_FILE`, value: `${mountPath}/${setting}` })
+  for (const wrong of [{ name: 'a' }, { settings: ['A'] }, { name: 'a', settings: ['../a'] }, { ...secret, b: 1 }])
+    expect(read(wrong).faults.join()).toContain('runners.secret must be')
+})
+
 test('the pod of a runner has volumes of the operator to read, which can be none with secrets', () => {
   const mounts = { volumeMounts: [{ name: 'authorities', mountPath: '/etc/automation-authorities' }] }
   const read = (volume: object) => {
@@ -243,6 +262,11 @@ test('pods name their user and groups unless the cluster gives them some', () =>
     { ...restricted, ...ids },
     { ...restricted, ...ids },
   ])
+  const others = { runAsUser: 2345, runAsGroup: 2345, fsGroup: 2345 }
+  expect(securityOf({ runAsUser: 2345 })).toEqual([
+    { ...restricted, ...others },
+    { ...restricted, ...others },
+  ])
   expect(securityOf({ fixedIds: false })).toEqual([restricted, restricted])
 })
 
@@ -251,7 +275,14 @@ test('what is wrong in the file of runner pods is told, all of it', () => {
   const placement = { nodeSelector: { a: 1 }, tolerations: {}, nodeName: 'one' }
   const env = environmentOf(
     podsFile(
-      { instance: 'A', size: 1, pullSecrets: 'one', placement, metadata: { labels: { a: 1 }, name: 'a' } },
+      {
+        instance: 'A',
+        size: 1,
+        runAsUser: 0,
+        pullSecrets: 'one',
+        placement,
+        metadata: { labels: { a: 1 }, name: 'a' },
+      },
       members,
     ),
   )
@@ -260,6 +291,7 @@ test('what is wrong in the file of runner pods is told, all of it', () => {
   expect(faults).toEqual([
     'whose member size is not known',
     'whose instance must be 1 to 53 of a-z, 0-9 and inner hyphens',
+    'whose runAsUser must be a whole number from 1',
     'whose pullSecrets must be a list of texts',
     'whose placement.nodeName is not known',
     'whose placement.nodeSelector must be an object of texts',

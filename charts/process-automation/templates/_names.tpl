@@ -102,6 +102,8 @@ app.kubernetes.io/component: {{ index . 1 }}
 {name: {{ $values.database.existingSecret | default (printf "%s-database" $full) }}, key: {{ index $values.database.keys $component | default $values.database.key }}}
 {{- else if eq $setting "RUNNER_KEY" -}}
 {name: {{ $values.keys.existingRunnerSecret | default (printf "%s-runner" $full) }}, key: RUNNER_KEY}
+{{- else if and (hasPrefix "runner" $component) (has $setting $values.runners.secrets) -}}
+{name: {{ $values.runners.existingSecret }}, key: {{ $setting }}}
 {{- else if and (eq $setting "INTERNAL_KEY") (eq $component "gateway") -}}
 {name: {{ $values.keys.existingGatewaySecret | default $values.keys.existingSecret | default (printf "%s-gateway" $full) }}, key: INTERNAL_KEY}
 {{- else if eq $setting "BOOTSTRAP_API_TOKEN" -}}

@@ -90,6 +90,7 @@ KUBERNETES_PODS: /etc/automation/pods.json
 {{- with $said.extraEnv }}{{ $_ := set $pods "variables" . }}{{ end }}
 {{- $pods = merge $pods (include "automation.madePods" $said | fromJson) }}
 {{- with $mounts }}{{ $_ := set $pods "volumeMounts" . }}{{ end }}
+{{- with $runners.existingSecret }}{{ $_ := set $pods "secret" (dict "name" . "settings" $runners.secrets) }}{{ end }}
 {{- with .Values.podSecurity.runtimeClassName }}{{ $_ := set $pods "runtimeClassName" . }}{{ end }}
 {{- if .Values.internalTls.secrets }}{{ $_ := set $pods "tlsSecret" (required "internalTls.secrets.runner must be set beside the others" .Values.internalTls.secrets.runner) }}{{ end }}
 {{- toJson $pods }}
@@ -99,7 +100,8 @@ KUBERNETES_PODS: /etc/automation/pods.json
 {{- $pods := dict
   "namespace" (include "automation.podNamespace" .)
   "instance" .Release.Name
-  "owner" (printf "%s-pods" (include "automation.fullname" .)) }}
+  "owner" (printf "%s-pods" (include "automation.fullname" .))
+  "runAsUser" (int64 .Values.podSecurity.runAsUser) }}
 {{- if not .Values.podSecurity.fixedIds }}{{ $_ := set $pods "fixedIds" false }}{{ end }}
 {{- $secrets := list }}
 {{- range .Values.image.pullSecrets }}{{ $secrets = append $secrets .name }}{{ end }}

@@ -16,6 +16,8 @@ export interface ClusterConfig {
   metadata: PodMetadata
   /** Whether they name their user and groups; else the cluster gives them some, as OpenShift does. */
   fixedIds: boolean
+  /** Their user and groups, where they name them. */
+  runAsUser: number
   /** The Secrets by which the registry lets in for their images. */
   pullSecrets: string[]
 }
@@ -43,6 +45,7 @@ export function readPodsFile(env: Environment): PodsFile {
     placement,
     metadata,
     fixedIds = true,
+    runAsUser = 1000,
     pullSecrets = [],
     runners,
     ...others
@@ -53,6 +56,7 @@ export function readPodsFile(env: Environment): PodsFile {
   if (!isDnsLabel(instance, 53)) fault('whose instance must be 1 to 53 of a-z, 0-9 and inner hyphens')
   if (owner !== undefined && typeof owner !== 'string') fault('whose owner must be the name of a ConfigMap')
   if (typeof fixedIds !== 'boolean') fault('whose fixedIds must be true or false')
+  if (!isId(runAsUser)) fault('whose runAsUser must be a whole number from 1')
   if (!isListOfTexts(pullSecrets)) fault('whose pullSecrets must be a list of texts')
   if (runners !== undefined && !isObject(runners)) fault('whose runners must be an object')
   const textOf = (value: unknown) => (typeof value === 'string' ? value : undefined)
@@ -64,6 +68,7 @@ export function readPodsFile(env: Environment): PodsFile {
       placement: placementOf(placement, fault),
       metadata: metadataOf(metadata, fault),
       fixedIds: fixedIds !== false,
+      runAsUser: isId(runAsUser) ? runAsUser : 1000,
       pullSecrets: isListOfTexts(pullSecrets) ? pullSecrets : [],
     },
     runners: isObject(runners) ? runners : undefined,
@@ -128,7 +133,11 @@ export function isTexts(value: unknown): value is Record<string, string> {
   return isObject(value) && Object.values(value).every((text) => typeof text === 'string')
 }
 
-function isListOfTexts(value: unknown): value is string[] {
+function isId(value: unknown): value is number {
+  return Number.isSafeInteger(value) && (value as number) > 0
+}
+
+export function isListOfTexts(value: unknown): value is string[] {
   return Array.isArray(value) && value.every((each) => typeof each === 'string')
 }
 

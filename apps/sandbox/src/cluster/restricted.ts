@@ -14,14 +14,14 @@ export function podLabels(component: 'sandbox-pod' | 'runner-pod', instance: str
  * What pods with user code have in common: they fit the level `restricted` of the Pod Security Standards, may do nothing
  * in the cluster, and learn nothing of its services.
  */
-export function restrictedPod({ fixedIds }: Pick<ClusterConfig, 'fixedIds'>) {
+export function restrictedPod({ fixedIds, runAsUser }: Pick<ClusterConfig, 'fixedIds' | 'runAsUser'>) {
   return {
     restartPolicy: 'Never',
     automountServiceAccountToken: false,
     enableServiceLinks: false,
     securityContext: {
       runAsNonRoot: true,
-      ...(fixedIds && { runAsUser: 1000, runAsGroup: 1000, fsGroup: 1000 }),
+      ...(fixedIds && { runAsUser, runAsGroup: runAsUser, fsGroup: runAsUser }),
       seccompProfile: { type: 'RuntimeDefault' },
     },
   } satisfies Partial<V1PodSpec>

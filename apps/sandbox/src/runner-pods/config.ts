@@ -1,5 +1,6 @@
 import { Environment, readServiceAddresses, readSharedRunnerKey } from '@automation/service'
 import {
+  isListOfTexts,
   isObject,
   isTexts,
   metadataOf,
@@ -27,7 +28,16 @@ export function readRunnerPodsConfig(env: Environment, { cluster, runners }: Pod
   const noted = podsFault(env)
   const fault = (text: string) => noted(`whose runners.${text}`)
   const ofRunners = (text: string) => fault(text.replace('whose ', ''))
-  const { settings = {}, volumes = [], volumeMounts = [], variables = [], placement, metadata, ...others } = runners
+  const {
+    settings = {},
+    volumes = [],
+    volumeMounts = [],
+    variables = [],
+    secret,
+    placement,
+    metadata,
+    ...others
+  } = runners
   // Texts and numbers are read and bounded as settings are.
   const given = new Environment(
     Object.fromEntries(Object.entries(others).map(([name, value]) => [name, String(value)])),
@@ -66,11 +76,13 @@ export function readRunnerPodsConfig(env: Environment, { cluster, runners }: Pod
       addresses: { execution, storage },
       graceMs: env.integer('RUN_TIMEOUT_MAX_MS', { default: 3_600_000, min: 100, max: 2_147_483_647 }),
       environment: isTexts(settings) ? settings : {},
+      secret: isSecret(secret) ? secret : undefined,
       variables: isVariables(variables) ? variables : [],
       runtimeClassName: given.text('runtimeClassName'),
       placement: placement === undefined ? cluster.placement : placementOf(placement, ofRunners),
       metadata: metadata === undefined ? cluster.metadata : metadataOf(metadata, ofRunners),
       fixedIds: cluster.fixedIds,
+      runAsUser: cluster.runAsUser,
       serviceAccount: given.text('serviceAccount'),
     },
     runnerKey: readSharedRunnerKey(env),
@@ -80,9 +92,11 @@ export function readRunnerPodsConfig(env: Environment, { cluster, runners }: Pod
   if (!isVolumes(volumes))
     fault('volumes must be a list of objects with a name and a configMap or a persistentVolumeClaim, and nothing else')
   if (!isMounts(volumeMounts)) fault('volumeMounts must be a list of objects with name and mountPath, and nothing else')
+  if (secret !== undefined && !isSecret(secret))
+    fault('secret must be an object with the name of a Secret and a list of settings, its keys, and nothing else')
   if (!isVariables(variables))
     fault('variables must be a list of objects with a name, and a value or a valueFrom that is no secretKeyRef')
-  if (!isTexts(settings) || !Object.keys(settings).every((name) => /^[A-Z][A-Z0-9_]*$/.test(name)))
+  if (!isTexts(settings) || !Object.keys(settings).every(isNameOfSetting))
     fault('settings must be an object of texts by the names of settings')
   const known = new Set(given.settings().map(({ name }) => name))
   for (const name of Object.keys(others)) if (!known.has(name)) fault(`${name} is not known`)
@@ -97,6 +111,15 @@ function isVolumes(value: unknown): value is RunnerPodSettings['volumes'] {
     return more.length === 0 && (kind === 'configMap' || kind === 'persistentVolumeClaim') && isObject(each[kind])
   }
   return Array.isArray(value) && value.every(isVolume)
+}
+
+const isNameOfSetting = (name: string) => /^[A-Z][A-Z0-9_]*$/.test(name)
+
+function isSecret(value: unknown): value is RunnerPodSettings['secret'] {
+  if (!isObject(value)) return false
+  const { name, settings, ...others } = value
+  const isWhole = typeof name === 'string' && isListOfTexts(settings) && settings.every(isNameOfSetting)
+  return isWhole && Object.keys(others).length === 0
 }
 
 function isVariables(value: unknown): value is RunnerPodSettings['variables'] {

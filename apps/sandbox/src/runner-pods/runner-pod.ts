@@ -34,12 +34,15 @@ export interface RunnerPodSettings {
   graceMs: number
   /** Further settings of the runner. */
   environment: Record<string, string>
+  /** A Secret in their namespace, of whose keys, which are names of settings, they have files. */
+  secret: { name: string; settings: string[] } | undefined
   /** Further variables of it, of which settings may speak: `$(NAME)`. */
   variables: V1EnvVar[]
   runtimeClassName: string | undefined
   placement: Placement
   metadata: PodMetadata
   fixedIds: boolean
+  runAsUser: number
   serviceAccount: string | undefined
 }
 
@@ -56,6 +59,7 @@ const ownMb = 384
 const packagesDirectory = '/packages'
 const keyDirectory = '/var/run/process-automation'
 const tlsDirectory = '/var/run/process-automation-tls'
+const settingsDirectory = '/var/run/process-automation-settings'
 // Beyond the grace: for what a stop takes by itself.
 const marginS = 15
 
@@ -80,7 +84,7 @@ export function runnerPod(
   labels: Record<string, string> = {},
 ): V1Pod {
   const { graceMs, pullSecrets, runtimeClassName, placement, metadata, serviceAccount } = settings
-  const { tmpMb, packagesMb, tlsSecret } = settings
+  const { tmpMb, packagesMb, tlsSecret, secret } = settings
   return {
     apiVersion: 'v1',
     kind: 'Pod',
@@ -103,9 +107,15 @@ export function runnerPod(
         { name: 'key', secret: { secretName: secretNameOf(name, keyId), defaultMode: 0o440, items: [keyItem] } },
         ...settings.volumes,
         ...(tlsSecret === undefined ? [] : [{ name: 'tls', secret: { secretName: tlsSecret, defaultMode: 0o440 } }]),
+        ...(secret === undefined ? [] : [volumeOf(secret)]),
       ],
     },
   }
+}
+
+function volumeOf({ name, settings }: { name: string; settings: string[] }): V1Volume {
+  const items = settings.map((key) => ({ key, path: key }))
+  return { name: 'settings', secret: { secretName: name, defaultMode: 0o440, items } }
 }
 
 const keyItem = { key: 'RUNNER_KEY', path: 'runner-key' }
@@ -168,6 +178,7 @@ function containerOf(runner: RunnerPodSettings): V1Container {
       { name: 'key', mountPath: keyDirectory, readOnly: true },
       ...settings.volumeMounts.map(({ name, mountPath }) => ({ name, mountPath, readOnly: true })),
       ...(settings.tlsSecret === undefined ? [] : [{ name: 'tls', mountPath: tlsDirectory, readOnly: true }]),
+      ...(settings.secret === undefined ? [] : [{ name: 'settings', mountPath: settingsDirectory, readOnly: true }]),
     ],
   }
 }
@@ -175,13 +186,16 @@ function containerOf(runner: RunnerPodSettings): V1Container {
 function environmentOf(
   settings: Pick<
     RunnerPodSettings,
-    'tlsSecret' | 'pool' | 'addresses' | 'mostPerTeam' | 'idleMs' | 'graceMs' | 'environment'
+    'tlsSecret' | 'secret' | 'pool' | 'addresses' | 'mostPerTeam' | 'idleMs' | 'graceMs' | 'environment'
   >,
   memoryMb: number,
 ): Record<string, string> {
   return {
     RUNNER_CHILDREN_MEMORY_MB: String(Math.max(64, memoryMb - ownMb)),
     ...settings.environment,
+    ...Object.fromEntries(
+      settings.secret?.settings.map((name) => [`${name}_FILE`, `${settingsDirectory}/${name}`]) ?? [],
+    ),
     RUNNER_POD: `name=$(POD_NAME).$(POD_UID),maxPerTeam=${settings.mostPerTeam},idleMs=${settings.idleMs}`,
     RUNNER_POOL: settings.pool,
     ...(settings.tlsSecret !== undefined && { INTERNAL_TLS_DIR: tlsDirectory }),

@@ -51,6 +51,7 @@ export function driverOn(
       placement: {},
       metadata: {},
       fixedIds: true,
+      runAsUser: 1000,
       pullSecrets: [],
     },
     catalogue: new Catalogue(images, true),

@@ -15,6 +15,7 @@ export interface SandboxPodSettings {
   placement: Placement
   metadata: PodMetadata
   fixedIds: boolean
+  runAsUser: number
   pullSecrets: string[]
 }
 
@@ -122,7 +123,7 @@ export function markOf(annotations: Record<string, string>): StartMark {
 /** The same for pods that are alike but for their names and owners. */
 export function specOf(image: Image, settings: SandboxPodSettings): string {
   const { id, command, cpus, memoryMb, runtimeClassName } = image
-  const { instance, daemonImage, homeMb, placement, metadata, fixedIds, pullSecrets } = settings
+  const { instance, daemonImage, homeMb, placement, metadata, fixedIds, runAsUser, pullSecrets } = settings
   const parts = [
     specVersion,
     instance,
@@ -137,6 +138,7 @@ export function specOf(image: Image, settings: SandboxPodSettings): string {
     placement,
     metadata,
     fixedIds,
+    runAsUser,
     pullSecrets,
   ]
   const text = JSON.stringify(parts)
