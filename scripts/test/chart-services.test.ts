@@ -79,6 +79,40 @@ describe.runIf(isThere('helm'))('a service of the chart', () => {
     expect(JSON.stringify(podSettings(manifests))).not.toContain('HOST_IP')
   })
 
+  test('grows by processor time, by memory, by metrics of the operator, and as fast as these say', async () => {
+    const scaled = async (...sets: string[]) => {
+      const all = ['minReplicas=2', 'maxReplicas=8', ...sets].map((set) => `services.gateway.autoscaling.${set}`)
+      const found = (await render(minimal, all)).find(({ kind }) => kind === 'HorizontalPodAutoscaler')!
+      return found['spec'] as { metrics: object[]; behavior?: object }
+    }
+    const utilization = (name: string, percent: number) => ({
+      type: 'Resource',
+      resource: { name, target: { type: 'Utilization', averageUtilization: percent } },
+    })
+    expect(await scaled('cpuPercent=70')).toMatchObject({
+      minReplicas: 2,
+      maxReplicas: 8,
+      metrics: [utilization('cpu', 70)],
+    })
+    expect(await scaled('cpuPercent=70')).not.toHaveProperty('behavior')
+    expect((await scaled('memoryPercent=80')).metrics).toEqual([utilization('memory', 80)])
+    const own = [
+      'metrics[0].type=Pods',
+      'metrics[0].pods.metric.name=calls',
+      'behavior.scaleDown.stabilizationWindowSeconds=600',
+    ]
+    expect(await scaled('cpuPercent=70', 'memoryPercent=80', ...own)).toMatchObject({
+      metrics: [
+        utilization('cpu', 70),
+        utilization('memory', 80),
+        { type: 'Pods', pods: { metric: { name: 'calls' } } },
+      ],
+      behavior: { scaleDown: { stabilizationWindowSeconds: 600 } },
+    })
+    // Without any the cluster would take a percentage of its own.
+    await expect(scaled()).rejects.toThrow(/autoscaling/)
+  })
+
   test('has runners with nodes, labels and variables of their own, of a Deployment, a pool, a cell and on demand', async () => {
     const code = [
       'userCode.nodeSelector.pool=code',
