@@ -6,8 +6,8 @@ import { join, resolve } from 'node:path'
 import { promisify } from 'node:util'
 import { parser } from '@prometheus-io/lezer-promql'
 import { describe, expect, test } from 'vitest'
-import { parse } from 'yaml'
-import { component, chart, full, isThere, minimal, render } from '../charts/render.ts'
+import { parse, parseAllDocuments } from 'yaml'
+import { component, chart, full, isThere, minimal, render, renderText, type Manifest } from '../charts/render.ts'
 
 interface Alert {
   alert: string
@@ -50,6 +50,12 @@ function piecesOf(expr: string): { kind: string; text: string }[] {
   })
   return pieces
 }
+
+/** What of an expression asks for series. */
+const selectorsOf = (expr: string) =>
+  piecesOf(expr).flatMap(({ kind, text }) => (kind === 'VectorSelector' ? [text] : []))
+
+const groupsOf = (rules: Manifest) => (rules['spec'] as { groups: { rules: { expr: string }[] }[] }).groups
 
 /** The names that docs/reference/metrics.md documents, by row, with the labels of the row. */
 const documented = new Map(
@@ -200,14 +206,17 @@ describe.runIf(isThere('helm'))('the chart', () => {
     expect(read).toHaveLength(services.length)
   })
 
-  test('gives the operator the rules as they are, and Grafana the dashboard', async () => {
+  test('gives the operator the rules, each of which asks for what this release tells, and Grafana the dashboard', async () => {
     const manifests = await render(full)
     const rules = manifests.find(({ kind }) => kind === 'PrometheusRule')!
-    // But that another release's metrics are no sign of this one.
-    const own = '{namespace="automation"}'
-    const given = rulesText.replaceAll(/absent\((\w+)\)/g, `absent($1${own})`)
-    expect(given).toContain(`absent(execution_running${own})`)
-    expect(rules['spec']).toEqual(parse(given))
+    const selectors = groupsOf(rules).flatMap((group) => group.rules.flatMap(({ expr }) => selectorsOf(expr)))
+    expect(selectors.length).toBeGreaterThan(alerts.length)
+    expect(selectors.filter((text) => !text.includes('{namespace="automation"'))).toEqual([])
+    // Else they are those of the file.
+    const bare = JSON.stringify(rules['spec']).replaceAll(/\{namespace=\\"automation\\"(, |\})/g, (_, end) =>
+      end === '}' ? '' : '{',
+    )
+    expect(JSON.parse(bare)).toEqual(parse(rulesText))
     const elsewhere = await render(full, ['monitoring.rules.runbooks=https://wiki.example.com/runbooks'])
     expect(JSON.stringify(elsewhere.find(({ kind }) => kind === 'PrometheusRule'))).toContain(
       '"runbook_url":"https://wiki.example.com/runbooks#automationnorunner"',
@@ -216,5 +225,72 @@ describe.runIf(isThere('helm'))('the chart', () => {
     const board = manifests.find(({ metadata }) => metadata.name.endsWith('-dashboard'))!
     expect(board.metadata.labels).toMatchObject({ grafana_dashboard: '1' })
     expect(JSON.parse((board['data'] as Record<string, string>)['process-automation.json']!)).toEqual(dashboard)
+  })
+
+  // Without promtool there is nothing to try.
+  test.runIf(isThere('promtool'))('gives two releases on one Prometheus alerts of their own', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'observability-'))
+    const specIn = async (namespace: string) => {
+      const text = await renderText(full, [], 'helm', [
+        '--namespace',
+        namespace,
+        '--show-only',
+        'templates/monitoring.yaml',
+      ])
+      const [, rules] = parseAllDocuments(text).map((document) => document.toJS() as Manifest)
+      return rules!['spec']
+    }
+    const series = (metric: string, namespace: string, values: string) => ({
+      series: `${metric}{namespace="${namespace}"}`,
+      values,
+    })
+    const well = ['one', 'two'].map((namespace) => series('execution_running', namespace, '1x60'))
+    const calls = ['one', 'two'].map((namespace) =>
+      series('gateway_request_duration_seconds_count', namespace, '0+60x60'),
+    )
+    const alone = (name: string, value: number) => ({ labels: `{alertname="${name}", namespace="one"}`, value })
+    const trial = {
+      rule_files: ['one.json', 'two.json'],
+      tests: [
+        {
+          interval: '1m',
+          input_series: [
+            ...well,
+            ...calls,
+            series('execution_event_oldest_seconds', 'one', '100x60'),
+            series('gateway_failures_total', 'one', '0+6x60'),
+          ],
+          promql_expr_test: [
+            {
+              expr: 'count by (alertname, namespace) (ALERTS{alertstate="firing"})',
+              eval_time: '40m',
+              exp_samples: ['AutomationEventsStuck', 'AutomationRequestsFail', 'AutomationAvailabilityBudgetFast'].map(
+                (name) => alone(name, 1),
+              ),
+            },
+          ],
+        },
+        {
+          interval: '1m',
+          input_series: [...well.slice(1), ...calls],
+          promql_expr_test: [
+            {
+              expr: 'count by (alertname, namespace) (ALERTS{alertstate="firing"})',
+              eval_time: '40m',
+              exp_samples: [alone('AutomationNotMeasured', 1)],
+            },
+          ],
+        },
+      ],
+    }
+    try {
+      for (const namespace of ['one', 'two'])
+        await writeFile(join(folder, `${namespace}.json`), JSON.stringify(await specIn(namespace)))
+      await writeFile(join(folder, 'trial.json'), JSON.stringify(trial))
+      const { stdout } = await promisify(execFile)('promtool', ['test', 'rules', join(folder, 'trial.json')])
+      expect(stdout).toContain('SUCCESS')
+    } finally {
+      await rm(folder, { recursive: true })
+    }
   })
 })
