@@ -1,5 +1,14 @@
 import { describe, expect, test } from 'vitest'
-import { component, isThere, minimal, podOf, podSettings, render, type Manifest } from '../charts/render.ts'
+import {
+  component,
+  isThere,
+  minimal,
+  podOf,
+  podSettings,
+  render,
+  valuesFiles,
+  type Manifest,
+} from '../charts/render.ts'
 
 const services = ['gateway', 'process-catalog', 'execution', 'scheduler', 'storage', 'sandbox']
 const objects = ['endpoint=http://s3:9000', 'bucket=files', 'accessKey=one', 'secretKey=two']
@@ -111,6 +120,51 @@ describe.runIf(isThere('helm'))('a service of the chart', () => {
     })
     // Without any the cluster would take a percentage of its own.
     await expect(scaled()).rejects.toThrow(/autoscaling/)
+  })
+
+  test.each(valuesFiles)(
+    'and all that is made beside it has the labels that the operator wants on everything: %s',
+    async (values) => {
+      const manifests = await render(values, [
+        'commonLabels.owner=platform',
+        'commonLabels.release=mine',
+        'podLabels.owner=pods',
+      ])
+      expect(manifests.length).toBeGreaterThan(30)
+      for (const manifest of manifests) expect(manifest.metadata.labels, manifest.metadata.name).toHaveProperty('owner')
+      const [service] = manifests.filter(({ kind }) => kind === 'Service')
+      expect(service!.metadata.labels).toMatchObject({ owner: 'platform', release: 'mine' })
+      expect(templateOf(workload(manifests, 'gateway')).metadata.labels).toMatchObject({
+        owner: 'pods',
+        release: 'mine',
+      })
+      expect(podSettings(manifests)).toMatchObject({ metadata: { labels: { owner: 'pods', release: 'mine' } } })
+      // Those by which a Prometheus selects its objects count before them.
+      const monitors = manifests.filter(({ kind }) => /^(ServiceMonitor|PrometheusRule)$/.test(kind))
+      for (const { metadata } of monitors) expect(metadata.labels).toMatchObject({ release: 'prometheus' })
+    },
+  )
+
+  test('spreads the pods of an update by themselves, and lets a node be emptied of pods that are not well', async () => {
+    const manifests = await render(minimal)
+    const spread = podOf(workload(manifests, 'gateway'))[0] as unknown as { topologySpreadConstraints: object[] }
+    // Pods that are to go would count as if they stayed, and those that come meet in one zone.
+    for (const constraint of spread.topologySpreadConstraints)
+      expect(constraint).toMatchObject({ matchLabelKeys: ['pod-template-hash'] })
+    const sets = await render(minimal, ['services.gateway.kind=StatefulSet'])
+    expect(JSON.stringify(podOf(workload(sets, 'gateway')))).toContain('"matchLabelKeys":["controller-revision-hash"]')
+    const budgets = manifests.filter(({ kind }) => kind === 'PodDisruptionBudget')
+    expect(budgets.length).toBeGreaterThan(2)
+    for (const { spec } of budgets) expect(spec).toMatchObject({ unhealthyPodEvictionPolicy: 'AlwaysAllow' })
+  })
+
+  test('fits a quota on processor time, Jobs and tests too', async () => {
+    const limited = ['migrations', 'test'].map((name) => `${name}.resources.limits.cpu=1`)
+    const manifests = await render(minimal, limited)
+    const pods = manifests.filter((each) => ['migrations', 'test'].includes(component(each) ?? '')).flatMap(podOf)
+    expect(pods).toHaveLength(2)
+    for (const { name, resources } of pods.flatMap(({ containers }) => containers))
+      expect(resources.limits, name).toHaveProperty('cpu')
   })
 
   test('has runners with nodes, labels and variables of their own, of a Deployment, a pool, a cell and on demand', async () => {

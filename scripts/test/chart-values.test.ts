@@ -27,6 +27,7 @@ const monitor = ['monitoring.serviceMonitor.enabled=true']
 const rules = ['monitoring.rules.enabled=true']
 const trial = ['trial.enabled=true', 'database.url=']
 const dashboard = ['monitoring.dashboard.enabled=true']
+const balancer = ['gateway.service.type=LoadBalancer']
 const route = ['httpRoute.enabled=true']
 
 /** For each value of the chart, what it changes. */
@@ -159,6 +160,7 @@ const changes: Record<string, Change> = {
   'podSecurity.runtimeClassName': { set: 'gvisor', shows: /images\.json.*runtimeClassName[^\w]+gvisor/ },
   'podDisruptionBudget.enabled': { set: 'false', hides: /kind: PodDisruptionBudget/ },
   'topologySpread.enabled': { set: 'false', hides: /topologySpreadConstraints/ },
+  commonLabels: { set: '.owner=mine', shows: /owner: mine/ },
   podAnnotations: { set: '.note=mine', shows: /note: mine/ },
   podLabels: { set: '.owner=mine', shows: /owner: mine/ },
   extraEnv: { set: '[0].name=MINE', shows: /name: MINE/ },
@@ -171,6 +173,17 @@ const changes: Record<string, Change> = {
   'userCode.affinity': { set: '.nodeAffinity.a=mine', shows: /nodeAffinity/ },
   'userCode.priorityClassName': { set: 'my-class' },
   'gateway.service.type': { set: 'LoadBalancer' },
+  'gateway.service.externalTrafficPolicy': {
+    given: balancer,
+    set: 'Local',
+    shows: /externalTrafficPolicy: Local/,
+  },
+  'gateway.service.loadBalancerClass': { given: balancer, set: 'my-class', shows: /loadBalancerClass: my-class/ },
+  'gateway.service.loadBalancerSourceRanges': {
+    given: balancer,
+    set: '[0]=203.0.113.0/24',
+    shows: /- 203\.0\.113\.0\/24/,
+  },
   'gateway.service.annotations': { set: '.note=mine', shows: /note: mine/ },
   'gateway.service.nodePorts': { given: ['gateway.service.type=NodePort'], set: '.http=30080' },
   'gateway.grpcTls.existingSecret': { set: 'my-tls' },
@@ -214,6 +227,8 @@ const changes: Record<string, Change> = {
   'monitoring.dashboard.labels': { given: dashboard, set: '.folder=mine', shows: /folder: mine/ },
   'migrations.enabled': { set: 'false', hides: /kind: Job/ },
   'migrations.deadlineSeconds': { set: '61', shows: /activeDeadlineSeconds: 61/ },
+  'migrations.resources': { set: '.limits.memory=777Mi', shows: /memory: 777Mi/ },
+  'test.resources': { set: '.limits.memory=777Mi', shows: /memory: 777Mi/ },
   'migrations.backoffLimit': { set: '9', shows: /backoffLimit: 9/ },
 }
 

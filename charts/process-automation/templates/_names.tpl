@@ -3,21 +3,28 @@
 {{- else -}}{{ printf "%s-%s" .Release.Name .Chart.Name | trunc 40 | trimSuffix "-" }}{{- end -}}
 {{- end }}
 
-{{- define "automation.labels" -}}
+{{/* Of an object, with those of the operator, of which these count before those of all objects; takes (list root these). */}}
+{{- define "automation.labelsWith" -}}
+{{- with index . 0 -}}
 helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version | replace "+" "_" }}
 app.kubernetes.io/part-of: process-automation
 app.kubernetes.io/instance: {{ .Release.Name }}
 app.kubernetes.io/managed-by: {{ .Release.Service }}
 app.kubernetes.io/version: {{ .Chart.AppVersion | quote }}
 {{- end }}
+{{- with merge dict (index . 1 | default dict) (index . 0).Values.commonLabels }}
+{{ toYaml . }}
+{{- end }}
+{{- end }}
+
+{{- define "automation.labels" -}}
+{{ include "automation.labelsWith" (list . dict) }}
+{{- end }}
 
 {{/* Of pods of the chart; takes (list root component more). */}}
 {{- define "automation.podLabels" -}}
-{{ include "automation.labels" (index . 0) }}
+{{ include "automation.labelsWith" (list (index . 0) (index . 2)) }}
 app.kubernetes.io/component: {{ index . 1 }}
-{{- with index . 2 }}
-{{ toYaml . }}
-{{- end }}
 {{- end }}
 
 {{/* What tells the pods of one component; takes (list root component). */}}

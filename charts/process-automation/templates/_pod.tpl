@@ -176,6 +176,7 @@ first of a name counts, and each of the others as the first has it that has any.
 {{- $said := dict "podLabels" dict "podAnnotations" dict "extraEnv" list }}{{- $variables := dict }}
 {{- range $values := . }}
 {{- range $key := list "podLabels" "podAnnotations" }}{{ $_ := set $said $key (merge dict (get $said $key) (get $values $key | default dict)) }}{{ end }}
+{{- $_ := set $said "podLabels" (merge $said.podLabels ($values.commonLabels | default dict)) }}
 {{- range $key := list "annotations" "nodeSelector" "tolerations" "affinity" "priorityClassName" }}{{ $_ := set $said $key (coalesce (get $said $key) (get $values $key)) }}{{ end }}
 {{- range $each := $values.extraEnv }}
 {{- if not (hasKey $variables .name) }}{{ $_ := set $variables .name true }}{{ $_ := set $said "extraEnv" (append $said.extraEnv .) }}{{ end }}
@@ -187,10 +188,10 @@ first of a name counts, and each of the others as the first has it that has any.
 {{/* What is said of pods with the code of users, the nodes of services where it has none; takes (list root more…), the most special first. */}}
 {{- define "automation.codeSaid" -}}
 {{- $values := (index . 0).Values -}}
-{{- append (append (rest .) $values.userCode) (pick $values "podLabels" "podAnnotations" "nodeSelector" "tolerations") | toJson }}
+{{- append (append (rest .) $values.userCode) (pick $values "commonLabels" "podLabels" "podAnnotations" "nodeSelector" "tolerations") | toJson }}
 {{- end }}
 
-{{/* Takes (list root component replicas nodes), nodes being the YAML that says which. */}}
+{{/* Takes (list root component replicas nodes revision): the YAML that says which nodes, and the label that differs with each update. */}}
 {{- define "automation.placement" -}}
 {{- $root := index . 0 -}}
 {{- index . 3 }}
@@ -200,6 +201,8 @@ topologySpreadConstraints:
   - maxSkew: 1
     topologyKey: {{ $key }}
     whenUnsatisfiable: ScheduleAnyway
+    # Those of an update by themselves: what is to go counts no more.
+    matchLabelKeys: [{{ index $ 4 }}]
     labelSelector:
       matchLabels: {{- include "automation.selector" (list $root (index $ 1)) | nindent 8 }}
   {{- end }}
