@@ -63,6 +63,17 @@ describe.runIf(isThere('helm'))('runners', () => {
     expect(podSettings(await render(minimal, ['podSecurity.runAsUser=2345']))).toMatchObject({ runAsUser: 2345 })
   })
 
+  test('on demand ask for what else their resources say: disk, devices', async () => {
+    const sets = ['requests.ephemeral-storage=9Gi', 'limits.example\\.com/gpu=1'].map(
+      (set) => `runners.resources.${set}`,
+    )
+    expect(onDemand(await render(minimal, sets))).toMatchObject({
+      cpu: '250m',
+      resources: { requests: { 'ephemeral-storage': '9Gi' }, limits: { 'example.com/gpu': '1' } },
+    })
+    expect(onDemand(await render(minimal))).not.toHaveProperty('resources')
+  })
+
   test('on demand in a namespace of their own have the ConfigMap that is named there, and wait for none that is not', async () => {
     const apart = [authorities, 'sandbox.namespace=boxes']
     for (const sets of [[authorities], apart]) {

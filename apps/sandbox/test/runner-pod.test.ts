@@ -28,6 +28,10 @@ test('the pod of a runner is told where execution and storage are, and has its o
     RUNNER_KEY_FILE: expect.stringMatching(/^\//),
   })
   expect(variables).not.toHaveProperty('RUNNER_KEY')
+  // Where a cluster has addresses of IPv6 alone its settings say so, as to other pods.
+  expect(variables['INTERNAL_HOST']).toBe('0.0.0.0')
+  const elsewhere = runnerPod(one, { ...pod, environment: { INTERNAL_HOST: '::' } }).spec!.containers[0]!
+  expect(elsewhere.env).toContainEqual({ name: 'INTERNAL_HOST', value: '::' })
   const seen = { name: 'one', uid: 'uid-1', labels: made.metadata!.labels! }
   const secret = keySecretOf(seen, (id) => podKeyOf(config.runnerKey, { id, pool: pod.pool }))!
   expect(made.spec!.volumes).toContainEqual({
@@ -70,6 +74,13 @@ test('a runner pod asks a node for its request, may take its limit, and lets an 
   })
   expect(resourcesOf({})?.requests?.['memory']).toBe('2048Mi')
   expect(resourcesOf({ memoryRequest: '4Gi' })?.requests?.['memory']).toBe('2048Mi')
+  // Others too: the node's disk, devices.
+  const others = { requests: { 'ephemeral-storage': '9Gi' }, limits: { 'example.com/gpu': '1' } }
+  expect(resourcesOf({ cpu: '100m', resources: others })).toEqual({
+    requests: { cpu: '100m', memory: '2048Mi', 'ephemeral-storage': '9Gi' },
+    limits: { memory: '2048Mi', 'example.com/gpu': '1' },
+  })
+  expect(() => podOf({ resources: { requests: { disk: 9 } } })).toThrow('runners.resources must be')
   expect(podOf({}).metadata?.annotations).toEqual({ 'cluster-autoscaler.kubernetes.io/safe-to-evict': 'true' })
 })
 

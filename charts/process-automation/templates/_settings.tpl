@@ -86,6 +86,12 @@ KUBERNETES_PODS: /etc/automation/pods.json
   "memory" ($runners.resources.limits.memory | default "" | toString)
   "settings" $settings }}
 {{- with $runners.resources.limits.cpu }}{{ $_ := set $pods "cpuLimit" (toString .) }}{{ end }}
+{{- $resources := dict }}
+{{- range $kind, $amounts := $runners.resources }}
+{{- $others := dict }}{{ range $name, $amount := omit $amounts "cpu" "memory" }}{{ $_ := set $others $name (toString $amount) }}{{ end }}
+{{- with $others }}{{ $_ := set $resources $kind . }}{{ end }}
+{{- end }}
+{{- with $resources }}{{ $_ := set $pods "resources" . }}{{ end }}
 {{- with $volumes }}{{ $_ := set $pods "volumes" . }}{{ end }}
 {{- with $said.extraEnv }}{{ $_ := set $pods "variables" . }}{{ end }}
 {{- $pods = merge $pods (include "automation.madePods" $said | fromJson) }}

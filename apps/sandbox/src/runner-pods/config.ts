@@ -34,6 +34,7 @@ export function readRunnerPodsConfig(env: Environment, { cluster, runners }: Pod
     volumeMounts = [],
     variables = [],
     secret,
+    resources = {},
     placement,
     metadata,
     ...others
@@ -68,6 +69,7 @@ export function readRunnerPodsConfig(env: Environment, { cluster, runners }: Pod
       ...(given.text('cpuLimit') !== undefined && { cpuLimit: quantityOf(given, 'cpuLimit', '2', cpusOf) }),
       memoryMb,
       memoryRequestMb: Math.min(memoryMb, memoryMbOf(memoryRequest) ?? 0),
+      resources: isResources(resources) ? resources : {},
       tmpMb: given.integer('tmpMb', { default: 4096, min: 16 }),
       packagesMb: given.integer('packagesMb', { default: 4096, min: 16 }),
       volumes: isVolumes(volumes) ? volumes : [],
@@ -92,6 +94,7 @@ export function readRunnerPodsConfig(env: Environment, { cluster, runners }: Pod
   if (!isVolumes(volumes))
     fault('volumes must be a list of objects with a name and a configMap or a persistentVolumeClaim, and nothing else')
   if (!isMounts(volumeMounts)) fault('volumeMounts must be a list of objects with name and mountPath, and nothing else')
+  if (!isResources(resources)) fault('resources must be an object of requests and limits, which are objects of texts')
   if (secret !== undefined && !isSecret(secret))
     fault('secret must be an object with the name of a Secret and a list of settings, its keys, and nothing else')
   if (!isVariables(variables))
@@ -111,6 +114,12 @@ function isVolumes(value: unknown): value is RunnerPodSettings['volumes'] {
     return more.length === 0 && (kind === 'configMap' || kind === 'persistentVolumeClaim') && isObject(each[kind])
   }
   return Array.isArray(value) && value.every(isVolume)
+}
+
+function isResources(value: unknown): value is RunnerPodSettings['resources'] {
+  if (!isObject(value)) return false
+  const { requests = {}, limits = {}, ...others } = value
+  return isTexts(requests) && isTexts(limits) && Object.keys(others).length === 0
 }
 
 const isNameOfSetting = (name: string) => /^[A-Z][A-Z0-9_]*$/.test(name)

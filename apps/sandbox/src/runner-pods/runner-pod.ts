@@ -1,6 +1,14 @@
 import { createHash } from 'node:crypto'
 import type { ServiceAddresses } from '@automation/service'
-import type { V1Container, V1EnvVar, V1Pod, V1Secret, V1Volume, V1VolumeMount } from '@kubernetes/client-node'
+import type {
+  V1Container,
+  V1EnvVar,
+  V1Pod,
+  V1ResourceRequirements,
+  V1Secret,
+  V1Volume,
+  V1VolumeMount,
+} from '@kubernetes/client-node'
 import type { Placement, PodMetadata } from '../cluster/config.ts'
 import { restrictedContainer, restrictedPod } from '../cluster/restricted.ts'
 
@@ -18,6 +26,8 @@ export interface RunnerPodSettings {
   /** What it may take; of a node `memoryRequestMb` is asked. */
   memoryMb: number
   memoryRequestMb: number
+  /** Others than CPUs and memory. */
+  resources: Pick<V1ResourceRequirements, 'requests' | 'limits'>
   /** Of private directories, installs, and whatever else the runner writes. */
   tmpMb: number
   /** Of its sets of packages. */
@@ -147,7 +157,7 @@ export function keySecretOf(
 }
 
 function containerOf(runner: RunnerPodSettings): V1Container {
-  const { image, imagePullPolicy, cpu, cpuLimit, memoryMb, memoryRequestMb, ...settings } = runner
+  const { image, imagePullPolicy, cpu, cpuLimit, memoryMb, memoryRequestMb, resources, ...settings } = runner
   return {
     name: 'runner',
     image,
@@ -168,8 +178,8 @@ function containerOf(runner: RunnerPodSettings): V1Container {
     },
     readinessProbe: { httpGet: { path: '/readyz', port: 'health' }, periodSeconds: 2, timeoutSeconds: 5 },
     resources: {
-      requests: { cpu, memory: `${memoryRequestMb}Mi` },
-      limits: { ...(cpuLimit !== undefined && { cpu: cpuLimit }), memory: `${memoryMb}Mi` },
+      requests: { ...resources.requests, cpu, memory: `${memoryRequestMb}Mi` },
+      limits: { ...resources.limits, ...(cpuLimit !== undefined && { cpu: cpuLimit }), memory: `${memoryMb}Mi` },
     },
     securityContext: restrictedContainer,
     volumeMounts: [
@@ -191,6 +201,7 @@ function environmentOf(
   memoryMb: number,
 ): Record<string, string> {
   return {
+    INTERNAL_HOST: '0.0.0.0',
     RUNNER_CHILDREN_MEMORY_MB: String(Math.max(64, memoryMb - ownMb)),
     ...settings.environment,
     ...Object.fromEntries(
@@ -205,7 +216,6 @@ function environmentOf(
     SERVICE_ADDRESSES: Object.entries(settings.addresses)
       .flatMap(([name, addresses]) => addresses.map((address) => `${name}=${address}`))
       .join(),
-    INTERNAL_HOST: '0.0.0.0',
     HEALTH_PORT: String(healthPort),
     SHUTDOWN_GRACE_MS: String(settings.graceMs),
   }
