@@ -112,33 +112,24 @@ export class Starts {
    * 5 s.
    */
   async start(run: NewRun): Promise<StartOutcome> {
-    await this.#requireOwn(run)
-    const item = this.#arrive(run)
-    try {
-      const outcome = await this.#writer.add(item)
-      if (outcome === undefined) {
-        await this.#context.teamMoves.requireStays(run.team)
-        throw notFound('process')
-      }
-      this.#settle(item, outcome)
-      return outcome
-    } catch (error) {
-      this.#giveBack(item)
-      throw error
-    }
+    const outcome = await this.#ofOwn(run, () => this.#add(this.#writer, this.#arrive(run)))
+    if (outcome === undefined) throw notFound('process')
+    return outcome
   }
 
   /** The same for what may start only once: undefined where its key was there before, or its caller has ended. */
-  async startOnce(run: NewRun, key: StartKey): Promise<StartOutcome | undefined> {
-    await this.#requireOwn(run)
-    const item = { ...this.#arrive(run), key }
+  startOnce(run: NewRun, key: StartKey): Promise<StartOutcome | undefined> {
+    return this.#ofOwn(run, () => this.#add(this.#keyed, { ...this.#arrive(run), key }))
+  }
+
+  async #add<I extends Item>(
+    writer: BatchWriter<I, StartOutcome | undefined>,
+    item: I,
+  ): Promise<StartOutcome | undefined> {
     try {
-      const outcome = await this.#keyed.add(item)
-      if (outcome !== undefined) this.#settle(item, outcome)
-      else {
-        await this.#context.teamMoves.requireStays(run.team)
-        this.#giveBack(item)
-      }
+      const outcome = await writer.add(item)
+      if (outcome === undefined) this.#giveBack(item)
+      else this.#settle(item, outcome)
       return outcome
     } catch (error) {
       this.#giveBack(item)
@@ -155,24 +146,31 @@ export class Starts {
 
   async #rejectOnce(run: NewRun, key: StartKey, reason: string): Promise<StartOutcome | undefined> {
     const { pool, replicaId } = this.#context
-    await this.#requireOwn(run)
     const item = { run, giveUpAtMs: performance.now() + patienceMs }
     const insert = async () => {
       const outcome = await insertRejected(pool, item, key, reason, replicaId)
       return outcome === undefined ? [] : [outcome]
     }
-    try {
+    return this.#ofOwn(run, async () => {
       const [outcome] = await this.#untilReachable(item, () => this.#insertOnce([item], insert))
-      if (outcome === undefined) await this.#context.teamMoves.requireStays(run.team)
       return outcome
-    } catch (error) {
-      this.#giveBack(item)
-      throw error
-    }
+    })
+  }
+
+  /**
+   * What an attempt gives, made where the team is of this cell; made once more where this replica knew only a removed
+   * team of the same slug. Failure team_moved.
+   */
+  async #ofOwn<T>({ team }: NewRun, attempt: () => Promise<T | undefined>): Promise<T | undefined> {
+    await this.#requireOwn(team)
+    const outcome = await attempt()
+    if (outcome !== undefined || (await this.#knownTeams.stays(this.#context.pool, team))) return outcome
+    await this.#requireOwn(team)
+    return attempt()
   }
 
   /** Not in a batch, where others would wait for the catalog. */
-  async #requireOwn({ team }: NewRun): Promise<void> {
+  async #requireOwn(team: string): Promise<void> {
     if (this.#knownTeams.isOwn(team)) return
     const patience = { giveUpAtMs: performance.now() + patienceMs }
     await this.#untilReachable(patience, () => this.#knownTeams.requireOwn(this.#context.pool, team))

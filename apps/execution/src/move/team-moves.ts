@@ -2,7 +2,7 @@ import type { TeamService } from '@automation/contract/catalog/v1/team'
 import { teamMoved } from '@automation/errors'
 import { asService, ownContext, type Client } from '@automation/rpc'
 import type { Queries } from '../store/connections.ts'
-import { readLeftTeam, readLeftTeams } from '../store/team-moves.ts'
+import { readLeftTeams } from '../store/team-moves.ts'
 
 export interface TeamMovesContext {
   pool: Queries
@@ -52,11 +52,6 @@ export class TeamMoves {
   /** Failure team_moved where this replica knows that the team has left. */
   requireHere(team: string): void {
     if (this.#left.has(team)) throw teamMoved()
-  }
-
-  /** Failure team_moved where the team has left. */
-  async requireStays(team: string): Promise<void> {
-    if ((await readLeftTeam(this.#context.pool, team)) !== undefined) throw teamMoved()
   }
 
   /** Failures: team_moved where the catalog has the team in another cell; those of the catalog. */

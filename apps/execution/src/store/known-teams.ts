@@ -1,3 +1,4 @@
+import { teamMoved } from '@automation/errors'
 import { storedText } from './stored-text.ts'
 import type { Arrival } from './new-run-columns.ts'
 import type { TeamMoves } from '../move/team-moves.ts'
@@ -6,9 +7,6 @@ import type { Queries } from './connections.ts'
 const maxSeen = 100_000
 
 const statement = `
-WITH teams AS (
-  INSERT INTO team_slots (team) SELECT DISTINCT team FROM unnest($1::text[]) AS t(team) ORDER BY team ON CONFLICT DO NOTHING
-)
 INSERT INTO process_names (team, process_id, process_name)
 SELECT DISTINCT * FROM unnest($1::text[], $2::uuid[], $3::text[]) AS n(team, process_id, process_name)
  ORDER BY 1, 2, 3 ON CONFLICT DO NOTHING`
@@ -17,7 +15,7 @@ SELECT DISTINCT * FROM unnest($1::text[], $2::uuid[], $3::text[]) AS n(team, pro
 export class KnownTeams {
   readonly #seen = new Set<string>()
 
-  /** Teams whose row in `team_slots` is there. */
+  /** Teams whose row in `team_slots` was there. */
   readonly #own = new Set<string>()
   readonly #moves: Pick<TeamMoves, 'requireOwn'>
 
@@ -38,9 +36,24 @@ export class KnownTeams {
       values: [team],
       query_timeout: 1500,
     })
-    if (rows[0]?.known !== true) await this.#moves.requireOwn(team)
+    if (rows[0]?.known !== true) {
+      await this.#moves.requireOwn(team)
+      const text = 'INSERT INTO team_slots (team) VALUES ($1) ON CONFLICT DO NOTHING'
+      await pool.query({ text, values: [team], query_timeout: 1500 })
+    }
     if (this.#own.size > maxSeen) this.#own.clear()
     this.#own.add(team)
+  }
+
+  /** Whether the team is still here; one that has been removed is forgotten. Failure team_moved where it has left. */
+  async stays(pool: Queries, team: string): Promise<boolean> {
+    const text = 'SELECT moved_to IS NOT NULL AS "hasLeft" FROM team_slots WHERE team = $1'
+    const { rows } = await pool.query<{ hasLeft: boolean }>({ name: 'team-stays', text, values: [team] })
+    if (rows[0]?.hasLeft === true) throw teamMoved()
+    if (rows.length > 0) return true
+    this.#own.delete(team)
+    for (const key of this.#seen) if (key.startsWith(`${team} `)) this.#seen.delete(key)
+    return false
   }
 
   async ensure(pool: Queries, arrivals: Arrival[]): Promise<void> {
@@ -51,7 +64,7 @@ export class KnownTeams {
       unseen.map(({ run }) => run.spec.processId),
       unseen.map(({ run }) => storedText(run.spec.processName)),
     ]
-    await pool.query({ name: 'known-teams', text: statement, values, query_timeout: 1500 })
+    await pool.query({ name: 'known-names', text: statement, values, query_timeout: 1500 })
     if (this.#seen.size > maxSeen) this.#seen.clear()
     for (const { run } of unseen) this.#seen.add(keyOf(run.team, run.spec))
   }

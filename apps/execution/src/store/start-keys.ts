@@ -20,8 +20,8 @@ export interface StartKey {
 /** The scope of the keys of error handlers, whose key is the run that has failed: by it such runs are known, too. */
 export const errorHandlerScope = 'error handler'
 
-/** For an arrival `i`: that its team has left the cell. */
-const leftTeam = 'SELECT FROM team_slots s WHERE s.team = i.team AND s.moved_to IS NOT NULL'
+/** For an arrival `i`: that its team is in the cell. */
+const ownTeam = 'SELECT FROM team_slots s WHERE s.team = i.team AND s.moved_to IS NULL'
 
 /** For an arrival `i`: that its process was deleted. */
 export const deletedProcess = 'SELECT FROM deleted_processes d WHERE d.team = i.team AND d.process_id = i.process_id'
@@ -30,15 +30,15 @@ export const deletedProcess = 'SELECT FROM deleted_processes d WHERE d.team = i.
 const noLongerThan = (ms: number) => `set_config('lock_timeout', '${ms}ms', true) AS patience`
 
 /**
- * A common table `key` of one arrival: there where its key is new, its calling run still runs and its process is not
- * deleted. `from` is the number of the parameter with the scope; key, hash and days come behind it.
+ * A common table `key` of one arrival: there where its key is new, its team is here, its calling run still runs and its
+ * process is not deleted. `from` is the number of the parameter with the scope; key, hash and days come behind it.
  */
 export const takenKey = (from: number) => `key AS (
   INSERT INTO start_keys (team, scope, key, execution_id, body_hash, expires_at)
   SELECT i.team, $${from}::text, $${from + 1}::text, i.id, $${from + 2}::bytea,
          now() + make_interval(days => $${from + 3}::integer)
     FROM ${noLongerThan(400)} CROSS JOIN ${oneArrival.rows}
-   WHERE NOT EXISTS (${deletedProcess}) AND NOT EXISTS (${leftTeam})
+   WHERE NOT EXISTS (${deletedProcess}) AND EXISTS (${ownTeam})
      AND (i.parent_id IS NULL OR EXISTS (SELECT FROM executions p WHERE p.id = i.parent_id AND p.status = ${Status.RUNNING}))
   ON CONFLICT DO NOTHING RETURNING execution_id
 )`
@@ -50,7 +50,7 @@ export const takenKeys = (from: number) => `key AS (
     FROM ${noLongerThan(800)} CROSS JOIN ${manyArrivals.rows}
     JOIN unnest($${from}::text[], $${from + 1}::text[], $${from + 2}::bytea[], $${from + 3}::integer[])
          WITH ORDINALITY AS k(scope, key, body_hash, days, n) USING (n)
-   WHERE NOT EXISTS (${deletedProcess}) AND NOT EXISTS (${leftTeam})
+   WHERE NOT EXISTS (${deletedProcess}) AND EXISTS (${ownTeam})
      AND (i.parent_id IS NULL OR EXISTS (SELECT FROM executions p WHERE p.id = i.parent_id AND p.status = ${Status.RUNNING}))
    ORDER BY i.team, k.scope, k.key
   ON CONFLICT DO NOTHING RETURNING execution_id

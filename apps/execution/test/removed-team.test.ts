@@ -1,0 +1,48 @@
+import { installsProcessId } from '@automation/contract/installs'
+import { InstallService } from '@automation/contract/execution/v1/install'
+import { TeamRemovalService } from '@automation/contract/execution/v1/team_removal'
+import { teamMoved } from '@automation/errors'
+import { operatorContext, serviceContext, until, userContext } from '@automation/testing'
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import { brokenInvariants } from './invariants.ts'
+import { System } from './system.ts'
+
+let system: System
+beforeEach(async () => {
+  system = await System.start()
+})
+afterEach(async () => {
+  expect(await brokenInvariants(system)).toEqual([])
+  await system.stop()
+})
+
+/** Removes the team `demo`: from then on its slug is another team's. */
+async function removeTeam(): Promise<void> {
+  const removal = system.neighbours.client(TeamRemovalService)
+  await until(async () => (await removal.stopTeam({ team: 'demo', waiting: true }, operatorContext())).done)
+  await until(async () => (await removal.removeTeam({ team: 'demo' }, operatorContext())).done)
+}
+
+test('a team with the slug of a removed one installs packages as its first run', async () => {
+  const install = () => {
+    const installId = crypto.randomUUID()
+    const spec = { processId: installsProcessId, processName: 'install', isInstall: true, versionId: installId }
+    for (const tag of ['', installId]) system.catalog.put(installsProcessId, spec, tag)
+    const installs = system.replicas[0]!.network.client(InstallService)
+    return installs.startInstall({ installId, timeoutMs: 60_000 }, serviceContext('process-catalog', 'demo'))
+  }
+  await install()
+  await removeTeam()
+  const { executionId } = await install()
+  expect(await system.rows('SELECT id FROM executions')).toEqual([{ id: executionId }])
+})
+
+test('a team with the slug of a removed one, but of another cell, starts no run here', async () => {
+  await system.start()
+  await removeTeam()
+  system.catalog.failures.set('getTeam demo', teamMoved())
+  system.catalog.put('of the new team')
+  const start = system.executions.startExecution({ identifier: 'of the new team' }, userContext('demo'))
+  await expect(start).rejects.toMatchObject({ code: 'team_moved' })
+  expect(await system.rows('SELECT team FROM team_slots')).toEqual([])
+})
