@@ -1,6 +1,7 @@
 import { Status } from '@automation/contract/execution/v1/execution'
 import { testDatabase, until, userContext, type TestDatabase } from '@automation/testing'
 import { FaultProxy } from '@automation/testing/fault-proxy'
+import type { Counter } from 'prom-client'
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
 import { brokenInvariants } from './invariants.ts'
 import { preparedSchema } from './prepared-schema.ts'
@@ -37,6 +38,12 @@ const cut = () =>
     `SELECT pg_terminate_backend(pid) FROM pg_stat_activity
       WHERE application_name = 'execution' AND datname = current_database() AND pid <> pg_backend_pid()`,
   )
+
+/** Of runs that have FINISHED. */
+async function countedEnds(): Promise<number> {
+  const { values } = await (system.metrics.getSingleMetric('execution_ended_total') as Counter).get()
+  return values.find(({ labels }) => labels['status'] === 'FINISHED')?.value ?? 0
+}
 
 test('a run that ends when its caller has just waited long enough is answered with its value', async () => {
   const runner = await system.runner({ runs: () => undefined })
@@ -148,10 +155,27 @@ test('a replay that the database does not answer is refused as unavailable, and 
 test('an end whose commit is unknown is stored once', async () => {
   const runner = await system.runner({ slots: 6, runs: () => value('kept') })
   await system.run()
+  const before = await countedEnds()
   proxy.loseAnswerTo(says('end-one'))
   const outcome = await system.run()
   expect(Buffer.from(outcome.returnValue!).toString()).toBe('"kept"')
   expect((await system.get(outcome.executionId)).timeline).toHaveLength(3)
+  expect(await countedEnds()).toBe(before + 1)
+  await runner.goodbye()
+})
+
+test('a result that a runner brings again is counted once', async () => {
+  const runner = await system.runner({ slots: 2, runs: () => undefined })
+  const before = await countedEnds()
+  const id = await system.start()
+  const { fence } = await runner.run(id)
+  runner.finish(id, value(1), fence)
+  await system.ended(id)
+  runner.finish(id, value(1), fence)
+  const last = await system.start()
+  runner.finish((await runner.run(last)).executionId, value(2))
+  await system.ended(last)
+  expect(await countedEnds()).toBe(before + 2)
   await runner.goodbye()
 })
 

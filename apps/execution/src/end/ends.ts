@@ -56,7 +56,7 @@ export class Ends {
    */
   async end(ending: Ending, value?: Uint8Array): Promise<void> {
     const ended = await this.#store(ending)
-    const { runners, waiters, peers, replicaId, metrics, traces, signals, logger } = this.#context
+    const { runners, waiters, peers, replicaId, signals, logger } = this.#context
     if (ended !== undefined && !isTerminal(ended.status)) {
       // The run goes on, and so does all that is known of it here.
       const { id, sessionId } = ending
@@ -67,8 +67,6 @@ export class Ends {
     signals.slotFreed.emit(ended.team)
     if (!ended.stored) return this.#superseded(ending.id)
     const { status, explanation, errorLine, transient } = ending
-    metrics.ended.inc({ status: Status[status] })
-    traces.ended(ended, status)
     const outcome = { status, explanation, errorLine, returnValue: value }
     waiters.settle(ending.id, outcome)
     if (ended.replicaId !== replicaId) peers.ended(ending.id, { ...outcome, transient }, ended.replicaId)
@@ -76,6 +74,16 @@ export class Ends {
 
   idle(): Promise<void> {
     return this.#writer.idle()
+  }
+
+  /** Each run once, whoever brings its end again; `unknown`: an attempt before may have written it. */
+  #tell(ended: (Ended | undefined)[], unknown: boolean): void {
+    const { metrics, traces } = this.#context
+    for (const one of new Set(ended)) {
+      if (one === undefined || !(one.written || (unknown && one.stored))) continue
+      metrics.ended.inc({ status: Status[one.status] })
+      traces.ended(one, one.status)
+    }
   }
 
   /** The row has another end than the one that was brought: whoever waits gets that one. */
@@ -99,6 +107,7 @@ export class Ends {
 
   async #flush(endings: Ending[]): Promise<(Ended | undefined)[]> {
     const { pool, partitions, signal, signals } = this.#context
+    let unknown = false
     for (let pauseMs = 50; ; pauseMs = Math.min(pauseMs * 2, longestPauseMs)) {
       try {
         // Days that retention has dropped: nobody is to be told.
@@ -106,10 +115,12 @@ export class Ends {
         failPoint('end-before-commit')
         const ended = await endRows(pool, endings)
         failPoint('end-after-commit')
+        this.#tell(ended, unknown)
         signals.changed.emit(endings.map(({ id }) => id))
         return ended
       } catch (error) {
         if (!isConnectionFailure(error) || signal.aborted) throw error
+        unknown = true
         await new Promise((resolve) => setTimeout(resolve, pauseMs))
       }
     }

@@ -32,9 +32,11 @@ export interface Ended {
   status: Status
   /** Whether this ending, now or by an earlier try, is what the row holds. */
   stored: boolean
+  /** Whether this statement has ended it. */
+  written: boolean
   team: string
   replicaId: string
-  /** Of who started it; where this statement has ended it. */
+  /** Of who started it; where it was written. */
   traceparent?: string | null
 }
 
@@ -74,11 +76,11 @@ WITH ended AS (
   INSERT INTO timeline_events (execution_id, sequence, status, at, explanation, team, process_id)
   SELECT id, sequence, status, now(), explanation, team, process_id FROM ended
 )${logs}
-SELECT id, fence, session_id AS "sessionId", status, true AS stored, team, replica_id AS "replicaId", traceparent FROM ended`
+SELECT id, fence, session_id AS "sessionId", status, true AS stored, true AS written, team, replica_id AS "replicaId", traceparent FROM ended`
 
 const actual = (day: string) => `
 SELECT i.id, i.fence, i.session_id AS "sessionId", e.status,
-       e.fence = i.fence AND e.session_id = i.session_id AND e.status = i.status AS stored, e.team, e.replica_id AS "replicaId"
+       e.fence = i.fence AND e.session_id = i.session_id AND e.status = i.status AS stored, false AS written, e.team, e.replica_id AS "replicaId"
   FROM executions_${day} e
   JOIN unnest($1::uuid[], $2::bigint[], $3::smallint[], $4::uuid[]) AS i(id, fence, status, session_id) USING (id)`
 
