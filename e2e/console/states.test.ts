@@ -89,7 +89,7 @@ test.each([
 
 test('a log that was cut says so above its lines, and a search in it what it has searched', async () => {
   const { context, page } = await visit(browser)
-  const cut = 'The log has reached its limit (10000 lines, 1000000 characters): the rest was dropped'
+  const cut = 'The log has reached its limit (10000 lines, 1000000 bytes): the rest was dropped'
   const entries = [
     { timestamp: '2030-01-01T00:00:00Z', level: 'INFO', message: 'kept' },
     { timestamp: '2030-01-01T00:00:01Z', level: 'WARNING', message: cut },
@@ -101,7 +101,7 @@ test('a log that was cut says so above its lines, and a search in it what it has
     }),
   )
   await page.goto(at(`/executions/${subject.scene.finished}`))
-  await page.getByText('This log ends at its limit of 10,000 lines or 1,000,000 characters.').waitFor()
+  await page.getByText('This log ends at its limit of 10,000 lines or 1,000,000 bytes.').waitFor()
   await page.getByRole('searchbox', { name: 'Search the log' }).fill('dropped by the limit')
   await page.getByText('none in the lines that were kept').waitFor()
   await picture(page, 'log-cut')

@@ -91,7 +91,7 @@ export const groups: SettingGroup[] = [
       WAITING_STATUS:
         'what records and lists show of runs that wait for a slot. With `CREATED`, clients that take QUEUED for an end wait on. Timeline, events and explanations say QUEUED all the same, and the status filter finds these runs by both words',
       LOG_MAX_LINES: 'lines of the log of a run; then one line says that the rest was dropped',
-      LOG_MAX_BYTES: 'characters of the log of a run',
+      LOG_MAX_BYTES: 'bytes of the log of a run, in UTF-8; then the same',
       RETENTION_DAYS: 'how long executions and their logs are kept',
       AUDIT_RETENTION_DAYS: 'how long audit events are kept; they go by whole months',
       AGENT_POOLS: 'the pools that exist',

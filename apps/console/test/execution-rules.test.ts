@@ -25,9 +25,9 @@ describe('a log', () => {
     const store = new LogStore()
     store.append([entry('a')])
     expect(store.limit).toBeUndefined()
-    const message = 'The log has reached its limit (10000 lines, 1000000 characters): the rest was dropped'
+    const message = 'The log has reached its limit (10000 lines, 1000000 bytes): the rest was dropped'
     store.append([{ timestamp: 'T', level: 'WARNING', message }])
-    expect(store.limit).toEqual({ lines: 10_000, characters: 1_000_000 })
+    expect(store.limit).toEqual({ lines: 10_000, size: 1_000_000, unit: 'bytes' })
   })
 
   it('keeps the numbers of its lines where only some levels are shown', () => {

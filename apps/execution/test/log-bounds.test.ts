@@ -7,7 +7,7 @@ import { value, type ScriptedRunner } from './scripted-runner.ts'
 import { System } from './system.ts'
 
 const operator = () => ownContext({ role: 'operator', team: '', subject: 'operator', name: 'olga' }, 10_000)
-const limitReached = 'The log has reached its limit (10 lines, 1000 characters): the rest was dropped'
+const limitReached = 'The log has reached its limit (10 lines, 1000 bytes): the rest was dropped'
 /** Longer than all that is taken where runners keep to 1,000 characters. */
 const tooLong = 'x'.repeat(1_200_000)
 const open = { slots: 4, runs: () => undefined }

@@ -198,7 +198,7 @@ function readRunnerListener(env: Environment): RunnerListener | undefined {
   const mib = 1024 * 1024
   const value = env.integer('RETURN_VALUE_MAX_BYTES', { default: 5 * mib, min: 1, max: 256 * mib })
   const log = env.integer('LOG_MAX_BYTES', { default: 5 * mib, min: 1 })
-  // Counted in characters, of up to three bytes.
+  // Runners of the release before count characters, of up to three bytes.
   const maxReceivedBytes = Math.min(value + 3 * log + 8 * mib, 2 ** 31 - 1)
   if (!isOpen) return undefined
   const port = env.integer('RUNNERS_PORT', { default: 0, max: 65_535 })

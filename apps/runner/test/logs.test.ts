@@ -130,7 +130,7 @@ test('beyond the number of lines one line says that the rest was dropped, and th
   expect(log).toHaveLength(2002)
   expect(log[1999]).toBe('INFO 1999')
   expect(log[2000]).toMatch(
-    /^WARNING The log has reached its limit \(2000 lines, 1000000 characters\): the rest was dropped$/,
+    /^WARNING The log has reached its limit \(2000 lines, 1000000 bytes\): the rest was dropped$/,
   )
   expect(log[2001]).toContain('ERROR Error: end')
 })
@@ -143,10 +143,21 @@ test('a torrent that never ends is told to be cut, with all lines before', async
   expect(log[2001]).toMatch(/^ERROR TimeoutError/)
 })
 
-test('beyond the bytes too', async () => {
-  const log = await logged('for (let i = 0; i < 200; i++) console.log("x".repeat(10000))')
+test.for([
+  ['x', 10_000],
+  ['é', 5000],
+  ['漢', 3333],
+  ['😀', 2500],
+])('beyond the bytes too, of %s', async ([text, count]) => {
+  const log = await logged(`for (let i = 0; i < 200; i++) console.log("${text}".repeat(${count}))`)
   expect(log).toHaveLength(101)
   expect(log[100]).toContain('the rest was dropped')
+})
+
+test('a line of more than 64 KiB counts with the bytes that are shown of it', async () => {
+  const log = await logged('for (let i = 0; i < 20; i++) console.log("漢".repeat(80_000))')
+  expect(log).toHaveLength(6)
+  expect(log[5]).toContain('the rest was dropped')
 })
 
 test.for([

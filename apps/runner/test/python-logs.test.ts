@@ -132,6 +132,12 @@ describe('what Python code prints', () => {
     expect(log.at(-1)!.message).toMatch(/reached its limit/)
   })
 
+  test('a log is cut where it has 5 MiB, of whatever characters', async () => {
+    const { log } = await run(under, 'for n in range(400):\n    print("漢" * 10_000)\nreturn 1')
+    expect(log).toHaveLength(175)
+    expect(log.at(-1)!.message).toMatch(/reached its limit/)
+  })
+
   test('of a huge line the start is kept', async () => {
     const { log, value } = await run(
       under,

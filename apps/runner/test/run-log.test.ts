@@ -9,7 +9,7 @@ afterEach(() => void vi.useRealTimers())
 const logOf = (takes: () => boolean, sent: unknown[] = []) =>
   new RunLog({
     maxLines: 10,
-    maxCharacters: 1000,
+    maxBytes: 1000,
     mask: maskOf([]),
     send: (chunk) => takes() && sent.push(...chunk.entries.map(({ message }) => message)) > 0,
   })

@@ -128,7 +128,7 @@ export function LogView({ store, isGrowing = false, fileName, range, onRange, li
       {store.limit !== undefined && (
         <p role="status" className={layout.notice}>
           This log ends at its limit of {store.limit.lines.toLocaleString('en')} lines or{' '}
-          {store.limit.characters.toLocaleString('en')} characters. Later lines were dropped.
+          {store.limit.size.toLocaleString('en')} {store.limit.unit}. Later lines were dropped.
         </p>
       )}
       <ScrollRegion

@@ -19,11 +19,13 @@ export interface LogLine {
 /** How much of a log is kept. */
 export interface LogLimit {
   lines: number
-  characters: number
+  size: number
+  /** Logs of earlier releases were cut at a number of characters. */
+  unit: string
 }
 
 /** What the service writes in place of the lines beyond the limit. */
-const CUT = /^The log has reached its limit \((\d+) lines, (\d+) characters\): the rest was dropped$/
+const CUT = /^The log has reached its limit \((\d+) lines, (\d+) (bytes|characters)\): the rest was dropped$/
 
 /** The lines of a log in the order in which they came. It only grows; `version` is another one after each growth. */
 export class LogStore {
@@ -46,7 +48,7 @@ export class LogStore {
     for (const { timestamp, level, message } of entries) {
       this.counts[level] += 1
       const cut = level === 'WARNING' ? CUT.exec(message) : null
-      if (cut !== null) this.limit = { lines: Number(cut[1]), characters: Number(cut[2]) }
+      if (cut !== null) this.limit = { lines: Number(cut[1]), size: Number(cut[2]), unit: cut[3]! }
       if (!message.includes('\n')) {
         this.#lines.push({ text: message, level, timestamp })
         continue

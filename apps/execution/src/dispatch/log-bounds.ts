@@ -107,7 +107,7 @@ export class LogBounds {
 
   #limitReached(): LogEntry {
     const { logMaxLines, logMaxBytes } = this.#options
-    const message = `The log has reached its limit (${logMaxLines} lines, ${logMaxBytes} characters): the rest was dropped`
+    const message = `The log has reached its limit (${logMaxLines} lines, ${logMaxBytes} bytes): the rest was dropped`
     const timeUs = BigInt(Date.now()) * 1000n
     return { $typeName: 'automation.execution.v1.LogEntry', timeUs, level: LogLevel.WARNING, message }
   }

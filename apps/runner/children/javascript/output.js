@@ -21,8 +21,8 @@ const FENCE = 17
 const MARK = [0xff, 0x00, 0xfe, 0x01]
 const HEAD = 17
 const MAX_CHARACTERS = 128 * 1024
-// The runner shows so much of a line.
-const COUNTED_CHARACTERS = 64 * 1024
+// The runner counts no less of a line.
+const COUNTED_BYTES = 64 * 1024
 const STANDARD_OUTPUT = 1
 const STANDARD_ERROR = 2
 const RETRY_MS = 1
@@ -43,9 +43,9 @@ const soon = Promise.resolve()
 /** Nothing is written any more: the run is over. */
 let isClosed = false
 let lines = 0
-let characters = 0
+let bytes = 0
 let maxLines = Infinity
-let maxCharacters = Infinity
+let maxBytes = Infinity
 let formatter
 let grouped = false
 
@@ -54,13 +54,14 @@ let fences = 0
 
 function emit(kind, text) {
   // What goes beyond the limit is told to the runner once; it counts the same, so it drops all that follows.
-  if (lines > maxLines || characters > maxCharacters) return
+  if (lines > maxLines || bytes > maxBytes) return
   lines += 1
-  characters += Math.min(text.length, COUNTED_CHARACTERS)
   const at = filled + HEAD
-  emitRecord(kind, records.write(text.length > MAX_CHARACTERS ? text.slice(0, MAX_CHARACTERS) : text, at))
+  const size = records.write(text.length > MAX_CHARACTERS ? text.slice(0, MAX_CHARACTERS) : text, at)
+  bytes += Math.min(size, COUNTED_BYTES)
+  emitRecord(kind, size)
   // Nothing comes behind it that would take it along.
-  if (lines > maxLines || characters > maxCharacters) flush()
+  if (lines > maxLines || bytes > maxBytes) flush()
 }
 
 let filled = 0
@@ -241,9 +242,9 @@ function write(descriptor, bytes, size) {
 function restart(limits, alone) {
   oneByOne = alone
   isClosed = false
-  lines = characters = filled = 0
+  lines = bytes = filled = 0
   maxLines = limits.lines
-  maxCharacters = limits.bytes
+  maxBytes = limits.bytes
   formatter = streams.stdout = streams.stderr = undefined
   level = INFO
   errorLevel = ERROR

@@ -28,8 +28,8 @@ MARK = b"\xff\x00\xfe\x01"
 HEAD = struct.Struct("<4sBdI")
 MAX_CHARACTERS = 128 * 1024
 MAX_BYTES = 512 * 1024
-# The runner shows so much of a line.
-COUNTED_CHARACTERS = 64 * 1024
+# The runner counts no less of a line.
+COUNTED_BYTES = 64 * 1024
 RETRY_S = 0.001
 
 write = os.write
@@ -42,26 +42,27 @@ lock = threading.RLock()
 
 class State:
     lines = 0
-    characters = 0
+    bytes = 0
     max_lines = 0
-    max_characters = 0
+    max_bytes = 0
     fences = 0
 
 
 def restart(limits):
     """A run begins, which may print so many lines and bytes before the rest is dropped."""
     State.max_lines = limits["lines"]
-    State.max_characters = limits["bytes"]
+    State.max_bytes = limits["bytes"]
 
 
 def emit(kind, text):
     """Writes one log entry."""
     # What goes beyond the limit is told to the runner once; it counts the same, so it drops all that follows.
-    if State.lines > State.max_lines or State.characters > State.max_characters:
+    if State.lines > State.max_lines or State.bytes > State.max_bytes:
         return
     State.lines += 1
-    State.characters += min(len(text), COUNTED_CHARACTERS)
-    record(kind, text[:MAX_CHARACTERS].encode("utf-8", "backslashreplace")[:MAX_BYTES])
+    data = text[:MAX_CHARACTERS].encode("utf-8", "backslashreplace")[:MAX_BYTES]
+    State.bytes += min(len(data), COUNTED_BYTES)
+    record(kind, data)
 
 
 def record(kind, data):

@@ -10,7 +10,7 @@ const repeatWithinMs = 5000
 
 export interface RunLogOptions {
   maxLines: number
-  maxCharacters: number
+  maxBytes: number
   mask: Mask
   /** Sends a chunk; false when nobody is there to take it, then it is offered again. */
   send(chunk: LogChunk): boolean
@@ -25,7 +25,7 @@ export class RunLog {
   #pendingBytes = 0
   #first = 0
   #lines = 0
-  #characters = 0
+  #bytes = 0
   #full = false
   #lastUs = Math.round(nowUs())
   #timer: NodeJS.Timeout | undefined
@@ -46,14 +46,14 @@ export class RunLog {
     if (this.#full) return
     const shown = this.#endsSecret(text) ? stars : this.#shown(text, wasCut)
     this.#lines += 1
-    // As the child counts, which prints nothing beyond.
-    this.#characters += Math.min(text.length, lineMaxCharacters)
-    const { maxLines, maxCharacters } = this.#options
-    if (this.#lines <= maxLines && this.#characters <= maxCharacters) return this.#push(level, shown, timeUs)
+    // No less than the child counts, which prints nothing beyond.
+    this.#bytes += Buffer.byteLength(text.length > lineMaxCharacters ? text.slice(0, lineMaxCharacters) : text)
+    const { maxLines, maxBytes } = this.#options
+    if (this.#lines <= maxLines && this.#bytes <= maxBytes) return this.#push(level, shown, timeUs)
     this.#full = true
     this.#push(
       LogLevel.WARNING,
-      `The log has reached its limit (${maxLines} lines, ${maxCharacters} characters): the rest was dropped`,
+      `The log has reached its limit (${maxLines} lines, ${maxBytes} bytes): the rest was dropped`,
     )
   }
 

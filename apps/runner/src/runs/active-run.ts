@@ -65,7 +65,7 @@ export class ActiveRun implements Task {
     this.#environment = environment
     this.#log = new RunLog({
       maxLines: environment.logMaxLines,
-      maxCharacters: environment.logMaxBytes,
+      maxBytes: environment.logMaxBytes,
       mask: version.mask,
       send: (chunk) => environment.sendLogs(this, chunk),
     })
