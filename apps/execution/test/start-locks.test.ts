@@ -46,6 +46,27 @@ async function whileHeld(team: string, key: string, work: () => Promise<void>): 
 const blocked = "SELECT FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND query LIKE '%start_keys%'"
 const isBlocked = (count: number) => until(async () => (await system.rows(blocked)).length === count, { everyMs: 5 })
 
+const isLocked = (count: number) =>
+  until(
+    async () =>
+      (await system.rows("SELECT FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND query LIKE '%WITH input%'"))
+        .length === count,
+    { everyMs: 5 },
+  )
+
+/** Runs `work` while another transaction has locked these teams. */
+async function whileLocked(locked: string[], work: () => Promise<void>): Promise<void> {
+  const client = await system.sql.connect()
+  try {
+    await client.query('BEGIN')
+    await client.query('SELECT FROM team_slots WHERE team = ANY ($1) FOR UPDATE', [locked])
+    await work()
+  } finally {
+    await client.query('ROLLBACK')
+    client.release()
+  }
+}
+
 /** Starts of all teams that wait until nothing else is on its way, and so go in one statement. */
 async function together(key: string) {
   const others = ['one', 'two']
@@ -95,4 +116,30 @@ test('the same keys from two replicas in opposite orders give each one execution
   const [forth, back] = answers.map((some) => some.map(({ executionId }) => executionId))
   expect(back!.toReversed()).toEqual(forth)
   expect(answers.flat().filter(({ replayed }) => !replayed)).toHaveLength(all.length)
+})
+
+test('where one team is locked, its starts without a key are refused in time, and those of others that came with them go on', async () => {
+  await whileLocked(['beta'], async () => {
+    const before: Promise<unknown>[] = []
+    let starts: Promise<PromiseSettledResult<string>[]> | undefined
+    await whileLocked(['one', 'two'], async () => {
+      for (const [index, team] of ['one', 'two'].entries()) {
+        before.push(system.start(team))
+        await isLocked(index + 1)
+      }
+      starts = Promise.allSettled([...teams, ...teams].map((team) => system.start(team)))
+      for (let count = 0; count < 3; count++) await startOn(0, 'demo', `meanwhile ${count}`)
+    })
+    await Promise.all(before)
+    // A second lot comes while the first one waits.
+    await isLocked(1)
+    await Promise.all(['alpha', 'gamma', 'zeta'].map((team) => system.start(team)))
+    const answers = await starts!
+    expect(answers.map(({ status }) => status === 'fulfilled')).toEqual(
+      [...teams, ...teams].map((team) => team !== 'beta'),
+    )
+    for (const answer of answers)
+      if (answer.status === 'rejected') expect(answer.reason).toMatchObject({ kind: 'unavailable' })
+  })
+  await system.start('beta')
 })

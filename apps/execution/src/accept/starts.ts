@@ -14,7 +14,7 @@ import { BatchWriter } from '../store/batch-writer.ts'
 import type { Metrics } from '../metrics.ts'
 import { KnownTeams } from '../store/known-teams.ts'
 import type { TeamMoves } from '../move/team-moves.ts'
-import { isAway, type Queries } from '../store/connections.ts'
+import { isAway, isTakenBack, type Queries } from '../store/connections.ts'
 import type { StartKey } from '../store/start-keys.ts'
 import { readStartOutcomes } from '../store/executions.ts'
 import { type Partitions, isMissingPartition } from '../store/partitions.ts'
@@ -36,6 +36,8 @@ interface Item extends Arrival {
   slot?: Slot
   /** None was looked for, as older runs of the team come first. */
   isBehind?: boolean
+  /** A statement without an answer may have written it. */
+  isUnknown?: boolean
 }
 
 interface KeyedItem extends Item {
@@ -88,21 +90,22 @@ export class Starts {
       // Limits are those of a statement.
       group: ({ run }: Item) => context.limits.keyOf(run.team, isOfRun(run)),
       width: 2,
-      isolates: (error: unknown) => !isConnectionFailure(error),
-      spreads: isConnectionFailure,
     }
     const { metrics } = context
     const flush = (items: Item[]) => this.#flush(items)
     this.#writer = new BatchWriter<Item, StartOutcome | undefined>({
       ...common,
       flush,
+      isolates: (error) => !isUnanswered(error),
+      spreads: isUnanswered,
       metrics: metrics.writer('start'),
     })
     const flushOnce = (items: KeyedItem[]) => this.#flushOnce(items)
-    const once = { ...common, isolates: (error: unknown) => !isAway(error), spreads: isAway }
     this.#keyed = new BatchWriter<KeyedItem, StartOutcome | undefined>({
-      ...once,
+      ...common,
       flush: flushOnce,
+      isolates: (error) => !isAway(error),
+      spreads: isAway,
       metrics: metrics.writer('start_once'),
     })
   }
@@ -197,22 +200,28 @@ export class Starts {
 
   async #flush(items: Item[]): Promise<(StartOutcome | undefined)[]> {
     const { batches, limits, replicaId } = this.#context
-    const deadline = latestOf(items)
-    let unknown = false
-    const outcomes = await this.#untilReachable(deadline, async () => {
+    const deadline = inTime(items)
+    // Where one of several teams is locked, each is tried alone.
+    const isOneTeam = items.every(({ run }) => run.team === items[0]!.run.team)
+    const repeats = isOneTeam ? isConnectionFailure : isUnanswered
+    const attempt = async () => {
       await this.#knownTeams.ensure(batches, items)
       failPoint('start-before-commit')
-      if (unknown) {
+      if (items.some(({ isUnknown }) => isUnknown)) {
         await requeueArrivals(batches, items, replicaId)
         return readStartOutcomes(
           batches,
           items.map(({ run }) => run.id),
         )
       }
-      // From here on, a failure leaves open whether the rows are there.
-      unknown = true
-      return insertArrivals(batches, items, limitsFor(limits, items), replicaId)
-    })
+      try {
+        return await insertArrivals(batches, items, limitsFor(limits, items), replicaId)
+      } catch (error) {
+        if (isUnanswered(error)) for (const item of items) item.isUnknown = true
+        throw error
+      }
+    }
+    const outcomes = await this.#untilReachable(deadline, attempt, repeats)
     failPoint('start-after-commit')
     this.#context.signals.changed.emit(unnamed)
     const byId = new Map(outcomes.map((one) => [one.id, one]))
@@ -221,8 +230,7 @@ export class Starts {
 
   async #flushOnce(items: KeyedItem[]): Promise<(StartOutcome | undefined)[]> {
     const { pool, limits, replicaId } = this.#context
-    const latest = latestOf(items)
-    if (performance.now() > latest.giveUpAtMs + lateMs) throw unavailable('The database is not available, try again')
+    const latest = inTime(items)
     const insert = () => insertKeyedArrivals(pool, items, limitsFor(limits, items), replicaId)
     // Where one of many waits for a lock, each is tried alone.
     const repeats = items.length === 1 ? isConnectionFailure : isAway
@@ -290,8 +298,16 @@ function limitsFor(limits: RunLimits, [item]: Item[]): TeamLimits {
   return limits.of(item!.run.team, isOfRun(item!.run))
 }
 
-function latestOf(items: Item[]): { giveUpAtMs: number } {
-  return { giveUpAtMs: Math.max(...items.map(({ giveUpAtMs }) => giveUpAtMs)) }
+/** When the last of them gives up. Failure unavailable where that was too long ago. */
+function inTime(items: Item[]): { giveUpAtMs: number } {
+  const giveUpAtMs = Math.max(...items.map((item) => item.giveUpAtMs))
+  if (performance.now() > giveUpAtMs + lateMs) throw unavailable('The database is not available, try again')
+  return { giveUpAtMs }
+}
+
+/** Whether nobody knows what a statement has written, as the database is away. */
+function isUnanswered(error: unknown): boolean {
+  return isConnectionFailure(error) && !isTakenBack(error)
 }
 
 interface Patience {

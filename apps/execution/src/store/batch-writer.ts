@@ -14,7 +14,7 @@ export interface BatchWriterOptions<I, O> {
   width?: number
   /** Size of an item in bytes, for the bound on one flush. */
   weight?(item: I): number
-  /** Whether items that failed together may be tried one by one: nothing of the flush was written. */
+  /** Whether items that failed together may be tried apart, owner by owner, then one by one: nothing of the flush was written. */
   isolates(error: unknown): boolean
   /** Whether a failure is that of all that wait as well. */
   spreads?(error: unknown): boolean
@@ -38,8 +38,9 @@ export class BatchWriter<I, O> {
   readonly #options: BatchWriterOptions<I, O>
   readonly #width: number
   #waiting: Entry<I, O>[] = []
-  /** Owners of what is on its way, for each flush. */
-  readonly #flushes = new Set<Set<string>>()
+  /** Of what is on its way. */
+  readonly #owners = new Set<string>()
+  #flushes = 0
   #planned = false
   #idle: (() => void)[] = []
 
@@ -63,15 +64,12 @@ export class BatchWriter<I, O> {
 
   /** Resolves when nothing is waiting and nothing is on its way. */
   idle(): Promise<void> {
-    if (this.#waiting.length === 0 && this.#flushes.size === 0) return Promise.resolve()
+    if (this.#waiting.length === 0 && this.#owners.size === 0) return Promise.resolve()
     return new Promise((resolve) => this.#idle.push(resolve))
   }
 
   #mayGo(item: I): boolean {
-    if (this.#flushes.size >= this.#width) return false
-    const owner = this.#ownerOf(item)
-    for (const owners of this.#flushes) if (owners.has(owner)) return false
-    return true
+    return this.#flushes < this.#width && !this.#owners.has(this.#ownerOf(item))
   }
 
   #ownerOf(item: I): string {
@@ -80,14 +78,12 @@ export class BatchWriter<I, O> {
 
   #go(): void {
     for (let entries = this.#take(); entries.length > 0; entries = this.#take()) {
-      const owners = new Set(entries.map(({ item }) => this.#ownerOf(item)))
-      this.#flushes.add(owners)
-      void this.#settle(entries).finally(() => {
-        this.#flushes.delete(owners)
-        this.#go()
-      })
+      void this.#flush(
+        Map.groupBy(entries, ({ item }) => this.#ownerOf(item)),
+        entries,
+      )
     }
-    if (this.#waiting.length > 0 || this.#flushes.size > 0) return
+    if (this.#waiting.length > 0 || this.#owners.size > 0) return
     for (const done of this.#idle.splice(0)) done()
   }
 
@@ -117,7 +113,31 @@ export class BatchWriter<I, O> {
     return taken
   }
 
-  async #settle(entries: Entry<I, O>[]): Promise<void> {
+  async #flush(byOwner: Map<string, Entry<I, O>[]>, entries: Entry<I, O>[]): Promise<void> {
+    for (const owner of byOwner.keys()) this.#owners.add(owner)
+    this.#flushes += 1
+    const severalOwners = byOwner.size > 1
+    const isAnswered = await this.#write(entries)
+    this.#flushes -= 1
+    if (isAnswered) for (const owner of byOwner.keys()) this.#owners.delete(owner)
+    // From here on the trouble of one holds up no other.
+    else for (let count = 0; count < this.#width; count++) void this.#writeApart(byOwner, severalOwners)
+    this.#go()
+  }
+
+  /** Takes one owner after the other, until none is left. */
+  async #writeApart(byOwner: Map<string, Entry<I, O>[]>, severalOwners: boolean): Promise<void> {
+    for (const [owner, own] of byOwner) {
+      byOwner.delete(owner)
+      const isAnswered = severalOwners && (await this.#write(own))
+      if (!isAnswered) for (const entry of own) await this.#write([entry])
+      this.#owners.delete(owner)
+      this.#go()
+    }
+  }
+
+  /** Whether all have an answer, be it a failure; else they may be tried apart. */
+  async #write(entries: Entry<I, O>[]): Promise<boolean> {
     const { flush, isolates, spreads, metrics } = this.#options
     const began = performance.now()
     try {
@@ -126,8 +146,9 @@ export class BatchWriter<I, O> {
       entries.forEach(({ resolve }, index) => resolve(answers[index] as O))
     } catch (error) {
       metrics.failed()
-      if (entries.length > 1 && isolates(error)) for (const entry of entries) await this.#settle([entry])
-      else for (const { reject } of spreads?.(error) ? entries.concat(this.#waiting.splice(0)) : entries) reject(error)
+      if (entries.length > 1 && isolates(error)) return false
+      for (const { reject } of spreads?.(error) ? entries.concat(this.#waiting.splice(0)) : entries) reject(error)
     }
+    return true
   }
 }

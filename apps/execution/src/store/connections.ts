@@ -77,8 +77,12 @@ export function isAway(error: unknown): boolean {
   return isConnectionFailure(error) && !isLockFault(error)
 }
 
+/** Whether nothing of a statement was written, as the database took it back that is there: it waited too long for a lock. */
+export function isTakenBack(error: unknown): boolean {
+  return codes.has(String(driverError(error).code))
+}
+
 /** Whether a statement failed, or got no answer in time, as it may when it waits for a lock. */
 function isLockFault(error: unknown): boolean {
-  const { code, message } = driverError(error)
-  return codes.has(String(code)) || message === 'Query read timeout'
+  return isTakenBack(error) || driverError(error).message === 'Query read timeout'
 }

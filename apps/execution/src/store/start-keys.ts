@@ -27,7 +27,7 @@ const ownTeam = 'SELECT FROM team_slots s WHERE s.team = i.team AND s.moved_to I
 export const deletedProcess = 'SELECT FROM deleted_processes d WHERE d.team = i.team AND d.process_id = i.process_id'
 
 /** The server waits for a lock no longer than the caller, so that nothing goes on there which nobody waits for. */
-const noLongerThan = (ms: number) => `set_config('lock_timeout', '${ms}ms', true) AS patience`
+export const noLongerThan = (ms: number) => `set_config('lock_timeout', '${ms}ms', true) AS patience`
 
 /**
  * A common table `key` of one arrival: there where its key is new, its team is here, its calling run still runs and its

@@ -10,7 +10,15 @@ import {
 import { lastWord, lastWordBody } from './log-pages.ts'
 import { way } from '../status.ts'
 import { firstEvents, waitingStatuses, waits } from './statuses.ts'
-import { deletedProcess, keyValues, manyKeyValues, takenKey, takenKeys, type StartKey } from './start-keys.ts'
+import {
+  deletedProcess,
+  keyValues,
+  manyKeyValues,
+  noLongerThan,
+  takenKey,
+  takenKeys,
+  type StartKey,
+} from './start-keys.ts'
 import type { Queries } from './connections.ts'
 import { storedText } from './stored-text.ts'
 
@@ -39,13 +47,16 @@ const next = (offset: number) => `$${arrivalParameters + offset}`
 const { CREATED, QUEUED, RUNNING, REJECTED } = Status
 for (const to of [QUEUED, RUNNING, REJECTED]) way(CREATED, to)
 
+/** Before any team is locked. */
+const patience = noLongerThan(800)
+
 const insertRows = `INSERT INTO executions (${rowColumns}, status, sequence, fence, session_id, replica_id, slot, explanation, started_at, updated_at, tracked)`
 const insertEvents = 'INSERT INTO timeline_events (execution_id, sequence, status, at, explanation, team, process_id)'
 
 /** All of one team, all with a slot: the team's count rises once, or nothing happens at all. */
 const granted = ({ rows, keys, count, team, isProcess }: ArrivalSource) => `
 WITH granted AS (
-  UPDATE team_slots SET running = running + ${count}
+  UPDATE team_slots SET running = running + ${count} FROM ${patience}
    WHERE team = ${team} AND moved_to IS NULL AND running + wanted + ${count} <= ${next(1)}::integer
      AND NOT EXISTS (SELECT FROM deleted_processes d WHERE d.team = ${team} AND ${isProcess('d.process_id')})
   RETURNING 1
@@ -114,7 +125,10 @@ WITH ${input}, slots AS MATERIALIZED (
 SELECT id, status, why AS explanation, CASE WHEN runs THEN session_id END AS "sessionId" FROM decided`
 
 const decideAll = ({ rows }: ArrivalSource, ahead: string) =>
-  decided(`input AS MATERIALIZED (SELECT i.* FROM ${rows} WHERE NOT EXISTS (${deletedProcess}))`, ahead)
+  decided(
+    `input AS MATERIALIZED (SELECT i.* FROM ${patience} CROSS JOIN ${rows} WHERE NOT EXISTS (${deletedProcess}))`,
+    ahead,
+  )
 
 /** Only where the key is new, the calling run still runs and the process is not deleted. */
 const decideOnce = (taken: string, { rows }: ArrivalSource, ahead: string) =>
@@ -123,8 +137,9 @@ const decideOnce = (taken: string, { rows }: ArrivalSource, ahead: string) =>
 /** After a commit with unknown outcome: what is not there yet is there as QUEUED, or as CREATED where it waits for packages. */
 const requeue = `
 WITH slots AS MATERIALIZED (
-  SELECT team FROM team_slots WHERE team = ANY ((SELECT array_agg(DISTINCT team) FROM ${manyArrivals.rows})::text[]) AND moved_to IS NULL
-   ORDER BY team FOR UPDATE
+  SELECT team FROM ${patience} CROSS JOIN team_slots
+   WHERE team = ANY ((SELECT array_agg(DISTINCT team) FROM ${manyArrivals.rows})::text[]) AND moved_to IS NULL
+   ORDER BY team FOR UPDATE OF team_slots
 ), rows AS (
   ${insertRows}
   SELECT ${rowColumns}, CASE WHEN held THEN ${CREATED} ELSE ${QUEUED} END, CASE WHEN held THEN 1 ELSE 2 END, 0, NULL, ${next(1)}::uuid, 0, NULL, NULL, now(), true FROM ${manyArrivals.rows}
