@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import type { Answer } from '../client/client.ts'
 import { expectProblem } from './problem.ts'
 import { awaitEnd, makeProcess, makeWebhook } from './runs.ts'
-import { client, unique } from './shared-system.ts'
+import { client, hasOther, other, unique } from './shared-system.ts'
 
 const counted =
   'await new Promise((done) => setTimeout(done, svc.context.parameters.waitMs ?? 0)); return svc.execution.id'
@@ -83,6 +83,32 @@ describe('idempotency keys', () => {
     for (const more of [{ json: { a: 2 } }, { query: { b: '1' } }, { headers: { 'svc-version-tag': 'v1' } }])
       expectProblem(await call(more), 409, { code: 'idempotency_key_reused' })
     expect(await executionsOf(process.id)).toBe(1)
+  })
+
+  test('the same key is another one for another process, for calls over REST, and for another method', async () => {
+    const source = 'return [svc.execution.id, svc.context.request?.method ?? null, svc.context.parameters]'
+    const [one, two] = [await makeWebhook(source), await makeWebhook(source)]
+    const headers = { 'idempotency-key': unique('key') }
+    const query = { a: '1' }
+    const first = await client.webhook<[string]>('POST', one.slug, { headers, query })
+    const second = await client.webhook<[string]>('POST', two.slug, { headers, query })
+    expect([first.status, second.status, replayed(second)]).toEqual([200, 200, null])
+    expect(second.body[0]).not.toBe(first.body[0])
+    const overRest = await client.post<[string]>(`/processes/${one.id}/execute-sync`, {}, { headers })
+    expect([overRest.status, replayed(overRest)]).toEqual([203, null])
+    expectProblem(await client.webhook('GET', one.slug, { headers, query }), 409, { code: 'idempotency_key_reused' })
+    expect(await executionsOf(one.id)).toBe(2)
+  })
+
+  test.skipIf(!hasOther)("another team's process of the same name has keys of its own", async () => {
+    const mine = await makeWebhook('return "mine"')
+    const theirs = await makeProcess(
+      { slug: mine.slug, sourceCode: 'return "theirs"', webhook: { enabled: true } },
+      other,
+    )
+    const headers = { 'idempotency-key': unique('key') }
+    expect((await client.webhook('POST', mine.slug, { headers })).body).toBe('mine')
+    expect((await other.webhook('POST', theirs.slug, { headers })).body).toBe('theirs')
   })
 
   test('a refused call does not use the key up', async () => {

@@ -24,7 +24,7 @@ export async function readSubmission(exchange: Exchange, process: Process, rules
   // Others have their turn between what is done with all of a large body.
   if (bytes.length > LONG_WORK_BYTES) await setImmediate()
   const { parameters, files } = await valuesOf(bytes, headers['content-type'])
-  const key = { body: bytes, query: exchange.query, tag: '' }
+  const key = { method: 'POST', body: bytes, query: exchange.query, tag: '' }
   const start: StartRequest = {
     identifier: process.id,
     tag: process.settings?.formsTag ?? '',

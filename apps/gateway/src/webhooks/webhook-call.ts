@@ -90,6 +90,7 @@ export function webhookCallReader(body: Omit<BodyRules, 'beforeLarge'>, names: W
         answeredAtOnce: options.isAsync,
       },
       idempotencyKey: idempotencyKey(headers['idempotency-key'], {
+        method,
         body: bytes,
         query: exchange.query,
         tag: named.tag,

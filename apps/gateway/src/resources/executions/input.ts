@@ -153,18 +153,20 @@ interface IdempotencyKey {
 }
 
 /**
- * Reads the header Idempotency-Key; undefined when there is none. `parts` are the request's raw body, its encoded query
- * and the version tag. Failure: invalid_input.
+ * Reads the header Idempotency-Key; undefined when there is none. `parts` are the request's method, its raw body, its encoded
+ * query and the version tag. Failure: invalid_input.
  */
 export function idempotencyKey(
   header: string | string[] | undefined,
-  parts: { body: Uint8Array; query: string; tag: string },
+  parts: { method: string | undefined; body: Uint8Array; query: string; tag: string },
 ): IdempotencyKey | undefined {
   if (header === undefined || header === '') return undefined
   const key = String(header)
   if (key.length > MAX_CHARS)
     throw invalid('/Idempotency-Key', `Idempotency-Key is longer than ${MAX_CHARS} characters`)
   const digest = createHash('sha256')
+  // A GET means its query, a POST its body: with an empty one they would be alike.
+  if (parts.method === 'GET') digest.update('GET ')
   for (const part of [parts.tag, parts.query]) digest.update(`${part.length}:`).update(part)
   return { key, requestHash: digest.update(parts.body).digest() }
 }

@@ -210,6 +210,7 @@ async function startOf(
     checksParameters: exchange.onBehalf !== undefined,
     ...(kept !== undefined && { draftId: kept.draftId, tag: kept.draftId }),
     idempotencyKey: idempotencyKey(exchange.incoming.headers['idempotency-key'], {
+      method: 'POST',
       body: bodyBytes,
       query: exchange.query,
       tag: '',
