@@ -270,11 +270,11 @@ function addEndAccess(tokens: Command, perform: Perform): void {
   leaf(
     tokens,
     'end-access <team>',
-    'end all access tokens of a team that were issued until now, and its sessions of the console, within 5 s',
+    'end all access tokens of a team that were issued until now, its sessions of the console, and what teams inherit from it because a token named it, within 5 s',
   ).action(function (this: Command, team: string) {
     return perform(this, async (target) => {
       await target.client(TokenService).endTeamAccess({ team }, operatorContext())
-      const text = `Access tokens of ${team} that were issued until now are valid no more. Its API tokens are: revoke those that have leaked.`
+      const text = `Access tokens of ${team} that were issued until now are valid no more. Its API tokens are: revoke those that have leaked. Teams that named it as a parent by a token inherit nothing more: teams grant-parent for those that should.`
       return { json: { team, ended: true }, text }
     })
   })

@@ -97,6 +97,24 @@ test('a parent needs a grant or a token that names it; other teams and none at a
   expect((await name(c!, [])).parentTeamSlugs).toEqual([])
 })
 
+test('access that is ended takes along what tokens have given: a grant stays, others name the parent again', async () => {
+  const [parent, named, granted] = await Promise.all(['end-par', 'end-a', 'end-b'].map((slug) => catalog.team(slug)))
+  await variables(parent!, { P: 'p' })
+  const { id } = await catalog.process(named!)
+  const { id: other } = await catalog.process(granted!)
+  await catalog.teams.grantParent({ child: 'end-b', parent: 'end-par' }, operator)
+  for (const child of [named!, granted!]) await name(child, ['end-par'], ['end-par'])
+  const { revision } = await catalog.spec(named!, id)
+  expect(await seen(named!, id)).toEqual({ P: 'p' })
+  await catalog.tokens.endTeamAccess({ team: 'end-par' }, operator)
+  expect(await seen(named!, id)).toEqual({})
+  expect(await outcome(named!, id, revision)).toBe('spec')
+  expect(await seen(granted!, other)).toEqual({ P: 'p' })
+  expect(await refused(name(named!, ['end-par']))).toBe('/parentTeamSlugs')
+  await name(named!, ['end-par'], ['end-par'])
+  expect(await seen(named!, id)).toEqual({ P: 'p' })
+})
+
 test('no team is its own parent, also by way of others, and five are the most', async () => {
   const slugs = ['cyc-a', 'cyc-b', 'cyc-c', 'cyc-d', 'cyc-e', 'cyc-f', 'cyc-g']
   const [a, b, c] = await Promise.all(slugs.map((slug) => catalog.team(slug)))

@@ -24,6 +24,7 @@ import {
   revokeApiToken,
   tokenForExchange,
 } from '../store/api-tokens.ts'
+import { endParentByTokens } from '../store/inheritance.ts'
 import { endSessions } from '../store/sessions.ts'
 import { optionalText } from '../text.ts'
 import { serviceAccountHandlers } from './service-accounts.ts'
@@ -101,8 +102,10 @@ export function tokenHandlers(catalog: Catalog): Handlers<typeof TokenService> {
     },
 
     async endTeamAccess({ team }, context) {
-      await endAccess(store, operatorFor(team, context))
+      const operator = operatorFor(team, context)
+      await endAccess(store, operator)
       await endSessions(store, team)
+      await endParentByTokens(store, operator)
       return {}
     },
 
