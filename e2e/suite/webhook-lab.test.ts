@@ -212,6 +212,22 @@ describe('deliveries', () => {
     for (const { status, reason } of list) expect(reason !== undefined, `${status}`).toBe(status >= 400)
   })
 
+  test('the status is that which the caller got, also where the value is not kept or is large', async () => {
+    const process = await makeWebhook('return svc.context.parameters')
+    const values = [
+      { isTransient: true, status: 404, body: 'gone' },
+      { isTransient: true, status: 600, body: '' },
+      { isTransient: true, status: 200, body: 'kept nowhere' },
+      { status: 503, body: 'x'.repeat(100_000) },
+      { status: 410, body: 'small' },
+    ]
+    const statuses: number[] = []
+    for (const json of values) statuses.push((await client.webhook('POST', process.slug, { json })).status)
+    expect(statuses).toEqual([404, 500, 200, 503, 410])
+    const list = (await deliveriesOf(process)).body.toReversed()
+    expect(list.map(({ status }) => status)).toEqual(statuses)
+  })
+
   test('a flood of refused calls leaves at most a hundred', async () => {
     const process = await makeProcess({ sourceCode: 'return 1' })
     const calls = Array.from({ length: 300 }, () => client.webhook('POST', process.slug, { body: 'x' }))

@@ -245,6 +245,7 @@ export class ContractServers {
       watchExecution: () => this.watching(),
       checkWebhook: () => ({}),
       noteWebhookRefusal: () => ({}),
+      noteWebhookAnswer: () => ({}),
       listWebhookDeliveries: () => ({ deliveries }),
       killExecution: () => ({}),
       rerunExecution: () => ({ executionId: EXECUTION_ID, status: Status.CREATED }),

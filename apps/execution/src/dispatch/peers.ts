@@ -85,7 +85,7 @@ export class Peers {
    * This run has ended; a value that is kept nowhere goes along. `acceptedBy` is the replica whose caller may wait for it,
    * where another one has accepted it: only that one is told of others, while it is there.
    */
-  ended(executionId: string, outcome?: RunOutcome & { transient: boolean }, acceptedBy?: string): void {
+  ended(executionId: string, outcome?: RunOutcome, acceptedBy?: string): void {
     const isStranger = acceptedBy !== undefined && this.#mayHaveCome(acceptedBy)
     if (this.#others.length === 0 && !isStranger) return
     const returnValue = outcome?.transient ? outcome.returnValue : undefined

@@ -67,9 +67,9 @@ export class Ends {
     signals.slotFreed.emit(ended.team)
     if (!ended.stored) return this.#superseded(ending.id)
     const { status, explanation, errorLine, transient } = ending
-    const outcome = { status, explanation, errorLine, returnValue: value }
+    const outcome = { status, explanation, errorLine, returnValue: value, transient }
     waiters.settle(ending.id, outcome)
-    if (ended.replicaId !== replicaId) peers.ended(ending.id, { ...outcome, transient }, ended.replicaId)
+    if (ended.replicaId !== replicaId) peers.ended(ending.id, outcome, ended.replicaId)
   }
 
   idle(): Promise<void> {

@@ -98,6 +98,8 @@ export interface RunOutcome {
   explanation?: string
   /** Of the source, where the failure came out of it. */
   errorLine?: number
+  /** The value is kept nowhere but here. */
+  transient?: boolean
   /** The value was delivered once and not kept, and this is not that delivery. */
   notKept?: boolean
 }

@@ -34,12 +34,13 @@ function refusalOf({ id, method, bytes, kind, code, reason }: RefusalRow): Deliv
 }
 
 function runOf(row: DeliveredRow): Delivery {
-  const { id, status, atOnce, updatedAt, returnValue, explanation } = row
+  const { id, status, atOnce, updatedAt, returnValue, explanation, answeredStatus } = row
   const value = {
     status,
     answeredAtOnce: atOnce,
     endedAt: isTerminal(status) ? timestampFromDate(updatedAt) : undefined,
     returnValue: returnValue === null ? undefined : bytesOf(returnValue),
+    answeredStatus: answeredStatus ?? undefined,
     explanation: status === Status.REJECTED ? (explanation ?? undefined) : undefined,
   }
   return { ...shared(id, row.method, BigInt(row.bytes)), outcome: { case: 'run', value } }

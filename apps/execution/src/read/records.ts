@@ -30,6 +30,7 @@ import { appendLine, readLogPage, type LogLine } from '../store/log-pages.ts'
 import { readOldest, readRecord, readTimelines, visibleId, type RecordRow } from '../store/records.ts'
 import { failureText, readLastLine } from '../store/failure-words.ts'
 import { bytesOf } from '../store/stored-text.ts'
+import { setAnsweredStatus } from '../store/webhook-refusals.ts'
 import type { Connections, Queries } from '../store/connections.ts'
 import { executionOf, settingsOf } from './execution-message.ts'
 import { listFilter } from './list-filter.ts'
@@ -123,6 +124,14 @@ export class Records {
     const key = id.toLowerCase()
     const added = isUuid(key) && (await appendLine(this.#connections, team, key, [Date.now() * 1000, level, message]))
     if (!added) throw notFound('execution')
+  }
+
+  /** Keeps the HTTP status of a webhook's answer. Failures: invalid_input, execution_not_found. */
+  async noteAnswer(team: string, id: string, status: number): Promise<void> {
+    if (status < 100 || status > 599) throw invalid('/status', 'must be a status of HTTP')
+    const key = id.toLowerCase()
+    const noted = isUuid(key) && (await setAnsweredStatus(this.#connections.forTeam(team), team, key, status))
+    if (!noted) throw notFound('execution')
   }
 
   /**

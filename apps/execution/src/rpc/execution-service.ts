@@ -72,6 +72,10 @@ export function executionService(parts: ExecutionServiceParts): Handlers<typeof 
       await admission.noteRefusal(memberIn(context).team, identifier, call, failureOf(refusal))
       return {}
     },
+    noteWebhookAnswer: async ({ executionId, status }, context) => {
+      await records.noteAnswer(memberIn(context).team, executionId, status)
+      return {}
+    },
     listWebhookDeliveries: async ({ processId }, context) => {
       const { team } = memberIn(context)
       await refusals.written()

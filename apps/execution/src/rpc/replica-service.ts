@@ -19,7 +19,7 @@ export function replicaService(
     wake: async ({ executionIds, values, queue }, context) => {
       principalIn(context, 'service')
       for (const { executionId, returnValue } of values)
-        waiters.settle(executionId, { status: Status.FINISHED, returnValue })
+        waiters.settle(executionId, { status: Status.FINISHED, returnValue, transient: true })
       watches.wake(executionIds)
       const concerned = executionIds.filter((id) => isUuid(id) && (waiters.has(id) || runners.has(id)))
       if (concerned.length > 0) await outcomes.look(concerned)

@@ -76,6 +76,8 @@ export interface DeliveredRow {
   updatedAt: Date
   /** Absent also where it is too large for a list. */
   returnValue: string | null
+  /** The HTTP status of the answer, where it was told. */
+  answeredStatus: number | null
   explanation: string | null
 }
 
@@ -90,11 +92,22 @@ export async function readDelivered(pool: Queries, team: string, processId: stri
         SELECT * FROM last WHERE delivery_method IS NOT NULL AND origin = ${Origin.WEBHOOK} ORDER BY id DESC LIMIT ${keptRefusals}
       ), column_limit AS (${columnLimit('e', [sizeOf('e.return_value')])})
       SELECT e.id, e.status, e.delivery_method AS method, e.delivery_bytes AS bytes, e.answered_at_once AS "atOnce",
-             e.updated_at AS "updatedAt", ${ifWithinLimit('e.return_value')} AS "returnValue", e.explanation
+             e.updated_at AS "updatedAt", ${ifWithinLimit('e.return_value')} AS "returnValue", e.explanation,
+             e.answered_status AS "answeredStatus"
         FROM e CROSS JOIN column_limit ORDER BY e.id DESC`,
     values: [team, processId],
   })
   return rows
+}
+
+/** Keeps the HTTP status that the caller of a webhook was answered; false where no webhook has started such a run. */
+export async function setAnsweredStatus(pool: Queries, team: string, id: string, status: number): Promise<boolean> {
+  const { rowCount } = await pool.query({
+    name: 'webhook-answered',
+    text: 'UPDATE executions SET answered_status = $3 WHERE id = $1 AND team = $2 AND delivery_method IS NOT NULL',
+    values: [id, team, status],
+  })
+  return rowCount === 1
 }
 
 /** Removes some that are past retention; gives how many. */

@@ -90,6 +90,7 @@ function presentDelivery(
 /** The status that a run was answered with, as far as that follows from its record; undefined where its caller waits. */
 function statusOfRun(run: DeliveredRun, { atMs, syncWaitMaxMs }: { atMs: number; syncWaitMaxMs: number }) {
   if (run.answeredAtOnce) return 201
+  if (run.answeredStatus !== undefined) return run.answeredStatus
   const { status, endedAt, returnValue } = run
   const tookMs = (endedAt === undefined ? Date.now() : timestampMs(endedAt)) - atMs
   const isLate = tookMs > syncWaitMaxMs

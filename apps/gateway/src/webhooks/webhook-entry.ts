@@ -25,6 +25,9 @@ import {
 } from './webhook-call.ts'
 import { webhookAnswer } from './webhook-answer.ts'
 
+// In UTF-8 at most 48 KiB; lists of runs leave out what is larger than 64.
+const LISTED_CHARACTERS = 16_384
+
 /** How soon the calls of a suspended team may come again. */
 const suspendedRetryS = 60
 const ALLOW = 'GET, POST, OPTIONS'
@@ -178,7 +181,11 @@ export class WebhookEntry {
 
   async #answerOf(outcome: Outcome, rules: () => WebhookHeaderRules, context: CallContext): Promise<Answer> {
     const { executionId } = outcome
-    const made = webhookAnswer(returnedText(outcome, { mayRead: false }), rules)
+    const returned = returnedText(outcome, { mayRead: false })
+    const made = webhookAnswer(returned, rules)
+    const status = 'fault' in made ? 500 : made.answer.status
+    if (status !== 200 && (outcome.transient || returned.length > LISTED_CHARACTERS))
+      await this.#noteStatus(outcome, status, context)
     if ('fault' in made) {
       await this.#log(outcome, LogLevel.ERROR, [made.fault], context)
       const text = 'The process returned a response that can not be sent'
@@ -189,6 +196,16 @@ export class WebhookEntry {
     delete made.answer.headers['idempotency-replayed']
     made.answer.headers[this.#idHeader] = executionId
     return made.answer
+  }
+
+  /** Tells the status for the list of deliveries: a replay is no delivery of its own. */
+  async #noteStatus({ executionId, replayed }: Outcome, status: number, context: CallContext): Promise<void> {
+    if (replayed) return
+    try {
+      await this.#executions.noteWebhookAnswer({ executionId, status }, context)
+    } catch (error) {
+      this.#dependencies.logger.warn({ err: error, executionId }, 'the status of an answer could not be stored')
+    }
   }
 
   /** Adds lines to the execution's log, once: a replay would only repeat them. */

@@ -234,6 +234,29 @@ export declare type NoteWebhookRefusalRequest = Message<"automation.execution.v1
 export declare const NoteWebhookRefusalRequestSchema: GenMessage<NoteWebhookRefusalRequest>;
 
 /**
+ * @generated from message automation.execution.v1.NoteWebhookAnswerRequest
+ */
+export declare type NoteWebhookAnswerRequest = Message<"automation.execution.v1.NoteWebhookAnswerRequest"> & {
+  /**
+   * @generated from field: string execution_id = 1;
+   */
+  executionId: string;
+
+  /**
+   * Of HTTP.
+   *
+   * @generated from field: uint32 status = 2;
+   */
+  status: number;
+};
+
+/**
+ * Describes the message automation.execution.v1.NoteWebhookAnswerRequest.
+ * Use `create(NoteWebhookAnswerRequestSchema)` to create a new message.
+ */
+export declare const NoteWebhookAnswerRequestSchema: GenMessage<NoteWebhookAnswerRequest>;
+
+/**
  * Why a call was refused, as its caller was told, or for its team in more words.
  *
  * @generated from message automation.execution.v1.WebhookRefusal
@@ -381,6 +404,13 @@ export declare type DeliveredRun = Message<"automation.execution.v1.DeliveredRun
    * @generated from field: optional string explanation = 5;
    */
   explanation?: string | undefined;
+
+  /**
+   * The HTTP status of the answer, where it was told.
+   *
+   * @generated from field: optional uint32 answered_status = 6;
+   */
+  answeredStatus?: number | undefined;
 };
 
 /**
@@ -533,6 +563,13 @@ export declare type Outcome = Message<"automation.execution.v1.Outcome"> & {
    * @generated from field: optional uint32 error_line = 7;
    */
   errorLine?: number | undefined;
+
+  /**
+   * The value is kept nowhere but here.
+   *
+   * @generated from field: bool transient = 8;
+   */
+  transient: boolean;
 };
 
 /**
@@ -1930,6 +1967,16 @@ export declare const ExecutionService: GenService<{
   noteWebhookRefusal: {
     methodKind: "unary";
     input: typeof NoteWebhookRefusalRequestSchema;
+    output: typeof EmptySchema;
+  },
+  /**
+   * Tells what the caller of a webhook was answered, where that does not follow from what is kept of the run.
+   *
+   * @generated from rpc automation.execution.v1.ExecutionService.NoteWebhookAnswer
+   */
+  noteWebhookAnswer: {
+    methodKind: "unary";
+    input: typeof NoteWebhookAnswerRequestSchema;
     output: typeof EmptySchema;
   },
   /**
