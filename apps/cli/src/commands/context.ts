@@ -1,5 +1,5 @@
 import type { Command } from 'commander'
-import { readContexts, writeContexts } from '../context/contexts.ts'
+import { changeContexts, readContexts, type Contexts } from '../context/contexts.ts'
 import { aloneWithCredentials, removeCredential } from '../context/credentials.ts'
 import { elsewhere, usualTarget } from '../context/usual-target.ts'
 import { examples } from '../output/examples.ts'
@@ -66,7 +66,7 @@ export function register(program: Command, runtime: Runtime): void {
     const [stored, project] = await Promise.all([readContexts(runtime.env), runtime.project()])
     const found = project?.file.contexts?.[name] ?? stored.contexts[name]
     if (found === undefined) throw usageError(`There is no context "${name}". "pas context list" shows them.`)
-    await writeContexts(runtime.env, { ...stored, current: name })
+    await changeContexts(runtime.env, (now) => ({ ...now, current: name }))
     const words = await elsewhere(runtime, name, found)
     runtime.out.done(
       { context: name, ...found, current: words === undefined },
@@ -77,10 +77,16 @@ export function register(program: Command, runtime: Runtime): void {
   }
 
   async function remove(name: string): Promise<void> {
-    const { current, contexts } = await readContexts(runtime.env)
-    const { [name]: removed, ...others } = contexts
+    const {
+      contexts: { [name]: removed },
+    } = await readContexts(runtime.env)
     if (removed === undefined) throw usageError(`There is no stored context "${name}". "pas context list" shows them.`)
-    await writeContexts(runtime.env, { ...(current === name ? {} : { current }), contexts: others })
+    let others: Contexts['contexts'] = {}
+    await changeContexts(runtime.env, ({ current, contexts }) => {
+      others = { ...contexts }
+      delete others[name]
+      return { ...(current === name ? {} : { current }), contexts: others }
+    })
     const sharing = Object.entries(others).find(
       ([, { url, team }]) => url === removed.url && team === removed.team,
     )?.[0]

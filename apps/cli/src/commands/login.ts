@@ -1,7 +1,7 @@
 import { text as textOf } from 'node:stream/consumers'
 import type { Command } from 'commander'
 import { chooseTarget, normalUrl, type Target } from '../context/choose-target.ts'
-import { readContexts, writeContexts } from '../context/contexts.ts'
+import { changeContexts, readContexts } from '../context/contexts.ts'
 import { aloneWithCredentials, refuseOpenWay, writeCredential, type Credential } from '../context/credentials.ts'
 import type { DeviceCode } from '../context/device-flow.ts'
 import { elsewhere } from '../context/usual-target.ts'
@@ -89,11 +89,13 @@ The API token is asked for, or comes by --token-stdin; it is never an argument. 
 
   /** Makes the target the current context; one that names it already keeps its name. */
   async function makeCurrent(target: Target): Promise<string> {
-    const { contexts } = await readContexts(runtime.env)
-    const known = Object.entries(contexts).find(([, one]) => one.url === target.url && one.team === target.team)?.[0]
-    const name = target.context ?? known ?? freeName(target, contexts)
     const { url, team } = target
-    await writeContexts(runtime.env, { current: name, contexts: { ...contexts, [name]: { url, team } } })
+    let name = ''
+    await changeContexts(runtime.env, ({ contexts }) => {
+      const known = Object.entries(contexts).find(([, one]) => one.url === url && one.team === team)?.[0]
+      name = target.context ?? known ?? freeName(target, contexts)
+      return { current: name, contexts: { ...contexts, [name]: { url, team } } }
+    })
     return name
   }
 }
