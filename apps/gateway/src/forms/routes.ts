@@ -1,6 +1,6 @@
 import { ExecutionService } from '@automation/contract/execution/v1/execution'
 import { StorageService } from '@automation/contract/storage/v1/storage'
-import { asFailure, Failure, isPassing } from '@automation/errors'
+import { Failure } from '@automation/errors'
 import { z } from '@hono/zod-openapi'
 import { mayRead } from '../auth/scopes.ts'
 import { RawJson } from '../http/json.ts'
@@ -10,7 +10,7 @@ import { returnedValue } from '../resources/executions/start-routes.ts'
 import { returnedText, SyncRuns } from '../resources/executions/sync-runs.ts'
 import { processIdentifier } from '../rest/parameters.ts'
 import type { RestApi, RestDependencies } from '../rest/rest-api.ts'
-import { dropFiles, keepFiles } from '../webhooks/multipart.ts'
+import { withFiles } from '../webhooks/multipart.ts'
 import { MinuteLimits } from './minute-limits.ts'
 import type { Forms } from './open-form.ts'
 import { formRecord, presentForm } from './record.ts'
@@ -101,12 +101,8 @@ export function formRoutes(
       const process = await forms.open(call)
       submissions.count(process.id, principal.ip ?? '', performance.now())
       const { start, files } = await readSubmission(exchange, process, rules)
-      await keepFiles(storage, files, context)
-      const refused = async (error: unknown): Promise<never> => {
-        if (isRefusal(error))
-          for (const failed of await dropFiles(storage, files, context)) report(asFailure(failed), exchange)
-        throw error
-      }
+      const begun = <T>(begin: () => Promise<T>): Promise<T> =>
+        withFiles(storage, files, context, { start: begin, report: (failure) => report(failure, exchange) })
       const told = ({ executionId, replayed }: { executionId: string; replayed: boolean }) => {
         exchange.executionId = executionId
         // On refusals of this call as well.
@@ -114,20 +110,14 @@ export function formRoutes(
         return { [idHeader]: executionId }
       }
       if (query.wait !== true) {
-        const started = await executions.startExecution(start, context).catch(refused)
+        const started = await begun(() => executions.startExecution(start, context))
         return { headers: told(started), body: { executionId: started.executionId } }
       }
-      const outcome = await syncRuns.run(start, context).catch(refused)
+      const outcome = await begun(() => syncRuns.run(start, context))
       const headers = told(outcome)
       return { status: 203, headers, body: new RawJson(returnedText(outcome, { mayRead: mayRead(principal) })) }
     },
   )
-}
-
-/** Nothing was started, and nothing will be. */
-function isRefusal(error: unknown): boolean {
-  const { kind, executionId } = asFailure(error)
-  return executionId === undefined && kind !== 'internal' && !isPassing(error)
 }
 
 function tooManySubmissions(retryAfterS: number): Failure {

@@ -2,7 +2,7 @@ import { randomUUIDv7 } from 'node:crypto'
 import { setImmediate } from 'node:timers/promises'
 import type { StorageService } from '@automation/contract/storage/v1/storage'
 import { uploadMessages } from '@automation/contract/uploads'
-import { invalid } from '@automation/errors'
+import { asFailure, invalid, isPassing, type Failure } from '@automation/errors'
 import type { CallContext, Client } from '@automation/rpc'
 import { Busboy } from '@fastify/busboy'
 import { feedForm, malformedForm, MAX_PARTS, tooManyParts } from '../http/form-feed.ts'
@@ -110,8 +110,32 @@ function safeName(filename = ''): string {
   return plain === '' || plain === '.' || plain === '..' ? 'file' : plain
 }
 
+/**
+ * Keeps files for what `start` starts, which finds them; removes them where nothing was started and nothing will be. Tells
+ * `report` of those that can't be removed, which go when their time is over.
+ */
+export async function withFiles<T>(
+  storage: Client<typeof StorageService>,
+  files: FormFile[],
+  context: CallContext,
+  { start, report }: { start: () => Promise<T>; report: (failure: Failure) => void },
+): Promise<T> {
+  try {
+    await keepFiles(storage, files, context)
+    return await start()
+  } catch (error) {
+    if (isRefusal(error)) for (const failure of await dropFiles(storage, files, context)) report(failure)
+    throw error
+  }
+}
+
+function isRefusal(error: unknown): boolean {
+  const { kind, executionId } = asFailure(error)
+  return executionId === undefined && kind !== 'internal' && !isPassing(error)
+}
+
 /** Keeps the files of a form, where the parameters of the run say that they are. */
-export async function keepFiles(
+async function keepFiles(
   storage: Client<typeof StorageService>,
   files: FormFile[],
   context: CallContext,
@@ -122,15 +146,17 @@ export async function keepFiles(
   }
 }
 
-/** Removes them where no run was started; one that can't be removed goes when its time is over. Gives what failed. */
-export async function dropFiles(
+/** Gives what failed. */
+async function dropFiles(
   storage: Client<typeof StorageService>,
   files: FormFile[],
   context: CallContext,
-): Promise<unknown[]> {
+): Promise<Failure[]> {
   const removals = files.map(({ storagePath: name }) => storage.deleteObject({ name }, context))
   const settled = await Promise.allSettled(removals)
-  return settled.flatMap((one) => (one.status === 'rejected' ? [one.reason as unknown] : []))
+  const failures = settled.flatMap((one) => (one.status === 'rejected' ? [asFailure(one.reason)] : []))
+  // Some were not kept yet.
+  return failures.filter(({ kind }) => kind !== 'not_found')
 }
 
 function* partsOf(bytes: Uint8Array): Iterable<Uint8Array> {

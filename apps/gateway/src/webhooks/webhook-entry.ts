@@ -14,7 +14,7 @@ import type { StartRequest } from '../resources/executions/input.ts'
 import { returnedText, SyncRuns } from '../resources/executions/sync-runs.ts'
 import { withFaultsAt } from '../rest/rest-api.ts'
 import { publicAddress, realmOf, WebhookHeaderRules, type PublicAddress } from './answer-headers.ts'
-import { keepFiles } from './multipart.ts'
+import { withFiles } from './multipart.ts'
 import { RefusalNotes } from './refusal-notes.ts'
 import {
   type ReadWebhookCall,
@@ -123,8 +123,8 @@ export class WebhookEntry {
     exchange.team = target.team
     this.#dependencies.calls.countOpen(target.team, performance.now())
     const call = await this.#read(exchange, target.identifier, (start) => this.#permitted(exchange, start))
-    if (call.files.length > 0) await this.#keepFiles(exchange, call)
-    return call.options.isAsync ? await this.#start(exchange, call) : await this.#run(exchange, call, target)
+    const begin = () => (call.options.isAsync ? this.#start(exchange, call) : this.#run(exchange, call, target))
+    return call.files.length === 0 ? await begin() : await this.#withFiles(exchange, call, begin)
   }
 
   /** What execution answers. */
@@ -145,11 +145,15 @@ export class WebhookEntry {
   }
 
   /** Only for who may start the process; the files are there when it starts. */
-  async #keepFiles(exchange: Exchange, { start, files }: WebhookCall): Promise<void> {
-    const { identifier, tag, webhook } = start
+  async #withFiles(
+    exchange: Exchange,
+    { start: { identifier, tag, webhook }, files }: WebhookCall,
+    start: () => Promise<Answer>,
+  ): Promise<Answer> {
     await this.#permitted(exchange, { identifier, tag, webhook })
     const context = this.#context(exchange, this.#dependencies.config.callTimeoutMs)
-    await exchange.settle(keepFiles(this.#storage, files, context))
+    const report = (failure: Failure) => this.#dependencies.report(failure, exchange)
+    return await withFiles(this.#storage, files, context, { start, report })
   }
 
   async #start(exchange: Exchange, { options, start }: WebhookCall): Promise<Answer> {
