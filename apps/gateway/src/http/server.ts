@@ -20,6 +20,9 @@ const LIMITS = {
 
 const MAX_TURNED_AWAY = 500
 
+/** Requests that wait on one connection for the answer to the one before them. */
+const MAX_PIPELINED = 50
+
 // Time for those who call all the time to hear of the stop: a part of the grace, and at most.
 const partingShare = 0.1
 const partingMs = 4000
@@ -55,6 +58,8 @@ export class HttpServer {
   readonly #open = new OpenExchanges()
   readonly #upgraded = new Set<Socket>()
   readonly #turnedAway = new Set<Socket>()
+  /** Of connections on which something is being answered. */
+  readonly #pipelines = new WeakMap<Socket, Exchange[]>()
   #stopping = false
   #idle: (() => void) | undefined
   #connected = 0
@@ -171,14 +176,28 @@ export class HttpServer {
   #request(incoming: IncomingMessage, outgoing: ServerResponse): void {
     // Its parser goes on with what comes on a connection that was answered.
     if (this.#turnedAway.size > 0 && this.#turnedAway.has(incoming.socket)) return
+    const { socket } = incoming
+    const waiting = this.#pipelines.get(socket)
+    // All that came in one piece is told, also where the connection was cut.
+    if (waiting !== undefined && (waiting.length === MAX_PIPELINED || socket.destroyed)) return void socket.destroy()
     const exchange = new Exchange(incoming, outgoing)
     const remove = this.#open.add(exchange)
     if (this.#stopping) outgoing.shouldKeepAlive = false
     outgoing.on('close', () => {
       remove()
       this.#over(exchange)
+      this.#next(socket)
     })
+    if (waiting !== undefined) return void waiting.push(exchange)
+    this.#pipelines.set(socket, [])
     this.#options.handle(exchange)
+  }
+
+  /** Begins with the request behind one that was answered: answers that can't be sent yet would only be held. */
+  #next(socket: Socket): void {
+    const exchange = this.#pipelines.get(socket)?.shift()
+    if (exchange === undefined) this.#pipelines.delete(socket)
+    else if (!socket.destroyed) this.#options.handle(exchange)
   }
 
   #upgrade(incoming: IncomingMessage, socket: Socket, head: Buffer): void {
