@@ -1,10 +1,17 @@
 import { once } from 'node:events'
-import { connect as connectHttp2, constants, type ClientHttp2Session, type IncomingHttpHeaders } from 'node:http2'
-import { connect } from 'node:net'
+import {
+  connect as connectHttp2,
+  constants,
+  createServer,
+  type ClientHttp2Session,
+  type IncomingHttpHeaders,
+} from 'node:http2'
+import { connect, type AddressInfo } from 'node:net'
+import { until } from '@automation/testing'
 import { apiKey } from '@automation/testing/daemon-process'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { frameServer, headersFrame, preface, settings } from './plain-frames.ts'
-import { startSandboxGateway, type SandboxGateway } from './sandbox-gateway.ts'
+import { sandboxId, startSandboxGateway, type SandboxGateway } from './sandbox-gateway.ts'
 
 let system: SandboxGateway
 let session: ClientHttp2Session
@@ -19,10 +26,13 @@ afterEach(async () => {
 })
 
 const path = '/automation.sandbox.v1.CommandService/ListCommands'
-const call = (key: string) =>
-  session
-    .request({ ':method': 'POST', ':path': path, 'content-type': 'application/grpc', 'x-api-key': key })
-    .on('error', () => undefined)
+const headersOf = (key: string) => ({
+  ':method': 'POST',
+  ':path': path,
+  'content-type': 'application/grpc',
+  'x-api-key': key,
+})
+const call = (key: string) => session.request(headersOf(key)).on('error', () => undefined)
 
 /** The headers of an answer and its trailers; of a call that is reset only its code. */
 function answered(stream: ReturnType<typeof call>): Promise<IncomingHttpHeaders | number> {
@@ -127,4 +137,32 @@ test('who watches the health of the gateway needs no key, and there are not ever
   } finally {
     for (const each of sessions) each.destroy()
   }
+})
+
+test('a sandbox has so many calls at a time, whatever its daemon takes of them, and leaves room for others', async () => {
+  const deaf = createServer({ settings: { initialWindowSize: 0 } })
+  deaf.on('stream', (stream) => stream.on('error', () => undefined))
+  await new Promise<void>((resolve) => deaf.listen(0, '127.0.0.1', resolve))
+  const { route } = system
+  const daemonAddress = `127.0.0.1:${(deaf.address() as AddressInfo).port}`
+  system.route = { ...route, daemonAddress }
+  const another = connectHttp2(`http://127.0.0.1:${system.gateway.sandboxPorts().grpcPort}`)
+  const refused: unknown[] = []
+  for (const each of [session, another])
+    for (let count = 0; count < 150; count++) {
+      const stream = each.request(headersOf(apiKey), { endStream: false })
+      stream.on('error', () => undefined)
+      stream.on('response', (answer) => refused.push(answer['grpc-status']))
+      stream.write(Buffer.alloc(1000))
+    }
+  await until(() => refused.length === 100)
+  expect(new Set(refused)).toEqual(new Set(['14']))
+  expect(await system.traffic()).toMatchObject({ 'call open': 200 })
+  system.route = { ...route, sandboxId: sandboxId.replace('5a', '5b'), team: 'another' }
+  expect(await system.connect().list()).toEqual([])
+  for (const each of [session, another]) each.destroy()
+  system.route = route
+  await until(async () => (await system.traffic())['call open'] === 0)
+  expect(await system.connect().list()).toEqual([])
+  deaf.close()
 })

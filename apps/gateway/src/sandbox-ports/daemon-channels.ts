@@ -1,6 +1,5 @@
-import { Failure } from '@automation/errors'
 import type { KeyedChannel } from '@automation/rpc/keyed'
-import { Tally } from '@automation/service'
+import { type MostUses, Uses } from './uses.ts'
 
 interface Kept {
   channel: KeyedChannel
@@ -18,13 +17,6 @@ const keepaliveMs = 10_000
 /** What waits here of a call for a slow client: about two pieces. */
 const waitingBytes = 64 * 1024
 
-/** The most uses at a time; each holds some memory here. */
-export interface MostUses {
-  inAll: number
-  ofTeam: number
-  ofSandbox: number
-}
-
 /** Which daemon, and the key that is brought to it. */
 export interface DaemonUse {
   sandboxId: string
@@ -35,14 +27,12 @@ export interface DaemonUse {
 
 /** Connections to the daemons of sandboxes, shared by their uses; one that nobody uses for a minute is closed. */
 export class DaemonChannels {
-  readonly #most: MostUses
+  readonly #uses: Uses
   readonly #kept = new Map<string, Kept>()
-  readonly #ofTeams = new Tally()
-  #uses = 0
   readonly #sweep = setInterval(() => this.#closeIdle(), idleMs).unref()
 
   constructor(most: MostUses) {
-    this.#most = most
+    this.#uses = new Uses(most)
   }
 
   /** A connection to the daemon; `release` it once it is used no more. Failure: too_many_connections. */
@@ -66,7 +56,7 @@ export class DaemonChannels {
       kept = { channel, users: 0, idleSince: performance.now() }
       this.#kept.set(name, kept)
     }
-    this.#take(team, kept.users)
+    const giveBack = this.#uses.take({ sandboxId, team })
     const used = kept
     used.users++
     let released = false
@@ -75,7 +65,7 @@ export class DaemonChannels {
       release: () => {
         if (released) return
         released = true
-        this.#giveBack(team)
+        giveBack()
         used.users--
         used.idleSince = performance.now()
       },
@@ -86,19 +76,6 @@ export class DaemonChannels {
     clearInterval(this.#sweep)
     for (const { channel } of this.#kept.values()) channel.close()
     this.#kept.clear()
-  }
-
-  #take(team: string, ofSandbox: number): void {
-    const most = this.#most
-    if (this.#uses >= most.inAll || this.#ofTeams.of(team) >= most.ofTeam || ofSandbox >= most.ofSandbox)
-      throw new Failure('unavailable', 'too_many_connections', 'Sandboxes have too many connections, try again')
-    this.#uses++
-    this.#ofTeams.add(team, 1)
-  }
-
-  #giveBack(team: string): void {
-    this.#uses--
-    this.#ofTeams.add(team, -1)
   }
 
   #closeIdle(): void {

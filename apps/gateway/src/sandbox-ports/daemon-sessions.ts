@@ -14,7 +14,8 @@ interface Kept {
 }
 
 const watch = { pingMs: 20_000, idleMs: 60_000 }
-const windowBytes = 256 * 1024
+// Of a call's answer that waits here for a slow caller.
+const windowBytes = 64 * 1024
 
 /** HTTP/2 sessions with the daemons of sandboxes, one for each, kept while they are used. */
 export class DaemonSessions {

@@ -17,6 +17,7 @@ import { callHeaders, forwardCall } from './forward-call.ts'
 import { answerHealth, begin, endLate, refuseCall } from './grpc-answers.ts'
 import { keptAlive } from './kept-alive.ts'
 import type { Traffic } from './traffic.ts'
+import { Uses } from './uses.ts'
 
 const self = asService('gateway')
 const health = 'grpc.health.v1.Health'
@@ -25,12 +26,18 @@ const health = 'grpc.health.v1.Health'
 const forUsers = new Set([health, 'automation.sandbox.v1.CommandService', 'automation.sandbox.v1.FileService'])
 
 const watch = { pingMs: 20_000, idleMs: 300_000 }
-const settings = { maxConcurrentStreams: 200, initialWindowSize: 256 * 1024, maxHeaderListSize: 16 * 1024 }
+const settings = { maxConcurrentStreams: 200, initialWindowSize: 128 * 1024, maxHeaderListSize: 16 * 1024 }
 
 /** Connections beyond are refused; each holds some memory here, and many calls go over one. */
 const connectionBounds = { max: 2000, maxOfAddress: 1000 }
 
 const handshakeMs = 10_000
+
+/** Calls at a time: of each as much waits here as the windows of both its streams have. */
+const most = { inAll: 2000, ofTeam: 400, ofSandbox: 200 }
+
+/** Of calls whose sandbox is not known yet, at a time. */
+const mostSought = 1000
 
 /** Of the gateway's own health, at a time. */
 const mostWatches = 1000
@@ -56,7 +63,9 @@ export class GrpcPort {
   readonly #sessions = new Set<ServerHttp2Session>()
   readonly #daemons = new DaemonSessions()
   #routes: Client<typeof SandboxRouteService> | undefined
+  readonly #uses = new Uses(most)
   #watches = 0
+  #sought = 0
 
   constructor(options: GrpcPortOptions) {
     this.#options = options
@@ -126,10 +135,11 @@ export class GrpcPort {
     const key = headers['x-api-key']
     if (service === health && key === undefined) return this.#answerHealth(stream, method)
     if (typeof key !== 'string' || key === '' || key.length > 256) throw noKey()
-    const { sandboxId, daemonAddress } = await this.#routeOf(key)
+    const { sandboxId, team, daemonAddress } = await this.#routeOf(key)
     if (!forUsers.has(service))
       throw new Failure('unimplemented', 'unimplemented', 'This operation is not part of the interface of sandboxes')
     if (stream.destroyed || stream.closed) return
+    stream.once('close', this.#uses.take({ sandboxId, team }))
     this.#options.traffic.passed('call', stream)
     forwardCall(stream, this.#daemons.request(sandboxId, daemonAddress, callHeaders(headers)))
   }
@@ -144,10 +154,17 @@ export class GrpcPort {
     answerHealth(stream, method)
   }
 
-  #routeOf(grpcApiKey: string) {
+  /** Bounded, as who calls may be anybody. */
+  async #routeOf(grpcApiKey: string) {
     const { neighbours, callTimeoutMs } = this.#options
+    if (this.#sought >= mostSought) throw tooManyCalls()
     this.#routes ??= neighbours.client(SandboxRouteService)
-    return this.#routes.resolveKey({ grpcApiKey }, ownContext(self, callTimeoutMs))
+    this.#sought += 1
+    try {
+      return await this.#routes.resolveKey({ grpcApiKey }, ownContext(self, callTimeoutMs))
+    } finally {
+      this.#sought -= 1
+    }
   }
 
   #refuse(stream: ServerHttp2Stream, failure: Failure): void {
@@ -157,6 +174,10 @@ export class GrpcPort {
     // A system without sandboxes knows no key.
     refuseCall(stream, failure.code === 'service_absent' ? noKey() : failure)
   }
+}
+
+function tooManyCalls(): Failure {
+  return new Failure('unavailable', 'too_many_connections', 'Too many calls of sandboxes begin at once, try again')
 }
 
 function tooManyWatches(): Failure {
