@@ -40,6 +40,17 @@ test('a team keeps no more than it may; what it deletes or replaces makes room a
   await upload(storage, 'c', bytes(1), {}, userContext('another'))
 })
 
+test('what a team has replaced, and is kept for readers, is bounded as what it keeps', async () => {
+  const context = userContext('again')
+  const before = await under.bytesHeld()
+  for (let time = 0; time < 5; time++) await upload(storage, 'a', bytes(4 * mebibyte), {}, context)
+  await until(async () => (await under.bytesHeld()) - before <= 14 * mebibyte, {
+    timeoutMs: 5000,
+    what: 'bounded bytes',
+  })
+  expect(await under.used('again')).toBe(4 * mebibyte)
+})
+
 test('many uploads at once stay within the limit together', async () => {
   const context = userContext('rush')
   const tries = Array.from({ length: 20 }, (_, n) => upload(storage, `f${n}`, bytes(mebibyte), {}, context))

@@ -1,4 +1,4 @@
-import { mkdtemp, readdir, rm } from 'node:fs/promises'
+import { mkdtemp, readdir, rm, stat } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DatastoreService } from '@automation/contract/storage/v1/datastore'
@@ -81,6 +81,22 @@ export class StorageUnderTest {
   async files(): Promise<string[]> {
     const all = await readdir(this.folder, { recursive: true, withFileTypes: true })
     return all.filter((entry) => entry.isFile()).map(({ name }) => name)
+  }
+
+  /** What these files hold together. */
+  async bytesHeld(): Promise<number> {
+    const all = await readdir(this.folder, { recursive: true, withFileTypes: true })
+    const files = all.filter((entry) => entry.isFile()).map((entry) => join(entry.parentPath, entry.name))
+    // One may be removed meanwhile.
+    const sizes = await Promise.all(
+      files.map((path) =>
+        stat(path).then(
+          ({ size }) => size,
+          () => 0,
+        ),
+      ),
+    )
+    return sizes.reduce((sum, size) => sum + size, 0)
   }
 
   async used(team = 'demo'): Promise<number> {

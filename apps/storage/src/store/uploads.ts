@@ -115,7 +115,7 @@ export async function becomeContent(
   const replaced = await currentOf(client, team, name)
   if (replaced === undefined) await requireObjectQuota(client, team, limits.teamMaxObjects)
   const row = await putRow(client, writing, written)
-  const freed = replaced === undefined ? 0 : await replace(client, replaced.blobId, limits.graceMs)
+  const freed = replaced === undefined ? 0 : await replace(client, team, replaced.blobId, limits)
   const added = written.size - counted - freed
   if (added > 0 && used + added > limits.teamMaxBytes) throw storageFull(limits.teamMaxBytes)
   await addUsage(client, team, added)
@@ -189,17 +189,32 @@ async function putRow(client: pg.PoolClient, { blobId, team, name }: Writing, wr
   return rows[0] as ObjectRow
 }
 
-/** A replaced content is kept for its readers, and for its links, which count as long as they last. Gives what counts no more. */
-async function replace(client: pg.PoolClient, blobId: string, graceMs: number): Promise<number> {
+/**
+ * A replaced content is kept for its links, which count as long as they last, and for its readers: for these alone where all such
+ * contents of the team have no more bytes than it may keep. Gives what counts no more. The team's usage must be locked.
+ */
+async function replace(
+  client: pg.PoolClient,
+  team: string,
+  blobId: string,
+  { graceMs, teamMaxBytes }: ObjectLimits,
+): Promise<number> {
   const { rows } = await client.query<{ freed: string }>({
     name: 'replace_blob',
-    text: `UPDATE blobs SET state = 3, due_at = greatest(now() + $2 * interval '1 ms', linked_until),
-             counted = CASE WHEN linked_until > now() THEN counted ELSE 0 END
-           FROM (SELECT counted AS before FROM blobs WHERE id = $1 FOR UPDATE) was
-           WHERE id = $1 RETURNING was.before - counted AS freed`,
-    values: [blobId, graceMs],
+    text: `UPDATE blobs SET state = 3, counted = before - freed, replaced = freed, due_at = greatest(linked_until, now() +
+               CASE WHEN used.replaced + freed <= $4 THEN $3 * interval '1 ms' ELSE interval '0' END)
+           FROM (SELECT counted AS before, CASE WHEN linked_until > now() THEN 0 ELSE counted END AS freed
+                 FROM blobs WHERE id = $1 FOR UPDATE) was, usage used
+           WHERE id = $1 AND used.team = $2 RETURNING freed`,
+    values: [blobId, team, graceMs, teamMaxBytes],
   })
-  return Number(rows[0]?.freed ?? 0)
+  const freed = Number(rows[0]?.freed ?? 0)
+  await client.query({
+    name: 'add_replaced',
+    text: 'UPDATE usage SET replaced = replaced + $2 WHERE team = $1',
+    values: [team, freed],
+  })
+  return freed
 }
 
 /** The team's usage must be locked. */
