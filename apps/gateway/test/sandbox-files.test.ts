@@ -3,11 +3,14 @@ import {
   chmodSync,
   existsSync,
   mkdirSync,
+  mkdtempSync,
   readdirSync,
   readFileSync,
   readlinkSync,
+  rmSync,
   statSync,
   symlinkSync,
+  utimesSync,
   writeFileSync,
 } from 'node:fs'
 import { join } from 'node:path'
@@ -52,6 +55,19 @@ test('a file is written with the directories above it, replaced, read, and remov
   expect([head.status, head.headers.get('content-length'), await head.text()]).toEqual([200, '5', ''])
   expect((await file('DELETE', target)).status).toBe(204)
   expect(await refusalOf(await file('GET', target))).toEqual([404, 'path_not_found'])
+})
+
+test.skipIf(!existsSync('/dev/shm'))('a file whose time is beyond all calendars is listed', async () => {
+  const folder = mkdtempSync('/dev/shm/automation-')
+  try {
+    writeFileSync(join(folder, 'late'), '')
+    utimesSync(join(folder, 'late'), 9e15, 9e15)
+    const list = await file('GET', folder)
+    expect(list.status).toBe(200)
+    expect(await list.json()).toMatchObject([{ name: 'late', modifiedAt: '9999-12-31T23:59:59.000Z' }])
+  } finally {
+    rmSync(folder, { recursive: true })
+  }
 })
 
 test('a path may be written with an encoded slash, and an empty file is a file', async () => {

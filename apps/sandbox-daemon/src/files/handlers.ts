@@ -179,13 +179,16 @@ async function entryAt(path: string, followLinks = false): Promise<Entry> {
   return entry(path, await (followLinks ? stat(path) : lstat(path)))
 }
 
+/** What a Timestamp can tell; some file systems keep any time. */
+const times = { first: Date.parse('0001-01-01T00:00:00Z'), last: Date.parse('9999-12-31T23:59:59Z') }
+
 function entry(path: string, stats: Stats): Entry {
   return {
     path,
     type: typeOf(stats),
     size: BigInt(stats.size),
     mode: stats.mode & 0o7777,
-    modifiedAt: timestampFromMs(Math.trunc(stats.mtimeMs)),
+    modifiedAt: timestampFromMs(Math.min(Math.max(Math.trunc(stats.mtimeMs), times.first), times.last)),
   }
 }
 
