@@ -71,6 +71,14 @@ describe('a sandbox', () => {
     expect(await becomes(replica, id, SandboxStatus.FAILED)).toMatchObject({ reason: 'It ended by itself: exit 1' })
   })
 
+  test('says why also in words that the database does not keep', async () => {
+    const { id } = await create()
+    replica.driver.crash(id, 'It ended by itself: \0 and more')
+    expect(await becomes(replica, id, SandboxStatus.FAILED)).toMatchObject({
+      reason: 'It ended by itself: \ufffd and more',
+    })
+  })
+
   test('that takes long is PENDING at first, and its routes say so', async () => {
     const gate = Promise.withResolvers<void>()
     const slow = await under.replica(new MemoryDriver(true, replica.driver.held), { createWaitMs: 1 })
@@ -93,6 +101,20 @@ describe('a sandbox', () => {
     await until(() => !replica.driver.held.has(id))
     expect((await replica.sandboxes.getSandbox({ id }, demo())).status).toBe(SandboxStatus.KILLED)
   })
+})
+
+test('a list leaves out metadata that are too large for it together, and a single read has them', async () => {
+  const context = userContext('large')
+  const metadata = { note: 'x'.repeat(65_000) }
+  for (let count = 0; count < 140; count++)
+    await replica.sandboxes.createSandbox({ imageId: 'base', ...(count > 0 && { metadata }) }, context)
+  const { sandboxes } = await replica.sandboxes.listSandboxes({ page: { page: 0, limit: 1000 } }, context)
+  expect(sandboxes).toHaveLength(140)
+  const bytes = sandboxes.reduce((sum, each) => sum + JSON.stringify(each.metadata).length, 0)
+  expect(bytes).toBeLessThan(8 * 2 ** 20)
+  expect(await replica.sandboxes.getSandbox({ id: sandboxes[0]!.id }, context)).toEqual({ ...sandboxes[0], metadata })
+  const page = { page: 0, limit: 10 }
+  expect((await replica.sandboxes.listSandboxes({ page }, context)).sandboxes[0]?.metadata).toEqual(metadata)
 })
 
 describe('routes', () => {

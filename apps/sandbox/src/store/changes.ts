@@ -109,7 +109,8 @@ export async function markEnded(store: Store, id: string, end: End): Promise<San
     name: 'mark_ended',
     text: `UPDATE sandboxes SET status = $2, reason = $3, ended_at = now(), daemon_address = NULL
            WHERE id = $1 AND ${active} RETURNING ${columns}`,
-    values: [id, status, reason ?? null],
+    // It may hold what the code in the sandbox wrote, and PostgreSQL keeps no NUL.
+    values: [id, status, reason?.replaceAll('\0', '\ufffd') ?? null],
   }
   if (!('killedBy' in end)) return (await store.query<SandboxRow>(statement))[0]
   return store.transaction(async (client) => {

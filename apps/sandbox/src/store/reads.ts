@@ -1,5 +1,5 @@
 import type { SandboxStatus } from '@automation/contract/sandbox/v1/sandbox'
-import { countedUpTo, type Window } from '@automation/database'
+import { columnLimit, countedUpTo, ifWithinLimit, sizeOf, type Window } from '@automation/database'
 import { active, columns, type SandboxRow } from './rows.ts'
 import type { Store } from './store.ts'
 
@@ -23,7 +23,9 @@ export async function readReachable(store: Store, id: string): Promise<SandboxRo
   return row
 }
 
-/** A page of a team's sandboxes, the newest first. */
+const listed = columns.replace(' metadata,', ` coalesce(${ifWithinLimit('metadata')}, '{}') AS metadata,`)
+
+/** A page of a team's sandboxes, the newest first; without those metadata that are too large for it together. */
 export async function listSandboxes(
   store: Store,
   team: string,
@@ -32,7 +34,10 @@ export async function listSandboxes(
   const [rows, [count]] = await Promise.all([
     store.queryFor<SandboxRow>(team, {
       name: 'list_sandboxes',
-      text: `SELECT ${columns} FROM sandboxes WHERE team = $1 ORDER BY id DESC LIMIT $2::bigint OFFSET $3::bigint`,
+      text: `WITH page AS (
+               SELECT * FROM sandboxes WHERE team = $1 ORDER BY id DESC LIMIT $2::bigint OFFSET $3::bigint
+             ), column_limit AS (${columnLimit('page', [sizeOf('metadata')])})
+             SELECT ${listed} FROM page, column_limit ORDER BY id DESC`,
       values: [team, take, skip],
     }),
     store.queryFor<{ total: number }>(team, {
