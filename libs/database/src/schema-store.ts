@@ -78,6 +78,11 @@ export class SchemaStore {
     }
   }
 
+  /** The same for a caller of this team: its transactions may wait for each other, and then leave connections for others. */
+  transactionFor<T>(team: string, work: (client: pg.PoolClient) => Promise<T>): Promise<T> {
+    return this.#share.use(team, () => this.transaction(work))
+  }
+
   protected pool(): pg.Pool {
     if (this.#open === undefined) throw unavailable('The service is starting or stopping, try again')
     return this.#open.pool

@@ -31,7 +31,7 @@ export interface NewSandbox {
  */
 export async function insertSandbox(store: Store, sandbox: NewSandbox, teamMax: number): Promise<SandboxRow> {
   const { asker } = sandbox
-  return store.transaction(async (client) => {
+  return store.transactionFor(asker.team, async (client) => {
     await client.query('SELECT pg_advisory_xact_lock(hashtextextended($1, 0))', [`sandboxes of ${asker.team}`])
     const { rows } = await client.query<SandboxRow>({
       name: 'insert_sandbox',
@@ -128,7 +128,7 @@ export async function moveDeadline(
   id: string,
   timeoutMs: number,
 ): Promise<SandboxRow | undefined> {
-  return store.transaction(async (client) => {
+  return store.transactionFor(asker.team, async (client) => {
     const { rows } = await client.query<SandboxRow>({
       name: 'move_deadline',
       text: `UPDATE sandboxes SET timeout_at = now() + $3 * interval '1 ms'

@@ -17,13 +17,13 @@ export async function writeValue(
   { team, key, value }: { team: string; key: string; value: string },
   maxKeys: number,
 ): Promise<boolean> {
-  const changed = await store.query({
+  const changed = await store.queryFor(team, {
     name: 'change_value',
     text: 'UPDATE datastore SET value = $3, updated_at = now() WHERE team = $1 AND key = $2 RETURNING key',
     values: [team, key, value],
   })
   if (changed.length > 0) return true
-  return store.transaction(async (client) => {
+  return store.transactionFor(team, async (client) => {
     await client.query('SELECT pg_advisory_xact_lock(hashtextextended($1, 0))', [`datastore of ${team}`])
     const { rowCount } = await client.query({
       name: 'new_value',

@@ -46,7 +46,7 @@ export async function isReadable(store: Store, team: string, blobId: string): Pr
  * undefined where there is no such object.
  */
 export async function deleteObject(store: Store, asker: Member, name: string): Promise<string[] | undefined> {
-  return store.transaction(async (client) => {
+  return store.transactionFor(asker.team, async (client) => {
     const blobs = await drop(client, asker.team, name, false)
     if (blobs !== undefined)
       await recordAudit(client, asker, { type: AuditType.STORAGE, event: 'deleted', entityId: name })
@@ -94,7 +94,7 @@ export async function noteLink(
   { name, blobId }: ObjectRow,
   { isDirect, expiresInS }: { isDirect: boolean; expiresInS: number },
 ): Promise<boolean> {
-  return store.transaction(async (client) => {
+  return store.transactionFor(asker.team, async (client) => {
     if (isDirect && !(await holdForLink(client, blobId, expiresInS))) return false
     await recordAudit(client, asker, { type: AuditType.STORAGE, event: 'signed', entityId: name })
     return true

@@ -52,7 +52,7 @@ export async function finishSet(
   { size, digest }: Omit<SetRow, 'blobId'>,
   teamMaxBytes: number,
 ): Promise<boolean> {
-  return store.transaction(async (client) => {
+  return store.transactionFor(team, async (client) => {
     const used = await lockUsage(client, team)
     const added = size - (await makeCurrent(client, blobId, size))
     if (added > 0 && used + added > teamMaxBytes) throw storageFull(teamMaxBytes)

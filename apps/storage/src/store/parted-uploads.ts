@@ -73,7 +73,7 @@ export async function insertUpload(
   { id, team, name, contentType, size, partSize }: NewUpload,
   limits: { teamMaxUploads: number; teamMaxBytes: number; keepMs: number },
 ): Promise<UploadRow> {
-  return store.transaction(async (client) => {
+  return store.transactionFor(team, async (client) => {
     const used = await lockUsage(client, team)
     const replaced = await currentOf(client, team, name)
     if (used + (size ?? 0) - (replaced?.size ?? 0) > limits.teamMaxBytes) throw storageFull(limits.teamMaxBytes)
@@ -134,7 +134,7 @@ export async function expectPart(
   number: number,
   limits: { teamMaxObjects: number; keepMs: number },
 ): Promise<void> {
-  await store.transaction(async (client) => {
+  await store.transactionFor(key.team, async (client) => {
     await lockOpen(client, key)
     await requirePartQuota(client, key, number, limits.teamMaxObjects)
     await addReceived(client, key.id, 0, limits.keepMs)
@@ -170,7 +170,7 @@ export async function finishPart(
   part: PartRow,
   limits: { teamMaxBytes: number; teamMaxObjects: number; object: Most; keepMs: number },
 ): Promise<void> {
-  await store.transaction(async (client) => {
+  await store.transactionFor(team, async (client) => {
     const used = await lockUsage(client, team)
     await lockOpen(client, { team, id })
     await requirePartQuota(client, { team, id }, part.number, limits.teamMaxObjects)
@@ -199,7 +199,7 @@ export async function claimUpload(
   blobId: string,
   keepMs: number,
 ): Promise<{ parts: PartRow[]; size: number }> {
-  return store.transaction(async (client) => {
+  return store.transactionFor(key.team, async (client) => {
     const { size, received } = await lockOpen(client, key)
     const { rows } = await client.query<RawPart>({ ...partsOf, values: [key.id] })
     const parts = rows.map(partOf)
@@ -232,7 +232,7 @@ export async function completeUpload(
   limits: ObjectLimits & { keepMs: number },
 ): Promise<ObjectRow> {
   const { team, blobId } = writing
-  return store.transaction(async (client) => {
+  return store.transactionFor(team, async (client) => {
     const used = await lockUsage(client, team)
     const held = await client.query({
       name: 'hold_claimed_upload',
@@ -283,7 +283,7 @@ export function deleteExpiredUpload(store: Store, key: UploadKey): Promise<boole
 }
 
 async function drop(store: Store, { team, id }: UploadKey, ifExpired: boolean): Promise<boolean> {
-  return store.transaction(async (client) => {
+  const work = async (client: pg.PoolClient) => {
     await lockUsage(client, team)
     const held = await client.query({
       name: 'hold_upload',
@@ -299,7 +299,9 @@ async function drop(store: Store, { team, id }: UploadKey, ifExpired: boolean): 
     )
     await client.query({ name: 'delete_upload', text: 'DELETE FROM uploads WHERE id = $1', values: [id] })
     return true
-  })
+  }
+  // The sweep is for all teams: it waits for none.
+  return ifExpired ? store.transaction(work) : store.transactionFor(team, work)
 }
 
 /** Locks an upload that takes parts. Failures: upload_not_found; upload_closed. */

@@ -46,7 +46,7 @@ export async function beginUpload(
  */
 export async function reserve(store: Store, writing: Writing, bytes: number, limits: Limits): Promise<void> {
   const { blobId, team, name } = writing
-  await store.transaction(async (client) => {
+  await store.transactionFor(team, async (client) => {
     const used = await lockUsage(client, team)
     const replaced = await currentOf(client, team, name)
     if (used + bytes - (replaced?.size ?? 0) > limits.teamMaxBytes) throw storageFull(limits.teamMaxBytes)
@@ -97,7 +97,7 @@ export function finishUpload(
   written: Written,
   limits: ObjectLimits,
 ): Promise<ObjectRow> {
-  return store.transaction(async (client) =>
+  return store.transactionFor(writing.team, async (client) =>
     becomeContent(client, await lockUsage(client, writing.team), writing, written, limits),
   )
 }
