@@ -29,6 +29,8 @@ export class Reconciler {
   readonly #options: ReconcilerOptions
   /** Those that this process is about to make. */
   readonly #making = new Map<string, Promise<SandboxRow | undefined>>()
+  /** Those that this process has asked for and that are not gone yet, with their teams. */
+  readonly #there = new Map<string, string>()
   /** Those with news for their rows that the database may not have taken yet. */
   readonly #untold = new Set<string>()
   readonly #closing = new AbortController()
@@ -44,9 +46,15 @@ export class Reconciler {
    * Throws nothing.
    */
   make(order: SandboxOrder): Promise<SandboxRow | undefined> {
+    this.#there.set(order.id, order.team)
     const made = this.#make(order).finally(() => this.#making.delete(order.id))
     this.#making.set(order.id, made)
     return made
+  }
+
+  /** How many of a team this process has asked for that are not gone yet; of some the rows may say that they have ended. */
+  countOf(team: string): number {
+    return [...this.#there.values()].filter((each) => each === team).length
   }
 
   async #make(order: SandboxOrder): Promise<SandboxRow | undefined> {
@@ -56,7 +64,7 @@ export class Reconciler {
       failPoint('sandbox-given')
       const row = await this.#recorded(order.id, () => markRunning(store, order.id, address))
       // Killed, or late, while it was made.
-      if (row === undefined) await this.driver.end(order.id)
+      if (row === undefined) await this.#end(order.id)
       return row
     } catch (error) {
       // Another replica ends it, unless it answers by then.
@@ -72,7 +80,7 @@ export class Reconciler {
   async kill(id: string, killedBy: Member): Promise<void> {
     await markEnded(this.#options.store, id, { killedBy })
     failPoint('sandbox-end-written')
-    await this.#quietly(id, () => this.driver.end(id))
+    await this.#quietly(id, () => this.#end(id))
   }
 
   /** One has ended by itself, or could not be had. */
@@ -80,7 +88,7 @@ export class Reconciler {
     await this.#quietly(id, async () => {
       await this.#recorded(id, () => markEnded(this.#options.store, id, { status: SandboxStatus.FAILED, reason }))
       failPoint('sandbox-end-written')
-      await this.driver.end(id)
+      await this.#end(id)
     })
   }
 
@@ -98,7 +106,7 @@ export class Reconciler {
     const reason = `It did not answer within ${startTimeoutMs} ms`
     const unanswered = await endUnanswered(store, startTimeoutMs, { reason, except: [...this.#untold] })
     // One that takes its time must not hold up the deadlines of others.
-    for (const id of [...overdue, ...unanswered]) void this.#quietly(id, () => this.driver.end(id))
+    for (const id of [...overdue, ...unanswered]) void this.#quietly(id, () => this.#end(id))
   }
 
   /** Compares rows with what the driver holds, both ways. Gives how many it holds. */
@@ -107,12 +115,13 @@ export class Reconciler {
     const before = await readActive(store, this.driver.name)
     const held = new Set(await this.driver.list())
     const wanted = new Set((await readActive(store, this.driver.name)).map(({ id }) => id))
+    for (const id of this.#there.keys()) if (!held.has(id) && !this.#making.has(id)) this.#there.delete(id)
     // A row is there before its sandbox: what is held without one has ended.
     const orphans = [...held].filter((id) => !wanted.has(id))
     const isLost = (id: string) => !held.has(id) && !this.#making.has(id) && !this.#untold.has(id)
     const lost = before.filter(({ id, ageMs }) => ageMs > youngMs && isLost(id))
     await Promise.all([
-      ...orphans.map((id) => this.#quietly(id, () => this.driver.end(id))),
+      ...orphans.map((id) => this.#quietly(id, () => this.#end(id))),
       ...lost.map(({ id }) => this.ended(id, 'It is gone: nothing of it could be found')),
     ])
     return held.size
@@ -131,6 +140,11 @@ export class Reconciler {
     this.#hasLeft = this.driver.outlivesService
     this.#closing.abort()
     await this.driver.stop()
+  }
+
+  async #end(id: string): Promise<void> {
+    await this.driver.end(id)
+    this.#there.delete(id)
   }
 
   /** Writes what is known of a sandbox, however long the database is away: this process alone knows it. */

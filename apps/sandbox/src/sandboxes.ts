@@ -10,7 +10,7 @@ import type { SandboxConfig } from './config.ts'
 import type { Reconciler } from './reconciler.ts'
 import { checkedRequest, type PortCredential } from './sandbox-request.ts'
 import { apiKeyContext, daemonKeyContext } from './sandbox-message.ts'
-import { checkQuota, insertSandbox, moveDeadline } from './store/changes.ts'
+import { checkQuota, insertSandbox, moveDeadline, tooMany } from './store/changes.ts'
 import { readSandbox } from './store/reads.ts'
 import { hasEnded, type SandboxRow } from './store/rows.ts'
 import type { Store } from './store/store.ts'
@@ -46,6 +46,8 @@ export class Sandboxes {
     this.#options.requireActive(asker.team)
     const refusal = reconciler.driver.refusal?.()
     if (refusal !== undefined) throw refusal
+    // Those that are on their way out count no more, but take what a sandbox takes.
+    if (reconciler.countOf(asker.team) >= 2 * maxOf(asker.team)) throw tooMany(maxOf(asker.team))
     // The insert decides; this is before the work of a password.
     if (wanted.credential?.password !== undefined) await checkQuota(store, asker.team, maxOf(asker.team))
     const hashed = await this.#hashed(asker.team, wanted.credential)

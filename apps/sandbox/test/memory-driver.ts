@@ -8,6 +8,8 @@ export class MemoryDriver implements Driver {
   readonly held: Map<string, SandboxOrder>
   /** What the next sandboxes wait for before they answer. */
   gate: Promise<unknown> = Promise.resolve()
+  /** What the next ones wait for before they are gone. */
+  ending: Promise<unknown> = Promise.resolve()
   #events: DriverEvents = { ended: () => undefined }
 
   /** `held`: what another process with this driver holds, too. */
@@ -33,6 +35,7 @@ export class MemoryDriver implements Driver {
   }
 
   async end(id: string): Promise<void> {
+    await this.ending
     this.held.delete(id)
   }
 

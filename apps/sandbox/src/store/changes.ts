@@ -78,7 +78,8 @@ export async function checkQuota(store: Store, team: string, teamMax: number): P
   if (row?.isFull === true) throw tooMany(teamMax)
 }
 
-function tooMany(teamMax: number): Failure {
+/** Failure too_many_sandboxes. */
+export function tooMany(teamMax: number): Failure {
   return new Failure(
     'resource_exhausted',
     'too_many_sandboxes',
