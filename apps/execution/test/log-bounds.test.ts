@@ -71,6 +71,21 @@ test.each([
   },
 )
 
+test('of lines that come together as many are taken as there may be', async () => {
+  const id = await started(outside, inPool)
+  log(id, 0, ['first'])
+  log(
+    id,
+    1,
+    Array.from({ length: 1100 }, () => 'more'),
+  )
+  outside.finish(id, value(1))
+  await system.ended(id, 'acme')
+  const page = { page: 0, limit: 1 }
+  const { page: all } = await system.executions.listLogs({ executionId: id, page }, userContext('acme'))
+  expect(all!.total).toBe(1021)
+})
+
 test('of what comes with the result of a run whose log is too long, only the word on its error is taken', async () => {
   const [full, long] = [await started(outside, inPool), await started(outside, inPool)]
   log(full, 0, ['first'])

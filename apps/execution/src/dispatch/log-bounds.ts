@@ -45,8 +45,8 @@ export class LogBounds {
   }
 
   /**
-   * What is taken of these lines: all; nothing where the run is not the session's; where the log is too long, one line that
-   * says so, and nothing afterwards. Where the rows can't be read now, all.
+   * What is taken of these lines: all; nothing where the run is not the session's; where the log is too long, as many as it
+   * may have and one that says so, and nothing afterwards. Where the rows can't be read now, all.
    */
   async taken(chunk: Chunk): Promise<Chunk | undefined> {
     const size = await this.#sizeOf(chunk)
@@ -58,7 +58,12 @@ export class LogBounds {
       return chunk
     }
     size.isFull = true
-    return { ...chunk, first: size.lines, entries: [this.#limitReached()] }
+    // A chunk of short lines may be half of a log.
+    const part = { ...chunk, entries: chunk.entries.slice(0, Math.max(this.#mostLines - chunk.first, 0)) }
+    const grownByPart = grownBy(size, part)
+    if (this.#isTooLong(grownByPart)) return { ...chunk, first: size.lines, entries: [this.#limitReached()] }
+    Object.assign(size, grownByPart)
+    return { ...part, entries: [...part.entries, this.#limitReached()] }
   }
 
   /** What is taken of the lines that come with a result: all; of a log that is too long only the runner's word on an error. */
@@ -100,9 +105,12 @@ export class LogBounds {
   }
 
   #isTooLong({ lines, bytes }: LogSize): boolean {
-    const { logMaxLines, logMaxBytes } = this.#options
-    const mostLines = 2 * logMaxLines + spareLines
-    return lines > mostLines || bytes > timesBytes * (logMaxBytes + spareBytes) + bytesOfLine * mostLines
+    const mostBytes = timesBytes * (this.#options.logMaxBytes + spareBytes) + bytesOfLine * this.#mostLines
+    return lines > this.#mostLines || bytes > mostBytes
+  }
+
+  get #mostLines(): number {
+    return 2 * this.#options.logMaxLines + spareLines
   }
 
   #limitReached(): LogEntry {

@@ -196,8 +196,9 @@ export class HttpServer {
   /** Begins with the request behind one that was answered: answers that can't be sent yet would only be held. */
   #next(socket: Socket): void {
     const exchange = this.#pipelines.get(socket)?.shift()
-    if (exchange === undefined) this.#pipelines.delete(socket)
-    else if (!socket.destroyed) this.#options.handle(exchange)
+    if (exchange === undefined) return void this.#pipelines.delete(socket)
+    // Of a stop that has taken too long it has its answer.
+    if (!socket.destroyed && !exchange.outgoing.headersSent) this.#options.handle(exchange)
   }
 
   #upgrade(incoming: IncomingMessage, socket: Socket, head: Buffer): void {
