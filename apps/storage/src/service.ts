@@ -25,6 +25,7 @@ import { countDue, readKept } from './store/sweep.ts'
 import { Store } from './store/store.ts'
 import { readUsage } from './store/usage.ts'
 import { Sweeper } from './sweeper.ts'
+import { inTurns } from './upload-turns.ts'
 import { Uploads } from './uploads.ts'
 import { Writings } from './writings.ts'
 
@@ -35,7 +36,9 @@ export { readStorageConfig, type StorageConfig } from './config.ts'
  * the catalog. */
 export function createStorage(config: StorageConfig, { neighbours, logger, metrics: registry }: PartContext): Part {
   const metrics = storageMetrics(registry)
-  const objects = countedStore(createObjectStore(config.objects), metrics)
+  const counted = countedStore(createObjectStore(config.objects), metrics)
+  const put = inTurns((...given) => counted.put(...given))
+  const objects = counted.kind === 's3' ? { ...counted, put } : counted
   const store = new Store(config.databaseUrl, { logger, metrics: registry })
   const sweeper = new Sweeper({ store, objects, graceMs: config.replacedGraceMs })
   const sweeping = new Periodic('removing contents', config.sweepEveryMs, logger, async (signal) => {

@@ -25,6 +25,11 @@ export function blobKey(team: string, blobId: string): string {
   return `${teamPrefix(team)}/${blobId.slice(-2)}/${blobId}`
 }
 
+/** Whose content is under a key. */
+export function teamOfKey(key: string): string {
+  return key.split('/', 2)[1] ?? ''
+}
+
 /** Only such texts may go into statements. */
 export function isBlobId(text: string): boolean {
   return validate(text)
