@@ -24,10 +24,11 @@ export class Sweeper {
   async sweep(signal: AbortSignal): Promise<void> {
     const { store, graceMs } = this.#options
     await giveUpUploads(store, graceMs)
-    for (const { team, name } of await expiredObjects(store, batch)) await deleteExpiredObject(store, team, name)
-    for (const upload of await expiredUploads(store, batch)) await deleteExpiredUpload(store, upload)
+    const objects = await expiredObjects(store, batch)
+    await ofEach(objects, ({ team, name }) => deleteExpiredObject(store, team, name))
+    await ofEach(await expiredUploads(store, batch), (upload) => deleteExpiredUpload(store, upload))
     for (let due = await dueBlobs(store, batch); due.length > 0 && !signal.aborted; due = await dueBlobs(store, batch))
-      for (const blob of due) await this.remove(blob)
+      await ofEach(due, (blob) => this.remove(blob))
   }
 
   /** From the store first: the row says that there is something to be removed. */
@@ -36,4 +37,11 @@ export class Sweeper {
     await objects.remove(blobKey(blob.team, blob.id))
     await forgetBlob(store, blob)
   }
+}
+
+/** One after the other. What fails for one, as where its team's rows are locked, keeps none of the others; it is thrown behind them. */
+async function ofEach<T>(rows: T[], work: (row: T) => Promise<unknown>): Promise<void> {
+  const failures: unknown[] = []
+  for (const row of rows) await work(row).catch((error: unknown) => failures.push(error))
+  if (failures.length > 0) throw failures[0]
 }
