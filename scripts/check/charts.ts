@@ -1,9 +1,10 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
+import { schemasOfOthers } from '../charts/crds.ts'
 import { chart, isThere, valuesFiles } from '../charts/render.ts'
 import { program, type Outcome, type Step } from './steps.ts'
 
-/** Lint by each helm that is there, and manifests against the schemas of Kubernetes; and in words what is missing for it. */
+/** Lint by each helm that is there, and manifests against schemas; and in words what is missing for it. */
 export function chartSteps(): { steps: Step[]; missing: string[] } {
   const helms = ['helm', 'helm3'].filter(isThere)
   const lints = helms.map((helm) =>
@@ -27,21 +28,19 @@ function schemas(helm: string): Step {
     name: 'manifests',
     advice: 'mend what kubeconform names in the templates of the chart',
     run: async () => {
-      const found = await Promise.all(valuesFiles.map((values) => conform(helm, values)))
+      const places = [process.env['KUBECONFORM_SCHEMAS'] ?? 'default', await schemasOfOthers()]
+      const found = await Promise.all(valuesFiles.map((values) => conform(helm, values, places)))
       return { ok: found.every(({ ok }) => ok), output: found.map(({ output }) => output).join('') }
     },
   }
 }
 
-async function conform(helm: string, values: string): Promise<Outcome> {
-  const where = process.env['KUBECONFORM_SCHEMAS']
-  const locations = where === undefined ? [] : ['-schema-location', where]
+async function conform(helm: string, values: string, places: string[]): Promise<Outcome> {
   const template = spawn(helm, ['template', 'release', chart, '--values', values], {
     stdio: ['ignore', 'pipe', 'pipe'],
   })
-  // Kinds of others, whose schemas are not with those of Kubernetes.
-  const options = ['-strict', '-skip', 'HTTPRoute,GRPCRoute,ServiceMonitor,PrometheusRule,ScaledObject', ...locations]
-  const check = spawn('kubeconform', options, { stdio: ['pipe', 'pipe', 'pipe'] })
+  const options = places.flatMap((place) => ['-schema-location', place])
+  const check = spawn('kubeconform', ['-strict', ...options], { stdio: ['pipe', 'pipe', 'pipe'] })
   template.stdout.pipe(check.stdin)
   let output = ''
   for (const stream of [template.stderr, check.stdout, check.stderr])
