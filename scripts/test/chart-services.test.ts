@@ -183,6 +183,12 @@ describe.runIf(isThere('helm'))('a service of the chart', () => {
       expect(podOf(runner)[0], name).toMatchObject({ ...placement, nodeSelector })
       expect(podOf(runner)[0]!.containers[0]!.env[0], name).toEqual(hostIp)
     }
+    // What a sandbox service of before does not know is in its file only where it is asked for.
+    for (const given of [[], [...global, ...code]]) {
+      const { runners, ...others } = podSettings(await render(minimal, given)) as { runners: object }
+      expect(Object.keys({ ...runners, ...others })).not.toContain('runAsUser')
+      for (const name of ['metadata', 'placement']) expect(runners).not.toHaveProperty(name)
+    }
     const pods = podSettings(await render(minimal, sets))
     expect(pods).toMatchObject({ runners: { metadata, placement, variables: [hostIp] } })
     // Sandboxes are where the code of users is.

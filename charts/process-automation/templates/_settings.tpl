@@ -106,13 +106,17 @@ KUBERNETES_PODS: /etc/automation/pods.json
 {{- $pods := dict
   "namespace" (include "automation.podNamespace" .)
   "instance" .Release.Name
-  "owner" (printf "%s-pods" (include "automation.fullname" .))
-  "runAsUser" (int64 .Values.podSecurity.runAsUser) }}
+  "owner" (printf "%s-pods" (include "automation.fullname" .)) }}
+{{- with int64 .Values.podSecurity.runAsUser }}{{ if ne . 1000 }}{{ $_ := set $pods "runAsUser" . }}{{ end }}{{ end }}
 {{- if not .Values.podSecurity.fixedIds }}{{ $_ := set $pods "fixedIds" false }}{{ end }}
 {{- $secrets := list }}
 {{- range .Values.image.pullSecrets }}{{ $secrets = append $secrets .name }}{{ end }}
 {{- with $secrets }}{{ $_ := set $pods "pullSecrets" . }}{{ end }}
 {{- $pods = merge $pods (include "automation.codeSaid" (list .) | fromJsonArray | include "automation.saidOfPods" | fromJson | include "automation.madePods" | fromJson) }}
-{{- if eq .Values.runners.kind "pool" }}{{ $_ := set $pods "runners" (include "automation.runnerPods" . | fromJson) }}{{ end }}
+{{- if eq .Values.runners.kind "pool" }}
+{{- $runners := include "automation.runnerPods" . | fromJson }}
+{{- range $key := list "placement" "metadata" }}{{ if deepEqual (get $runners $key) (get $pods $key) }}{{ $runners = omit $runners $key }}{{ end }}{{ end }}
+{{- $_ := set $pods "runners" $runners }}
+{{- end }}
 {{- toPrettyJson $pods }}
 {{- end }}
