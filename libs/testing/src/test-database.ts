@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto'
+import { setTimeout } from 'node:timers/promises'
 import { migrate, type SchemaOptions } from '@automation/database'
 import pg from 'pg'
 import { inject } from 'vitest'
@@ -29,9 +30,13 @@ export async function testDatabase(schema?: TestSchema): Promise<TestDatabase> {
   // A server that waits for no disk copies files at half of what their pages in the log cost.
   const strategy = isOwn ? 'STRATEGY FILE_COPY' : ''
   await onServer(server, (client) => client.query(`CREATE DATABASE ${name} TEMPLATE ${template} ${strategy}`))
-  const drop = async () => {
-    await onServer(server, (client) => client.query(`DROP DATABASE IF EXISTS ${name} WITH (FORCE)`))
-  }
+  const drop = () =>
+    onServer(server, async (client) => {
+      const others = () => client.query('SELECT FROM pg_stat_activity WHERE datname = $1', [name])
+      // A pool that has ended may be about to close its connections: cut then, they would emit an error that nobody hears.
+      for (let tries = 0; tries < 20 && (await others()).rowCount !== 0; tries += 1) await setTimeout(10)
+      await client.query(`DROP DATABASE IF EXISTS ${name} WITH (FORCE)`)
+    })
   return { url: addressOf(server, name), drop }
 }
 
