@@ -75,6 +75,7 @@ const watchMs = 500
 // Streams of teams are told so often; nothing is read while there is none.
 const teamEventsMs = 250
 const heldMs = 500
+const activeMs = 5000
 const movesMs = 1000
 const countMs = 2000
 const usualMeasureMs = 5000
@@ -107,6 +108,7 @@ export class Upkeep {
       work('tracked runs', lookMs, (signal) => trackRuns(hot, logger, { signal })),
       work('run counts', countMs, (signal) => counter.count(signal)),
       work('waiters', lookMs, () => this.#lookAtWaiters()),
+      work('active runs', activeMs, () => this.#lookAtActive()),
       work('teams that left', movesMs, () => this.lookAtMoves()),
       work('watches', watchMs, () => watches.look()),
       work('team events', teamEventsMs, () => context.teamEvents.look()),
@@ -200,6 +202,13 @@ export class Upkeep {
   async #lookAtWaiters(): Promise<void> {
     const { waiters, outcomes } = this.#context
     const ids = waiters.overdue(lookMs)
+    if (ids.length > 0) await outcomes.look(ids)
+  }
+
+  /** Of those that were killed at another replica nothing may have come here: neither their runner's word nor a hint. */
+  async #lookAtActive(): Promise<void> {
+    const { runners, outcomes } = this.#context
+    const ids = runners.activeIds
     if (ids.length > 0) await outcomes.look(ids)
   }
 

@@ -129,3 +129,14 @@ test('a replica that has no slot for what waits asks the runner for one', async 
   await system.ended(waiting)
   await runner.goodbye()
 })
+
+test('a kill at a replica that knows nothing of the runner ends the run there, also where the hint of it is lost', async () => {
+  const [first, second] = system.replicas as [Replica, Replica]
+  const runner = await runnerOf(second, { slots: 1, runs: () => undefined })
+  const id = await start(second)
+  await runner.run(id)
+  system.hintsAreLost = true
+  await first.executions.killExecution({ id }, userContext('demo'))
+  await until(() => runner.killed.includes(id), { timeoutMs: 20_000, what: 'the kill at the runner' })
+  await runner.goodbye()
+})
