@@ -104,6 +104,25 @@ describe('what is repeated', () => {
     expect(performance.now() - asked).toBeGreaterThan(990)
   })
 
+  test('a deletion, a pause and a resumption whose answers were lost are done, not refused', async () => {
+    const { id: process } = await direct.processes.create({ name: unique(), sourceCode: 'return 1' })
+    const { id } = await direct.schedules.create(process, { cron: '0 8 * * *' })
+    const lose = (fits: RegExp) => proxy.next(fits, { loseAnswer: true })
+    lose(/PUT .*\/pause$/)
+    await pas.schedules.pause(id)
+    lose(/PUT .*\/resume$/)
+    await pas.schedules.resume(id)
+    lose(/DELETE .*\/schedules\//)
+    await pas.schedules.delete(id)
+    expect(proxy.count(new RegExp(`(PUT|DELETE) .*/${id}`))).toBe(6)
+    await expect(direct.schedules.get(id)).rejects.toMatchObject({ code: 'schedule_not_found' })
+    // Known to have done nothing at first.
+    proxy.next(/DELETE .*\/schedules\//, { status: 429, headers: { 'Retry-After': '0' } })
+    await expect(pas.schedules.delete(id)).rejects.toMatchObject({ code: 'schedule_not_found' })
+    lose(/DELETE .*\/nowhere$/)
+    await expect(pas.open('DELETE', '/nowhere')).rejects.toMatchObject({ code: 'not_found' })
+  })
+
   test('nothing that could be done twice: writes without a key, and a wait that the service gave up', async () => {
     const name = unique()
     proxy.next(/POST .*\/processes$/, { loseAnswer: true })

@@ -1,4 +1,4 @@
-import { ApiError, ConnectionError } from './errors.ts'
+import { ApiError, ConnectionError, TooManyRequestsError } from './errors.ts'
 
 const repeatable = new Set(['GET', 'HEAD', 'OPTIONS', 'PUT', 'DELETE'])
 const passing = new Set([429, 502, 503, 504])
@@ -11,6 +11,19 @@ const longestWantedMs = 60_000
 /** Whether a call may be made twice: it changes nothing the second time, or carries a key by which the service knows it. */
 export function isRepeatable(method: string, headers: Headers): boolean {
   return repeatable.has(method) || (method === 'POST' && headers.has('Idempotency-Key'))
+}
+
+/** Whether a failed attempt may have done what was asked nevertheless. */
+export function mayBeDone(failure: unknown): boolean {
+  return !(failure instanceof TooManyRequestsError)
+}
+
+/** Whether the refusal of a repeated call says that what was asked is done. */
+export function saysDone(method: string, { status, code }: ApiError): boolean {
+  // Neither another address nor another team says that the thing itself is gone.
+  if (method === 'DELETE') return status === 404 && code.endsWith('_not_found') && code !== 'team_not_found'
+  // The answers of pause and resume alone.
+  return method === 'PUT' && (code === 'schedule_paused' || code === 'schedule_active')
 }
 
 /**

@@ -1,7 +1,7 @@
 import { AccessTokens, type TokenSource } from './access-tokens.ts'
 import { apiErrorOf, ConnectionError } from './errors.ts'
 import type { Token } from './generated/types.ts'
-import { isRepeatable, pause, pauseMs, reasonOf, until } from './retries.ts'
+import { isRepeatable, mayBeDone, pause, pauseMs, reasonOf, saysDone, until } from './retries.ts'
 
 export type QueryValue = string | number | boolean | Date | null | undefined
 export type Query = Readonly<Record<string, QueryValue | readonly QueryValue[]>>
@@ -65,6 +65,11 @@ export interface AttemptOptions {
   waitsForRun?: boolean
 }
 
+interface Attempt extends AttemptOptions {
+  /** An earlier one may have done what is asked, its answer was lost. */
+  isUnsure?: boolean
+}
+
 /** Makes calls: address, credentials, time limits, repetitions; answers that are not good are thrown as ApiError. */
 export class Transport {
   readonly #options: TransportOptions
@@ -112,15 +117,23 @@ export class Transport {
     const request = await this.#request(method, path, options)
     const isSafe = attempts.isRepeatable ?? isRepeatable(method, request.headers)
     const most = isSafe && !(request.body instanceof ReadableStream) ? maxRetries : 0
-    return this.#repeated(most, options.signal, () => this.#attempt(request, options, read, attempts))
+    return this.#repeated(most, options.signal, (isUnsure) =>
+      this.#attempt(request, options, read, { ...attempts, isUnsure }),
+    )
   }
 
-  async #repeated<T>(most: number, signal: AbortSignal | undefined, attempt: () => Promise<T>): Promise<T> {
+  async #repeated<T>(
+    most: number,
+    signal: AbortSignal | undefined,
+    attempt: (isUnsure: boolean) => Promise<T>,
+  ): Promise<T> {
+    let isUnsure = false
     for (let failures = 1; ; failures += 1) {
       try {
-        return await attempt()
+        return await attempt(isUnsure)
       } catch (error) {
         if (error instanceof NoAccessToken) throw error.cause
+        isUnsure ||= mayBeDone(error)
         const waitMs = failures <= most ? pauseMs(error, failures, Math.random()) : undefined
         if (waitMs === undefined) throw error
         await pause(waitMs, signal)
@@ -143,7 +156,7 @@ export class Transport {
     request: OutgoingRequest,
     options: RequestOptions,
     read: (response: Response) => Promise<T>,
-    { isRead = true, takesAnyStatus = false, waitsForRun = false }: AttemptOptions,
+    { isRead = true, takesAnyStatus = false, waitsForRun = false, isUnsure = false }: Attempt,
   ): Promise<T> {
     const { signal, below } = options
     const usualMs = this.#options.requestTimeoutMs ?? (waitsForRun ? usualLimits.ofRunsMs : usualLimits.ms)
@@ -154,7 +167,11 @@ export class Transport {
     const ends = signal === undefined ? timeout.signal : AbortSignal.any([signal, timeout.signal])
     try {
       const response = await this.#authorized(request, authorization, ends)
-      if (!response.ok && !takesAnyStatus) throw await apiErrorOf(response)
+      if (!response.ok && !takesAnyStatus) {
+        const refusal = await apiErrorOf(response)
+        if (!isUnsure || !saysDone(request.method, refusal)) throw refusal
+        return await read(new Response(null, { status: 204 }))
+      }
       if (!isRead) clearTimeout(timer)
       return await read(response).catch((error: unknown) => {
         throw isCut(error) ? cut(request, error) : error

@@ -21,6 +21,15 @@ def is_repeatable(method: str, headers: Mapping[str, str]) -> bool:
     return method in REPEATABLE_METHODS or "Idempotency-Key" in headers
 
 
+def says_done(method: str, refusal: ApiError) -> bool:
+    """Whether the refusal of a repeated call says that what was asked is done."""
+    if method == "DELETE":
+        # Neither another address nor another team says that the thing itself is gone.
+        return refusal.status == 404 and refusal.code.endswith("_not_found") and refusal.code != "team_not_found"
+    # The answers of pause and resume alone.
+    return method == "PUT" and refusal.code in ("schedule_paused", "schedule_active")
+
+
 def delay_after_refusal(error: ApiError, attempt: int, jitter: float) -> float | None:
     """Seconds until a repeatable call is made again, or None. `attempt` is 0 for the first, `jitter` from 0 to 1."""
     if error.status not in REPEATABLE_STATUSES or error.code == "execution_timeout":

@@ -85,6 +85,24 @@ async def test_reads_and_deletions_are_asked_for_again(
     assert proxy.count("DELETE ") == 2
 
 
+async def test_what_was_done_though_its_answer_was_lost_is_not_refused(
+    cut_pas: AsyncClient, pas: AsyncClient, proxy: CuttingProxy, name: str
+) -> None:
+    await pas.processes.create(name=name, source_code=COUNT)
+    schedule = await pas.schedules.create(name, cron="0 8 * * *")
+    proxy.lose_answer("/pause ")
+    await cut_pas.schedules.pause(schedule.id)
+    proxy.lose_answer("/resume ")
+    await cut_pas.schedules.resume(schedule.id)
+    proxy.lose_answer("DELETE ")
+    await cut_pas.schedules.delete(schedule.id)
+    assert proxy.count(f"/{schedule.id}") == 6
+    # Known to have done nothing at first.
+    proxy.answer("DELETE ", 429, Retry_After="0")
+    with pytest.raises(NotFound):
+        await cut_pas.schedules.delete(schedule.id)
+
+
 async def test_too_many_requests_are_waited_for_as_the_service_says(cut_pas: AsyncClient, proxy: CuttingProxy) -> None:
     problem = json.dumps({"code": "too_many_calls", "detail": "Slower"})
     proxy.answer("/team ", 429, problem, Retry_After="1")

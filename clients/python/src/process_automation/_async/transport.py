@@ -13,10 +13,10 @@ from typing import Any, TypeVar
 import httpx2
 
 from .._answers import error_of, json_of, record_of
-from .._retries import delay_after_cut, delay_after_refusal, is_repeatable
+from .._retries import delay_after_cut, delay_after_refusal, is_repeatable, says_done
 from .._settings import Settings
 from .._wire import query_of
-from ..errors import ApiError, ConnectionError
+from ..errors import ApiError, ConnectionError, TooManyRequests
 from .primitives import HttpClient, Source, chunks_of, sleep
 from .tokens import Tokens
 
@@ -67,6 +67,8 @@ class Transport:
         """An answer of 2xx, 101 or 304; the caller closes one that is a stream. Raises ApiError and ConnectionError."""
         attempt = 0
         is_refreshed = False
+        # Whether an attempt may have done what is asked, though its answer was lost.
+        may_be_done = False
         while True:
             token = await self.tokens.current() if call.with_token else None
             outcome = await self._try(call, token, stream)
@@ -76,10 +78,13 @@ class Transport:
                 is_refreshed = True
                 self.tokens.forget(token)
                 continue
+            if may_be_done and isinstance(outcome, ApiError) and says_done(call.method, outcome):
+                return httpx2.Response(204)
             delay = self._delay(call, outcome, attempt)
             if delay is None or time.monotonic() + delay >= call.ends_at:
                 raise outcome
             attempt += 1
+            may_be_done |= not isinstance(outcome, TooManyRequests)
             await sleep(delay)
 
     async def _try(self, call: Call, token: str | None, stream: bool) -> httpx2.Response | ApiError | ConnectionError:
