@@ -21,7 +21,7 @@ export function mergedPath(): string {
 
 /** Reads the files of a project that mean something, with those that a merge has left. */
 export async function readCheckout(folder: string): Promise<Files> {
-  const found = await Promise.all(folders.map((name) => filesBelow(folder, name)))
+  const found = await Promise.all(folders.map((name) => filesBelow(folder, name, isMeant)))
   await Promise.all(single.map((path) => refuseLink(folder, path)))
   const paths = [
     ...found.flat().filter((path) => read.test(path)),
@@ -55,7 +55,7 @@ export async function writeCheckout(folder: string, path: string, text: string |
 }
 
 /** Throws where a path of the project, or a folder on the way to it, is a symbolic link: it may lead outside of the project. */
-async function refuseLink(folder: string, path: string): Promise<void> {
+export async function refuseLink(folder: string, path: string): Promise<void> {
   const parts = path.split('/')
   for (const [index] of parts.entries()) {
     const part = parts.slice(0, index + 1).join('/')
@@ -82,7 +82,8 @@ export async function readText(path: string): Promise<string | undefined> {
   })
 }
 
-async function filesBelow(folder: string, name: string): Promise<string[]> {
+/** The files in a folder of a project. Throws where what is meant is a symbolic link. */
+export async function filesBelow(folder: string, name: string, isMeant: (path: string) => boolean): Promise<string[]> {
   await refuseLink(folder, name)
   const entries = await readdir(join(folder, name), { recursive: true, withFileTypes: true }).catch(
     (error: NodeJS.ErrnoException) => {

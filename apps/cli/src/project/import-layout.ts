@@ -1,7 +1,6 @@
-import { readdir } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import { usageError } from '../runtime.ts'
-import { readText, writeCheckout } from './checkout.ts'
+import { filesBelow, readText, refuseLink, writeCheckout } from './checkout.ts'
 import { newYaml } from './edit-yaml.ts'
 import type { Files } from './process-folder.ts'
 
@@ -59,20 +58,17 @@ function variablesFile(text: string): string {
   return newYaml(' Values that are no secrets may stand here in place of { env: NAME }.', values)
 }
 
+const isRead = (path: string) => names.some(([from]) => from.test(path))
+
 async function readFolder(folder: string): Promise<Files> {
+  const isMeant = (path: string) => isRead(path) || /^(?:processes|modules)\/[^/]+$/.test(path)
+  const folders = ['processes', 'modules', 'dependencies']
+  const found = await Promise.all(folders.map((name) => filesBelow(folder, name, isMeant)))
+  await refuseLink(folder, 'variables.env')
   const files = new Map<string, string>()
-  for (const name of ['processes', 'modules', 'dependencies']) {
-    const entries = await readdir(join(folder, name), { recursive: true }).catch((error: NodeJS.ErrnoException) => {
-      if (error.code === 'ENOENT') return []
-      throw error
-    })
-    for (const entry of entries) {
-      const path = `${name}/${entry.split('\\').join('/')}`
-      const text = names.some(([from]) => from.test(path)) ? await readText(join(folder, path)) : undefined
-      if (text !== undefined) files.set(path, text)
-    }
+  for (const path of [...found.flat().filter(isRead), 'variables.env']) {
+    const text = await readText(join(folder, path))
+    if (text !== undefined) files.set(path, text)
   }
-  const variables = await readText(join(folder, 'variables.env'))
-  if (variables !== undefined) files.set('variables.env', variables)
   return files
 }

@@ -166,6 +166,21 @@ describe('pull', () => {
     expect(await workspace.read('modules/texts.js')).toBe('export const a = 1\n')
     expect(await workspace.read('variables.yaml')).toMatch(/KEY:\n {2}env: KEY\n$/)
   })
+
+  test.each(['processes/hello/README.md', 'modules/texts', 'dependencies', 'variables.env'])(
+    'reads nothing of a repository through links: %s',
+    async (path) => {
+      await using workspace = await Workspace.make(system)
+      await workspace.write('private/index.js', 'KEY=canary-of-link\n')
+      await workspace.write('old/processes/hello/index.js', 'return 1\n')
+      await workspace.write('old/modules/others/index.js', 'export const a = 1\n')
+      const target = path.includes('.') ? 'private/index.js' : 'private'
+      await symlink(join(workspace.folder, target), join(workspace.folder, 'old', path))
+      const stderr = expect.stringContaining(`${path} is a symbolic link`)
+      expect(await workspace.pas('pull', '--from-layout', 'old')).toMatchObject({ code: 2, stderr })
+      expect(await workspace.read('processes/hello/main.js')).toBeUndefined()
+    },
+  )
 })
 
 test('the team, its variables and its modules are pushed and pulled as processes are', async () => {
