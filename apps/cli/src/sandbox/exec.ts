@@ -33,8 +33,7 @@ export async function exec(
   const path = `/sandboxes/${encodeURIComponent(id)}/commands`
   const response = await client.open('POST', path, { body: command, accept: 'application/x-ndjson' })
   const source = Readable.fromWeb(response.body as Parameters<typeof Readable.fromWeb>[0])
-  for await (const text of createInterface({ input: source, crlfDelay: Infinity })) {
-    const line = JSON.parse(text) as Line
+  for await (const line of linesOf(source)) {
     if (line.type === 'exit') return line
     if (line.type === 'error') throw new ExitError(ownFailure, line.message, { reason: line.code })
     // Bytes that are not kept: there is nothing to write.
@@ -44,6 +43,15 @@ export async function exec(
   throw new ExitError(ownFailure, 'The connection to the command was cut, and the command ended with it.', {
     reason: 'cut',
   })
+}
+
+/** What has come whole, until the end or a cut. */
+async function* linesOf(source: Readable): AsyncGenerator<Line> {
+  try {
+    for await (const text of createInterface({ input: source, crlfDelay: Infinity })) yield JSON.parse(text) as Line
+  } catch {
+    // What it ended with has not come, and the reader says so.
+  }
 }
 
 /** The exit code of a shell for what a command ended with. */
