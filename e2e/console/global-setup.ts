@@ -3,7 +3,7 @@ import type { TestProject } from 'vitest/node'
 import { accessTokenOf } from '../client/client.ts'
 import { browserPath, noBrowser } from '../suite/browser.ts'
 import { openRegistry } from '../system/package-registry.ts'
-import { startSystem, type System } from '../system/system.ts'
+import { runAdmin, startSystem, type System } from '../system/system.ts'
 import { buildConsole } from './build.ts'
 import { makeScene, type Scene } from './scene.ts'
 import { sessionBy } from './session-by.ts'
@@ -36,6 +36,9 @@ declare module 'vitest' {
 /** What can be installed. */
 const packages = { npm: { answer: 'module.exports = 42', other: 'module.exports = 43' }, pypi: {} }
 
+/** In which alone who comes from the issuer has the scope `admin`. */
+const adminTeam = 'others'
+
 /** One system with a team that has something on every page. */
 export default async function setUp(project: TestProject): Promise<() => Promise<void>> {
   if (browserPath === undefined) throw new Error(`The console is tested in a browser, and there is ${noBrowser}`)
@@ -54,13 +57,14 @@ export default async function setUp(project: TestProject): Promise<() => Promise
       env: {
         ...registry.settings,
         ...issuer.settings,
-        OIDC_SCOPES: 'scope:openid=read run build',
+        OIDC_SCOPES: `scope:openid=read run build,scope:openid=admin@${adminTeam}`,
         LOG_MAX_LINES: '100000',
       },
     })
     const { host, team, apiToken, env } = system
     const link = await signInLink(system)
-    issuer.groups = [team]
+    await runAdmin(['teams', 'create', adminTeam], env)
+    issuer.groups = [team, adminTeam]
     issuer.open(link.origin)
     const accessToken = await accessTokenOf(host, team, apiToken)
     const scene = await makeScene({ host, team, accessToken })

@@ -29,6 +29,10 @@ test('a person signs in at the issuer, finds the page that was asked for, and is
   expect(asked[0]?.get('code_challenge_method')).toBe('S256')
   expect(await sessionOf(context)).toMatchObject({ httpOnly: true, sameSite: 'Strict' })
 
+  // She is an admin of another of her teams.
+  await page.goto(at('/tokens'))
+  await page.getByText('Tokens need the scope admin').waitFor()
+
   const signOut = page.getByRole('button', { name: 'Sign out' })
   expect(await signOut.getAttribute('title')).toMatch(/^Signed in as Ada Lövelace \(ada, http:\/\/127\.0\.0\.1:\d+\)$/)
   await signOut.click()

@@ -58,7 +58,6 @@ describe('signing in', () => {
       signedIn: true,
       name: 'Ada',
       teams: [{ slug: 'demo', name: 'Demo', scopes: ['executor'] }],
-      scopes: ['executor'],
       expiresAt: expect.any(String) as string,
       apiUrl: 'http://gateway.test',
       headerPrefix: 'Svc-',

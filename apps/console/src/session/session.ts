@@ -4,8 +4,7 @@ export interface SignedIn {
   signedIn: true
   name: string
   clientId?: string
-  teams: { slug: string; name?: string }[]
-  scopes: string[]
+  teams: { slug: string; name?: string; scopes: string[] }[]
   expiresAt: string
   /** The public address of the REST interface and of webhooks. */
   apiUrl: string

@@ -129,7 +129,6 @@ function presentSession({ name, clientId, grants, endsAt }: Session) {
     name,
     clientId,
     teams: grants.map(({ team, teamName, scopes }) => ({ slug: team, name: teamName || undefined, scopes })),
-    scopes: [...new Set(grants.flatMap(({ scopes }) => scopes))],
     expiresAt: endsAt && timestampDate(endsAt).toISOString(),
   }
 }

@@ -5,7 +5,7 @@ import { Dialog, FormActions } from '../../parts/dialog.tsx'
 import { Field } from '../../parts/field.tsx'
 import { faultAt, FormFault } from '../../parts/form-fault.tsx'
 import layout from '../../parts/layout.module.css'
-import { useSession } from '../../session/session-context.ts'
+import { useScopes } from '../../session/session-context.ts'
 import { NewToken } from './new-token.tsx'
 
 const scopes: [Scope, string][] = [
@@ -45,14 +45,12 @@ interface FormProps {
 }
 
 function Form({ team, onMade, onClose }: FormProps) {
-  const session = useSession()
   const [name, setName] = useState('')
   const [days, setDays] = useState('90')
   const [chosen, setChosen] = useState<ReadonlySet<Scope>>(new Set(['read']))
   const creation = useCreateServiceAccount(team)
   // A token grants no more than it has; the service has the last word.
-  const may = (scope: Scope) =>
-    session.scopes.includes(scope) || (session.scopes.includes('executor') && scope !== 'admin')
+  const may = useScopes()
   const toggle = (scope: Scope) =>
     setChosen((before) =>
       before.has(scope) ? new Set([...before].filter((one) => one !== scope)) : new Set([...before, scope]),
