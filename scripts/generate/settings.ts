@@ -177,6 +177,8 @@ export const groups: SettingGroup[] = [
         default: "pip's own",
         text: 'the index of Python packages. It may hold a name and a password, and no Python package comes from git then; one with http is believed unchecked',
       },
+      PYTHON_IMPORTS:
+        'packages of PyPI by the name that they are imported by, where that is another one: `Crypto=pycryptodome`, separated by commas, beside [those that are known](../guides/packages.md)',
       DEPENDENCIES_ALLOW_GIT: 'https git URLs as versions, where the runner has git',
       DEPENDENCIES_MAX_MB: 'what one set of packages may hold, for storage and runners alike',
     },

@@ -1,5 +1,6 @@
 import { readEncryptionKeys } from '@automation/database'
 import { readTeamLimits, type Environment } from '@automation/service'
+import { nameFault } from './dependencies/package-name.ts'
 import type { FirstTeam } from './first-team.ts'
 import type { PythonProgram } from './reading/python-fault.ts'
 import type { DefinitionLimits } from './store/quota.ts'
@@ -42,6 +43,8 @@ export interface DependenciesConfig {
   installTimeoutMs: number
   /** Names that imports find without a package. */
   without: ReadonlySet<string>
+  /** Packages of PyPI by the names that they are imported by, beside those that are known. */
+  pythonImports: ReadonlyMap<string, string>
 }
 
 /** Reads the catalog's settings; faults are noted in `environment`. */
@@ -79,7 +82,22 @@ function readDependenciesConfig(environment: Environment): DependenciesConfig {
     allowGit: environment.boolean('DEPENDENCIES_ALLOW_GIT', true),
     installTimeoutMs: 600_000,
     without: new Set(['svc', environment.text('CODE_GLOBAL_ALIAS') ?? 'svc']),
+    pythonImports: readPythonImports(environment),
   }
+}
+
+function readPythonImports(environment: Environment): Map<string, string> {
+  const imports = new Map<string, string>()
+  for (const pair of environment.list('PYTHON_IMPORTS', [])) {
+    const [, name = '', found = ''] = /^([^=]+)=(.*)$/.exec(pair) ?? []
+    if (!/^[A-Za-z_]\w*$/.test(name) || nameFault('PYTHON', found) !== undefined)
+      environment.fault(
+        'PYTHON_IMPORTS',
+        `must be pairs IMPORT=PACKAGE, separated by commas, not ${JSON.stringify(pair)}`,
+      )
+    imports.set(name, found)
+  }
+  return imports
 }
 
 function required(environment: Environment, name: string): string {

@@ -17,6 +17,8 @@ export interface Findable {
   modules: ReadonlySet<string>
   /** The packages that the team has installed. */
   installed: Dependencies
+  /** Packages of PyPI by the names that they are imported by, beside those that are known. */
+  pythonImports: ReadonlyMap<string, string>
 }
 
 type FoundImport = MessageInitShape<typeof FoundImportSchema>
@@ -51,16 +53,20 @@ function foundByJavascript(name: string, { without, modules }: Findable, package
 }
 
 /** A dotted name leads to a module of that name, of its beginning, or of a name below it. */
-function foundByPython(name: string, { without, modules }: Findable, packages: Packages): FoundImport[] {
+function foundByPython(name: string, { without, modules, pythonImports }: Findable, packages: Packages): FoundImport[] {
   const first = name.split('.', 1)[0]!
   if (pythonLibrary.has(first) || without.has(first)) return [{ name: first, kind: ImportKind.BUILTIN }]
   const own = [...modules].filter((one) => `${name}.`.startsWith(`${one}.`) || one.startsWith(`${name}.`))
   if (own.length > 0) return own.map((one) => ({ name: one, kind: ImportKind.MODULE }))
-  return [{ name: first, ...installed(pythonVersion(first, packages)) }]
+  return [{ name: first, ...installed(pythonVersion(first, pythonImports, packages)) }]
 }
 
-function pythonVersion(first: string, packages: Packages): string | undefined {
-  const wanted = packageOfImport('PYTHON', first)
+function pythonVersion(
+  first: string,
+  pythonImports: ReadonlyMap<string, string>,
+  packages: Packages,
+): string | undefined {
+  const wanted = packageOfImport('PYTHON', first, pythonImports)
   if (wanted !== undefined) return packages.get(canonicalName('PYTHON', wanted))
   // A name that several packages share.
   return [...packages].find(([name]) => name.startsWith(`${first}-`))?.[1]

@@ -219,6 +219,6 @@ const defaults: Omit<CatalogConfig, 'databaseUrl'> = {
   python: { program: 'python3', path: process.env['PATH'] ?? '' },
   limits: { definitions: 20_000, versions: 1000 },
   limitsCalls: false,
-  dependencies: { allowGit: true, installTimeoutMs: 60_000, without: new Set(['svc']) },
+  dependencies: { allowGit: true, installTimeoutMs: 60_000, without: new Set(['svc']), pythonImports: new Map() },
   upkeep: quickUpkeep,
 }

@@ -22,6 +22,21 @@ test('several keys are separated by commas', () => {
   expect(readCatalogConfig(environment).encryptionKeys).toEqual(['new-new-new-new-new', 'old-old-old-old-old'])
 })
 
+test('packages by the names that they are imported by, each of which is a name', () => {
+  const read = (pairs: string) => {
+    const environment = new Environment({ ...needed, PYTHON_IMPORTS: pairs })
+    const { pythonImports } = readCatalogConfig(environment).dependencies
+    environment.check()
+    return [...pythonImports]
+  }
+  expect(read('Crypto=pycryptodome, cv2=opencv-python')).toEqual([
+    ['Crypto', 'pycryptodome'],
+    ['cv2', 'opencv-python'],
+  ])
+  for (const wrong of ['Crypto', '=a', 'a b=c', 'a=', 'a=--index-url', 'a.b=c'])
+    expect(() => read(wrong), wrong).toThrow(`PYTHON_IMPORTS must be pairs IMPORT=PACKAGE`)
+})
+
 test('all faults are told at once, by the names of the settings', () => {
   const environment = new Environment({ ENCRYPTION_KEY: 'short', ACCESS_TOKEN_TTL_S: '0', TEAM_LIMITS: 'versions=x' })
   readCatalogConfig(environment)

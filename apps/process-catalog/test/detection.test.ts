@@ -2,7 +2,14 @@ import { describe, expect, test } from 'vitest'
 import { detectDependencies } from '../src/dependencies/detect.ts'
 import { readSource } from '../src/reading/read-source.ts'
 
-const options = { allowGit: true, without: new Set(['svc']) }
+const options = {
+  allowGit: true,
+  without: new Set(['svc']),
+  pythonImports: new Map([
+    ['Crypto', 'pycryptodome'],
+    ['cv2', 'opencv-python'],
+  ]),
+}
 const javascript = (source: string) => detectDependencies('JAVASCRIPT', readSource('JAVASCRIPT', source), options)
 const python = (source: string) => detectDependencies('PYTHON', readSource('PYTHON', source), options)
 
@@ -51,8 +58,9 @@ describe('in Python', () => {
     ['# import aa\nx = "import bb"\n"""\nimport cc\n"""\ny = \'\'\'\nfrom dd import e\n\'\'\'', []],
     [
       'import yaml, cv2, bs4\nfrom PIL import Image\nfrom sklearn import svm',
-      ['PyYAML', 'opencv-python-headless', 'beautifulsoup4', 'pillow', 'scikit-learn'],
+      ['PyYAML', 'opencv-python', 'beautifulsoup4', 'pillow', 'scikit-learn'],
     ],
+    ['from Crypto.Cipher import AES\nimport fitz', ['pycryptodome', 'PyMuPDF']],
     ['import svc\nsvc.import_module("x")', []],
     ['import a; import b \\\n  as c', ['a', 'b']],
   ])('%s', (source, names) => {

@@ -8,6 +8,8 @@ export interface DetectionOptions {
   allowGit: boolean
   /** Names that imports find without a package. */
   without: ReadonlySet<string>
+  /** Packages of PyPI by the names that they are imported by, beside those that are known here, and before them. */
+  pythonImports: ReadonlyMap<string, string>
 }
 
 /**
@@ -26,7 +28,7 @@ export function detectDependencies(
   const imported = new Map<string, string>()
   for (const name of packages) {
     if (options.without.has(name)) continue
-    const found = packageOfImport(language, name)
+    const found = packageOfImport(language, name, options.pythonImports)
     if (found !== undefined && isGood(language, found, '*', false)) imported.set(found, '*')
   }
   const explicit = Object.fromEntries(requested)
@@ -84,8 +86,14 @@ const pythonPackages: Readonly<Record<string, string>> = {
 }
 
 /** The package that an import name means. Undefined for names that several packages share. */
-export function packageOfImport(language: LanguageName, name: string): string | undefined {
+export function packageOfImport(
+  language: LanguageName,
+  name: string,
+  pythonImports: ReadonlyMap<string, string>,
+): string | undefined {
   if (language !== 'PYTHON') return name
+  const said = pythonImports.get(name)
+  if (said !== undefined) return said
   if (name === 'google') return undefined
   return Object.hasOwn(pythonPackages, name) ? pythonPackages[name] : name
 }

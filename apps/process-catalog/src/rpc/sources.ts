@@ -20,10 +20,10 @@ export function sourceHandlers({ store, checks, config }: Catalog): Handlers<typ
       const source = text('/sourceCode', request.sourceCode, limits.sourceCodeCharacters)
       const reading = await checks.check(team, language, source)
       const found = await readFindable(store, team, language, reading.imports)
-      const { without } = config.dependencies
+      const { without, pythonImports } = config.dependencies
       return {
         faults: reading.fault === undefined ? [] : [reading.fault],
-        imports: foundImports(language, reading, { ...found, without }),
+        imports: foundImports(language, reading, { ...found, without, pythonImports }),
       }
     },
 

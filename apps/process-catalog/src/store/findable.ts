@@ -15,7 +15,7 @@ export async function readFindable(
   team: string,
   language: LanguageName,
   references: string[],
-): Promise<Omit<Findable, 'without'>> {
+): Promise<Pick<Findable, 'modules' | 'installed'>> {
   const [row] = await store.statementFor<FindableRow>(team, {
     name: 'findable',
     text: `
