@@ -120,7 +120,7 @@ export const groups: SettingGroup[] = [
       TEAM_MAX_STORAGE_BYTES: 'all objects and sets of packages together; beyond: 413',
       TEAM_MAX_SANDBOXES: 'sandboxes at a time; beyond: 429',
       TEAM_LIMITS:
-        'how many things of a kind there may be: `kind=number`, separated by commas; kinds left out keep their default. `definitions`: processes, modules and variables, of each so many; `versions`: versions and aliases of one process or module, of each so many; `schedules`; `objects`, with the parts of uploads that are not completed; beyond each of these: 400 `limit_reached`. `datastoreKeys`: keys of `svc.datastore`; beyond: 413. `streams`: live streams at each gateway; beyond: 429, and 503 beyond ten times as many of all teams. `callsPerSecond`: REST calls a second of a team, and as many webhooks; beyond: 429; 0 is no limit; the process-catalog must have it, too',
+        'how many things of a kind there may be: `kind=number`, separated by commas; kinds left out keep their default. `definitions`: processes, modules and variables, of each so many; `versions`: versions and aliases of one process or module, of each so many; `schedules`; `objects`, with the parts of uploads that are not completed; beyond each of these: 400 `limit_reached`. `datastoreKeys`: keys of `svc.datastore`; beyond: 413. `streams`: live streams at each gateway; beyond: 429, and 503 beyond ten times as many of all teams. `callsPerSecond`: REST calls a second of a team, and as many webhooks; beyond: 429; 0 is no limit; the process-catalog must have it, too. `kept`: bytes of the database that executions take; beyond, [nothing new runs](../guides/teams.md#limits); 0 is no limit',
     },
   },
   {

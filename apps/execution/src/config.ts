@@ -1,6 +1,6 @@
 import { isTeamSlug } from '@automation/contract/forms'
 import { readKafkaConfig, type Connect, type KafkaConfig } from '@automation/events'
-import type { Environment } from '@automation/service'
+import { readTeamLimits, type Environment } from '@automation/service'
 import { checkEgressAllow } from './react/egress.ts'
 import type { WaitingStatus } from './status.ts'
 
@@ -17,6 +17,8 @@ export interface ExecutionConfig {
   waitingStatus: WaitingStatus
   teamMaxRunning: number
   teamMaxQueued: number
+  /** Bytes of the database that a team's executions may take; 0 is no limit. */
+  teamMaxKept: number
   runTimeoutMs: number
   runTimeoutMaxMs: number
   parametersMaxBytes: number
@@ -65,6 +67,7 @@ export function readExecutionConfig(env: Environment): ExecutionConfig {
     waitingStatus: env.choice('WAITING_STATUS', ['QUEUED', 'CREATED'], 'QUEUED'),
     teamMaxRunning: env.integer('TEAM_MAX_RUNNING', { default: 50, min: 1, max: 1_000_000 }),
     teamMaxQueued: env.integer('TEAM_MAX_QUEUED', { default: 10_000, min: 0, max: 100_000_000 }),
+    teamMaxKept: readTeamLimits(env).kept,
     runTimeoutMs: env.integer('RUN_TIMEOUT_MS', { default: 300_000, min: 100, max: runTimeoutMaxMs }),
     runTimeoutMaxMs,
     parametersMaxBytes: env.integer('PARAMETERS_MAX_BYTES', { default: 1_048_576, min: 2 }),

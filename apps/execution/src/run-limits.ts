@@ -1,4 +1,5 @@
 import type { TeamLimitRows, TeamSuspension } from '@automation/service'
+import type { KeptLimit } from './accept/kept-limit.ts'
 import type { KnownPools } from './dispatch/known-pools.ts'
 import type { ExecutionConfig } from './config.ts'
 import type { TeamLimits } from './store/start-rows.ts'
@@ -11,15 +12,18 @@ export class RunLimits {
   readonly #config: Pick<ExecutionConfig, 'teamMaxRunning' | 'teamMaxQueued'>
   readonly #pools: KnownPools
   readonly #rows: TeamLimitRows
+  readonly #kept: KeptLimit
 
   constructor(
     config: Pick<ExecutionConfig, 'teamMaxRunning' | 'teamMaxQueued'>,
     pools: KnownPools,
     rows: TeamLimitRows,
+    kept: KeptLimit,
   ) {
     this.#config = config
     this.#pools = pools
     this.#rows = rows
+    this.#kept = kept
   }
 
   /** `ofRuns`: for what its runs start. */
@@ -54,10 +58,14 @@ export class RunLimits {
     return this.#rows.suspensionOf(team)
   }
 
-  /** Failures: team_suspended; unavailable while nobody knows whether it is, and the catalog does not say so in time. */
+  /**
+   * Failures: team_suspended, also where it keeps too much; unavailable while nobody knows whether it is, and the catalog does
+   * not say so in time.
+   */
   async requireActive(team: string): Promise<void> {
     if (!this.#rows.isKnown) await this.#rows.known(patienceMs)
     this.#rows.requireActive(team)
+    this.#kept.requireRoom(team)
   }
 
   /** What teams run that have no limit of their own, and those that have one. */

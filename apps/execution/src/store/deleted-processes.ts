@@ -1,5 +1,6 @@
 import { endedStatuses, livingStatuses } from './statuses.ts'
 import type { Connections, Queries } from './connections.ts'
+import { freeKept } from './kept-bytes.ts'
 
 /**
  * From its commit on, executions of the process are hidden and new ones refused. Statements that began before may
@@ -80,12 +81,12 @@ export function removeSome(
         ORDER BY e.id LIMIT $3 FOR UPDATE SKIP LOCKED`,
       [team, processId ?? null, limit, readers],
     )
-    if (rows.length > 0)
-      await removeExecutions(
-        client,
-        rows.map(({ id }) => id),
-      )
-    return rows.length
+    const ids = rows.map(({ id }) => id)
+    if (ids.length > 0) {
+      await freeKept(client, ids)
+      await removeExecutions(client, ids)
+    }
+    return ids.length
   })
 }
 

@@ -145,6 +145,7 @@ const otherTables: Record<string, string> = {
   deleted_processes: 'process_id',
   process_names: 'process_id, process_name',
   run_counts: 'grain, at, process_id, origin, status',
+  kept_bytes: 'day',
 }
 export const otherTableNames = Object.keys(otherTables)
 
