@@ -28,7 +28,7 @@ export const noProcess =
 export const refused = /EACCES|Permission denied/
 export const signalRefused = /^Error: kill EPERM$|^PermissionError: \[Errno 1\] Operation not permitted$/
 export const killed = /^Error: The process was ended by SIGKILL$/
-export const logCut = /^The log has reached its limit \(1000 lines, 300000 characters\): the rest was dropped$/
+export const logCut = /^The log has reached its limit \(1000 lines, 300000 bytes\): the rest was dropped$/
 export const lineCut = /^x{65536}… \(the rest of this line was cut\)$/
 export const either = (...all: RegExp[]) => new RegExp(all.map(({ source }) => source).join('|'))
 
