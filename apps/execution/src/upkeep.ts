@@ -112,8 +112,9 @@ export class Upkeep {
       work('tracked runs', lookMs, (signal) => trackRuns(hot, logger, { signal })),
       work('run counts', countMs, (signal) => counter.count(signal)),
       work('kept bytes', keptMs, () => context.keptLimit.look()),
-      work('waiters', lookMs, () => this.#lookAtWaiters()),
-      work('active runs', activeMs, () => this.#lookAtActive()),
+      work('waiters', lookMs, () => this.#lookAt(context.waiters.overdue(lookMs))),
+      // Of a kill at another replica neither the runner's word nor a hint may have come.
+      work('active runs', activeMs, () => this.#lookAt(runners.activeIds)),
       work('teams that left', movesMs, () => this.lookAtMoves()),
       work('watches', watchMs, () => watches.look()),
       work('team events', teamEventsMs, () => context.teamEvents.look()),
@@ -204,17 +205,9 @@ export class Upkeep {
     await nested.resumeAll()
   }
 
-  async #lookAtWaiters(): Promise<void> {
-    const { waiters, outcomes } = this.#context
-    const ids = waiters.overdue(lookMs)
-    if (ids.length > 0) await outcomes.look(ids)
-  }
-
-  /** Of those that were killed at another replica nothing may have come here: neither their runner's word nor a hint. */
-  async #lookAtActive(): Promise<void> {
-    const { runners, outcomes } = this.#context
-    const ids = runners.activeIds
-    if (ids.length > 0) await outcomes.look(ids)
+  /** Finds the ends of these of which nothing has come here. */
+  async #lookAt(ids: string[]): Promise<void> {
+    if (ids.length > 0) await this.#context.outcomes.look(ids)
   }
 
   async #measure(): Promise<void> {

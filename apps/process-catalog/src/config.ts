@@ -1,5 +1,6 @@
 import { readEncryptionKeys } from '@automation/database'
 import { readTeamLimits, type Environment } from '@automation/service'
+import type { DetectionOptions } from './dependencies/detect.ts'
 import { nameFault } from './dependencies/package-name.ts'
 import type { FirstTeam } from './first-team.ts'
 import type { PythonProgram } from './reading/python-fault.ts'
@@ -38,13 +39,8 @@ export interface CatalogConfig {
   }
 }
 
-export interface DependenciesConfig {
-  allowGit: boolean
+export interface DependenciesConfig extends DetectionOptions {
   installTimeoutMs: number
-  /** Names that imports find without a package. */
-  without: ReadonlySet<string>
-  /** Packages of PyPI by the names that they are imported by, beside those that are known. */
-  pythonImports: ReadonlyMap<string, string>
 }
 
 /** Reads the catalog's settings; faults are noted in `environment`. */

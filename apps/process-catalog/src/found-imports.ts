@@ -1,7 +1,7 @@
 import { isBuiltin } from 'node:module'
 import { ImportKind, type FoundImportSchema } from '@automation/contract/catalog/v1/source'
 import type { MessageInitShape } from '@bufbuild/protobuf'
-import { packageOfImport } from './dependencies/detect.ts'
+import { packageOfImport, type DetectionOptions } from './dependencies/detect.ts'
 import type { Dependencies } from './dependencies/manifest.ts'
 import { canonicalName } from './dependencies/package-name.ts'
 import type { LanguageName } from './language.ts'
@@ -10,15 +10,11 @@ import { pythonLibrary } from './reading/python-library.ts'
 import type { Reading } from './reading/reading.ts'
 
 /** What runs of a team find. */
-export interface Findable {
-  /** Names that imports find without a package. */
-  without: ReadonlySet<string>
+export interface Findable extends Pick<DetectionOptions, 'without' | 'pythonImports'> {
   /** References (`name`, or `name tag`) that lead to modules. */
   modules: ReadonlySet<string>
   /** The packages that the team has installed. */
   installed: Dependencies
-  /** Packages of PyPI by the names that they are imported by, beside those that are known. */
-  pythonImports: ReadonlyMap<string, string>
 }
 
 type FoundImport = MessageInitShape<typeof FoundImportSchema>
