@@ -126,7 +126,8 @@ export function restApp(dependencies: RestAppDependencies): RestApi['app'] {
   api.app.notFound(async (c) => {
     const answer = await pageAnswer(c.env.exchange, pages)
     if (answer === undefined) return refusal(noSuchRoute(), c.env.exchange)
-    c.env.exchange.route = c.env.exchange.path
+    // Of their paths only those of metadata have a part that callers choose.
+    c.env.exchange.route = c.env.exchange.path.replace(/\/api\/[^/]+\//, '/api/{team}/')
     return responseOf(answer)
   })
   api.app.onError((error, c) => refusal(asFailure(error), c.env.exchange))

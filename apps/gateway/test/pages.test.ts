@@ -75,6 +75,16 @@ describe('operators', () => {
     expect(await gateway.metrics()).toContain('route="/api/{team}/rest/processes/{identifier}",status="200"')
   })
 
+  test('see no more routes for however many names callers make up', async () => {
+    for (const team of ['made-up-1', 'made-up-2']) {
+      const path = `/.well-known/oauth-protected-resource/api/${team}/rest`
+      expect((await gateway.request('GET', path)).status).toBe(200)
+    }
+    const metrics = await gateway.metrics()
+    expect(metrics).toContain('route="/.well-known/oauth-protected-resource/api/{team}/rest"')
+    expect(metrics).not.toContain('made-up')
+  })
+
   test('alone see details and metrics: the public port tells whether it serves, and no more', async () => {
     await expect.poll(async () => (await gateway.request('GET', '/readyz')).json()).toEqual({ status: 'ready' })
     expect((await gateway.request('GET', '/metrics')).status).toBe(404)

@@ -87,10 +87,21 @@ describe('what a process returns becomes the answer', () => {
     [{ status: 200, headers: { 'X-A': '\u2028' } }, /X-A/],
     [{ status: 200, headers: { 'X-A': 'nul\u0000' } }, /X-A/],
     [{ status: 200, headers: { 'X-A': { nested: 1 } } }, /X-A/],
+    [{ status: 200, headers: { 'X-A': [['a']] } }, /X-A.* list of texts/],
     [{ status: 200, body: { base64: '%%' } }, /base64/],
     [{ status: 200, body: { base64: '', contentType: 'a\r\nb: c' } }, /content type/],
   ])('%j can not be sent, and the reason is told', (value, reason) => {
     expect(answerTo(value)).toEqual({ fault: expect.stringMatching(reason) as string })
+  })
+
+  test.each([
+    ['one', { 'X-A': 'x'.repeat(70_000) }],
+    ['many in a list', { 'Set-Cookie': Array<string>(10_000).fill('a=1') }],
+    ['many by name', Object.fromEntries([...Array(20_000).keys()].map((n) => [`x-${n}`, null]))],
+    ['by its name', { [`x${'-'.repeat(70_000)}`]: true }],
+  ])('headers that no client takes can not be sent: %s', (_how, headers) => {
+    const fault = 'The returned headers have more than 65536 characters'
+    expect(answerTo({ status: 200, headers, body: '' })).toEqual({ fault })
   })
 
   test.each([

@@ -136,6 +136,20 @@ describe('synchronous answers', () => {
     expect(gateway.servers.logs).toMatchObject([{ executionId: EXECUTION_ID, level: 4 }])
   })
 
+  test('what was dropped of an answer is in the log in a few short lines, however much it was', async () => {
+    const cookies = Array<string>(100).fill(`a=1; Domain=evil${'-'.repeat(400)}.example`)
+    gateway.servers.returns(JSON.stringify({ status: 200, headers: { 'set-cookie': cookies }, body: '' }))
+    expect((await post('{}')).status).toBe(200)
+    const messages = gateway.servers.logs.map(({ message }) => message)
+    expect(messages).toHaveLength(21)
+    expect(messages.at(-1)).toBe('And 80 more of this kind')
+
+    gateway.servers.logs.length = 0
+    gateway.servers.returns(`{"status":200,"headers":{"Set-Cookie":"a=1; Domain=x${'y'.repeat(50_000)}"},"body":""}`)
+    expect((await post('{}')).status).toBe(200)
+    expect(gateway.servers.logs[0]?.message).toHaveLength(1024)
+  })
+
   test('an answer does not fail with the line that tells of it', async () => {
     gateway.servers.answers.set('appendLogs', () => {
       throw new Error('away')

@@ -12,6 +12,8 @@ const json = { 'content-type': 'application/json' }
 const refused = async (method: string, path: string, body?: unknown) =>
   problemOf(await gateway.rest(method, path, body))
 
+const manyNames = (count: number) => Object.fromEntries([...Array(count).keys()].map((n) => [`n${n}`, n]))
+
 describe('what is wrong with the input is told in plain words', () => {
   test.each([
     [{ name: 1 }, '/name', 'must be a string, not a number'],
@@ -38,9 +40,24 @@ describe('what is wrong with the input is told in plain words', () => {
   })
 
   test('of ever so many faults there is an end', async () => {
-    const { detail, errors = [] } = await refused('POST', '/processes', { name: 'n', tags: Array(10_000).fill(1) })
+    const { detail, errors = [] } = await refused('POST', '/processes', { name: 'n', tags: Array(4000).fill(1) })
     expect(errors).toHaveLength(100)
     expect(detail).toMatch(/; and 80 more$/)
+  })
+
+  test.each([
+    ['/processes', { tags: Array(5000).fill(1) }, '/tags', 'items'],
+    ['/processes', { manifest: { dependencies: manyNames(5000) } }, '/manifest/dependencies', 'entries'],
+    [
+      '/processes/hello/execute',
+      { draft: { sourceCode: '', manifest: { dependencies: manyNames(5000) } } },
+      '/draft/manifest/dependencies',
+      'entries',
+    ],
+    ['/sandboxes', { imageId: 'base', publicHttpPorts: Array(5000).fill('x') }, '/publicHttpPorts', 'items'],
+  ])('%s: what has more items than anything may have is one fault', async (path, body, at, what) => {
+    const { errors } = await refused('POST', path, { name: 'n', ...body })
+    expect(errors).toEqual([{ path: at, message: `must have at most 4096 ${what}` }])
   })
 })
 

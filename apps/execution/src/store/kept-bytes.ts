@@ -1,5 +1,6 @@
 import { Status } from '@automation/contract/execution/v1/execution'
 import type { Queries } from './connections.ts'
+import { appendedFrom } from './log-pages.ts'
 import { endedStatuses } from './statuses.ts'
 
 /** About what a row takes with its events and its entries in indexes. */
@@ -8,8 +9,9 @@ const bytesOfRow = 1000
 /** In a statement, the day that an execution `e` is of, as its partition. */
 const day = `(to_timestamp(('x' || left(replace(e.id::text, '-', ''), 12))::bit(48)::bigint / 1000.0) AT TIME ZONE 'UTC')::date`
 const ofInput = `${bytesOfRow} + coalesce(pg_column_size(e.parameters), 0) + coalesce(pg_column_size(e.request), 0)`
-const ofEnd = `coalesce(pg_column_size(e.return_value), 0)
-  + coalesce((SELECT sum(pg_column_size(l.body)) FROM log_chunks l WHERE l.execution_id = e.id), 0)`
+// Lines that others append may come after the end was counted; they are few and short.
+const ofEnd = `coalesce(pg_column_size(e.return_value), 0) + coalesce((
+    SELECT sum(pg_column_size(l.body)) FROM log_chunks l WHERE l.execution_id = e.id AND l.first < ${appendedFrom}), 0)`
 
 const counted = `
 INSERT INTO kept_bytes (team, day, bytes)

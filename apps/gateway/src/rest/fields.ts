@@ -1,5 +1,6 @@
 import { Language } from '@automation/contract/common/v1/language'
 import { z } from '@hono/zod-openapi'
+import { isObject } from '../http/json.ts'
 
 /**
  * Texts that every store and every wire can hold: PostgreSQL refuses NUL in texts, UTF-8 has no unpaired surrogates.
@@ -56,6 +57,23 @@ export function languageFrom(name: LanguageName): Language {
 
 /** A map from text to text. */
 export const textMap = () => z.record(text(), text())
+
+// More than any list or map of the interface may have: each wrong item has a fault of its own, all of which are made.
+const MOST_ITEMS = 4096
+
+/** A list in a request. How many it may have belongs to the service that owns it. */
+export const list = <S extends z.ZodType>(item: S) => z.array(item).max(MOST_ITEMS)
+
+/** A map in a request, likewise. */
+export const map = <S extends z.ZodType>(value: S) =>
+  z.preprocess(
+    (given, context) => {
+      if (!isObject(given) || Object.keys(given).length <= MOST_ITEMS) return given
+      context.addIssue({ code: 'custom', message: `must have at most ${MOST_ITEMS} entries` })
+      return z.NEVER
+    },
+    z.record(text(), value),
+  )
 
 /** What may be absent; `null` and `""` mean the same. */
 export const blankable = <S extends z.ZodType>(schema: S) =>

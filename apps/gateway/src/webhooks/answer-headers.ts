@@ -30,6 +30,9 @@ const DROPPED = new Set([
 /** What a browser asks for a user name and a password for, or hands them out to by itself. */
 const PASSWORD_SCHEME = /(?:^|[\s,])(?:basic|digest|hoba|mutual|negotiate|ntlm)(?:[\s,]|$)/i
 
+/** More than HTTP clients and proxies take; each character is looked at several times. */
+const MAX_CHARACTERS = 64 * 1024
+
 export interface HeaderRules {
   /** Whether cookies may be set for a domain: one of the names that this gateway is reached by. */
   isOwnHost(domain: string): boolean
@@ -50,9 +53,14 @@ export function answerHeaders(given: unknown, rules: HeaderRules): GivenHeaders 
   if (given === undefined || given === null) return { headers, warnings }
   if (!isObject(given)) return { fault: 'The returned headers are no object' }
   const policies: string[] = []
+  let characters = 0
   for (const [name, value] of Object.entries(given)) {
     const values = headerValues(value)
-    if (values === undefined) return { fault: `The returned header ${JSON.stringify(name)} is no text` }
+    characters += (values ?? ['']).reduce((sum, text) => sum + name.length + text.length, name.length)
+    if (characters > MAX_CHARACTERS)
+      return { fault: `The returned headers have more than ${MAX_CHARACTERS} characters` }
+    if (values === undefined)
+      return { fault: `The returned header ${JSON.stringify(name)} is neither a text nor a list of texts` }
     if (!isHeaderValue(name, '') || !values.every((text) => isHeaderValue(name, text)))
       return { fault: `The returned header ${JSON.stringify(name)} is not valid` }
     const lower = name.toLowerCase()
@@ -69,14 +77,12 @@ export function answerHeaders(given: unknown, rules: HeaderRules): GivenHeaders 
 
 /** Texts of one header; undefined when the value is of a kind that no header has. */
 function headerValues(value: unknown): string[] | undefined {
-  if (value === null) return []
-  if (Array.isArray(value)) {
-    const parts = value.map(headerValues)
-    return parts.every((part) => part !== undefined) ? parts.flat() : undefined
-  }
+  const values = (Array.isArray(value) ? value : [value]).filter((one) => one !== null)
+  return values.every(isHeaderText) ? values.map(String) : undefined
+}
+
+function isHeaderText(value: unknown): boolean {
   return typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean'
-    ? [String(value)]
-    : undefined
 }
 
 /** Whether a header can be sent as it is: nothing in it ends a line or is no Latin-1. */

@@ -43,6 +43,7 @@ export function sandboxedPolicy(values: readonly string[]): { value: string; war
 
 function keptDirectives(policy: string, left: Leftovers): string[] {
   const kept: string[] = []
+  let hasSandbox = false
   for (const text of policy.split(';')) {
     const [name = '', ...tokens] = text.split(/[\t\n\f\r ]+/).filter((token) => token !== '')
     if (name === '') continue
@@ -50,8 +51,10 @@ function keptDirectives(policy: string, left: Leftovers): string[] {
     if (!NAME.test(name) || !TOKENS.test(value)) left.directives.add(name)
     else if (name.toLowerCase() !== 'sandbox') kept.push(value === '' ? name : `${name} ${value}`)
     // Of several in one policy the first counts.
-    else if (!kept.some(isSandbox))
+    else if (!hasSandbox) {
+      hasSandbox = true
       kept.push(['sandbox', ...tokens.filter((token) => isGranted(token, left))].join(' '))
+    }
   }
   return kept
 }

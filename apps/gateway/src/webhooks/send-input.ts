@@ -1,7 +1,7 @@
 import type { FieldFault } from '@automation/errors'
 import { z } from '@hono/zod-openapi'
 import { memberText } from '../http/json.ts'
-import { clearableText, optionalFlag, requiredText, text, textMap } from '../rest/fields.ts'
+import { clearableText, list, map, optionalFlag, requiredText, text } from '../rest/fields.ts'
 import { invalidInput, pointerOf } from '../rest/rest-api.ts'
 import { samples } from '../rest/samples.ts'
 import { isHeaderValue } from './answer-headers.ts'
@@ -32,10 +32,10 @@ export const sendWebhookInput = z
       .enum(['GET', 'POST'])
       .nullish()
       .transform((method) => method ?? 'POST'),
-    headers: textMap().nullish().openapi({
+    headers: map(text()).nullish().openapi({
       description: 'Without Host, Content-Length and those of a connection, such as Connection, which are left out',
     }),
-    query: z.record(text(), z.union([queryValue, z.array(queryValue)], { error: QUERY_FAULT })).nullish(),
+    query: map(z.union([queryValue, list(queryValue)], { error: QUERY_FAULT })).nullish(),
     body: z
       .unknown()
       .optional()

@@ -28,6 +28,10 @@ import { webhookAnswer } from './webhook-answer.ts'
 // In UTF-8 at most 48 KiB; lists of runs leave out what is larger than 64.
 const LISTED_CHARACTERS = 16_384
 
+// Lines of a log about one answer.
+const MAX_LINES = 20
+const MAX_LINE_CHARACTERS = 1024
+
 /** How soon the calls of a suspended team may come again. */
 const suspendedRetryS = 60
 const ALLOW = 'GET, POST, OPTIONS'
@@ -212,16 +216,16 @@ export class WebhookEntry {
     }
   }
 
-  /** Adds lines to the execution's log, once: a replay would only repeat them. */
+  /** Adds lines to the execution's log, once: a replay would only repeat them. What a process returns decides how many. */
   async #log(outcome: Outcome, level: LogLevel, messages: string[], context: CallContext): Promise<void> {
     if (outcome.replayed) return
     const { executionId } = outcome
-    for (const message of messages) {
-      try {
-        await this.#executions.appendLogs({ executionId, level, message }, context)
-      } catch (error) {
-        this.#dependencies.logger.warn({ err: error, executionId }, 'a line for an execution could not be stored')
-      }
+    const lines = messages.slice(0, MAX_LINES).map((message) => message.slice(0, MAX_LINE_CHARACTERS).toWellFormed())
+    if (messages.length > MAX_LINES) lines.push(`And ${messages.length - MAX_LINES} more of this kind`)
+    try {
+      for (const message of lines) await this.#executions.appendLogs({ executionId, level, message }, context)
+    } catch (error) {
+      this.#dependencies.logger.warn({ err: error, executionId }, 'a line for an execution could not be stored')
     }
   }
 

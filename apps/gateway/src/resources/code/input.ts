@@ -1,7 +1,7 @@
 import { Language } from '@automation/contract/common/v1/language'
 import { z } from '@hono/zod-openapi'
 import { memberText } from '../../http/json.ts'
-import { blankable, clearableText, jsonObject, text, textMap } from '../../rest/fields.ts'
+import { blankable, clearableText, jsonObject, map, text } from '../../rest/fields.ts'
 import { samples } from '../../rest/samples.ts'
 import { executionSettingsInput, runValues } from '../executions/input.ts'
 
@@ -21,7 +21,7 @@ const options = z
     }),
     settings: blankable(executionSettingsInput),
     manifest: z
-      .object({ dependencies: textMap().nullish() })
+      .object({ dependencies: map(text()).nullish() })
       .openapi({ title: 'ProcessManifestInput' })
       .nullish()
       .openapi({ description: 'Packages of its own' }),

@@ -2,7 +2,7 @@ import { DependencyService } from '@automation/contract/catalog/v1/dependency'
 import { invalid } from '@automation/errors'
 import type { Neighbours } from '@automation/rpc'
 import { z } from '@hono/zod-openapi'
-import { languageFrom, textMap } from '../../rest/fields.ts'
+import { languageFrom, map, text } from '../../rest/fields.ts'
 import { languageParameter } from '../../rest/parameters.ts'
 import { emptyReply } from '../../rest/operation.ts'
 import type { RestApi } from '../../rest/rest-api.ts'
@@ -10,7 +10,7 @@ import { manifestRecord, presentManifest } from './record.ts'
 
 const updateInput = z
   .object({
-    dependencies: textMap()
+    dependencies: map(text())
       .nullish()
       .openapi({ description: 'Package names to semver ranges, PEP 440 specifiers or https git URLs; the full list' }),
   })

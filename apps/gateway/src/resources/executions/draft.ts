@@ -4,7 +4,7 @@ import type { CallContext, Neighbours, Principal } from '@automation/rpc'
 import { z } from '@hono/zod-openapi'
 import { requireScope } from '../../auth/scopes.ts'
 import { memberText } from '../../http/json.ts'
-import { jsonObject, languageFrom, languageName, text, textMap } from '../../rest/fields.ts'
+import { jsonObject, languageFrom, languageName, map, text } from '../../rest/fields.ts'
 import { samples } from '../../rest/samples.ts'
 import { invalidInput, withFaultsAt } from '../../rest/rest-api.ts'
 import { knownByNew } from '../../rest/upgrading.ts'
@@ -21,7 +21,7 @@ export const draftInput = z
       description: 'JSON Schema, as an object or a string that holds its JSON; absent: that of the process',
     }),
     manifest: z
-      .object({ dependencies: textMap().nullish() })
+      .object({ dependencies: map(text()).nullish() })
       .openapi({ title: 'ProcessManifestInput' })
       .nullish()
       .openapi({ description: 'Packages of its own; without any it finds those that runs of the process find' }),

@@ -2,7 +2,7 @@ import type { ProcessValuesSchema } from '@automation/contract/catalog/v1/proces
 import type { MessageInitShape } from '@bufbuild/protobuf'
 import { z } from '@hono/zod-openapi'
 import { memberText } from '../../http/json.ts'
-import { blankable, jsonObject, languageFrom, languageName, text, textMap } from '../../rest/fields.ts'
+import { blankable, jsonObject, languageFrom, languageName, list, map, text } from '../../rest/fields.ts'
 import { samples } from '../../rest/samples.ts'
 import { originInput } from '../../rest/origin.ts'
 import { withFaultsAt } from '../../rest/rest-api.ts'
@@ -24,8 +24,7 @@ const webhook = z
     enabled: z.boolean().nullish(),
     username: text().nullish(),
     password: text().nullish(),
-    allowedAddresses: z
-      .array(text())
+    allowedAddresses: list(text())
       .nullish()
       .openapi({
         description:
@@ -41,8 +40,7 @@ const formsConfig = z
     tag: text()
       .nullish()
       .openapi({ description: 'Version id, tag or alias that the form runs; else the current source' }),
-    frameAncestors: z
-      .array(text())
+    frameAncestors: list(text())
       .nullish()
       .openapi({ description: 'Origins whose pages may show the page of the form, such as https://example.com' }),
   })
@@ -69,7 +67,7 @@ const settings = z
   })
   .openapi({ title: 'SettingsInput' })
 
-const manifest = z.object({ dependencies: textMap().nullish() }).openapi({ title: 'ProcessManifestInput' })
+const manifest = z.object({ dependencies: map(text()).nullish() }).openapi({ title: 'ProcessManifestInput' })
 
 const fields = {
   name: text().nullish(),
@@ -82,7 +80,7 @@ const fields = {
   manifest: manifest.nullish(),
   settings: settings.nullish(),
   script: script.nullish(),
-  tags: z.array(text()).nullish(),
+  tags: list(text()).nullish(),
   origin: originInput,
 }
 

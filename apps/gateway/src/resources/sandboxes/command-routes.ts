@@ -1,7 +1,7 @@
 import { Failure, invalid } from '@automation/errors'
 import { z } from '@hono/zod-openapi'
 import { whenOver } from '../../http/exchange.ts'
-import { requiredText, text, textMap, uuid } from '../../rest/fields.ts'
+import { map, requiredText, text, uuid } from '../../rest/fields.ts'
 import type { Call, Reply } from '../../rest/operation.ts'
 import { sandboxId } from '../../rest/parameters.ts'
 import type { RestApi } from '../../rest/rest-api.ts'
@@ -20,7 +20,7 @@ const runCommandInput = z
     command: requiredText().openapi({ description: 'The program, found by PATH' }),
     args: z.array(text()).max(MAX_WORDS).nullish(),
     cwd: text().nullish().openapi({ description: 'Absolute, or from the home directory; absent: the home directory' }),
-    env: textMap().nullish().openapi({ description: 'Added to the environment of the sandbox' }),
+    env: map(text()).nullish().openapi({ description: 'Added to the environment of the sandbox' }),
     stdin: z
       .string()
       .max(MAX_STDIN_CHARACTERS)

@@ -7,7 +7,7 @@ import type { RestApi } from '../../rest/rest-api.ts'
 import { knownByNew } from '../../rest/upgrading.ts'
 import type { SandboxAddresses } from '../../sandbox-ports/addresses.ts'
 import { presentSandbox, presentSandboxImage, sandboxImageRecord, sandboxRecord } from './record.ts'
-import { int32, optionalText, requiredText, textMap } from '../../rest/fields.ts'
+import { int32, list, map, optionalText, requiredText, text } from '../../rest/fields.ts'
 
 const timeout = () =>
   z.int({ error: ({ input }) => (input == null ? 'is required' : undefined) }).openapi({
@@ -21,9 +21,9 @@ const createSandboxInput = z
   .object({
     imageId: requiredText().openapi({ description: 'Of the catalogue of images' }),
     name: optionalText(),
-    metadata: textMap().nullish(),
+    metadata: map(text()).nullish(),
     timeout: timeout().nullish(),
-    publicHttpPorts: z.array(int32().openapi({ minimum: 1, maximum: 65_535 })).nullish(),
+    publicHttpPorts: list(int32().openapi({ minimum: 1, maximum: 65_535 })).nullish(),
     publicHttpPortsBasicAuth: optionalText().openapi({
       description:
         'user:credential for the public ports; the credential as text, or as a bcrypt, apr1, MD5 or {SHA} hash',

@@ -1,17 +1,15 @@
 import { z } from '@hono/zod-openapi'
-import { clearableText, text } from '../../rest/fields.ts'
+import { clearableText, list, text } from '../../rest/fields.ts'
 
 export const updateTeamInput = z
   .object({
     name: text().nullish(),
     zoneId: text().nullish().openapi({ description: 'IANA name of a time zone' }),
     paramsSchemaValidationEnabled: z.boolean().nullish(),
-    parentTeamSlugs: z
-      .array(text())
+    parentTeamSlugs: list(text())
       .nullish()
       .openapi({ description: 'Teams that modules and variables are inherited from; at most 5, each granted' }),
-    allowedAddresses: z
-      .array(text())
+    allowedAddresses: list(text())
       .nullish()
       .openapi({
         description:
