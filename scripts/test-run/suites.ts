@@ -13,7 +13,7 @@ interface OutsideServer {
   variables: string[]
   /** Its tests are for it alone: paths among them are run with it. */
   isOwn?: boolean
-  suite?: (environment: NodeJS.ProcessEnv) => Suite
+  suite: (environment: NodeJS.ProcessEnv) => Suite
 }
 
 const embeddedDatabase = {
@@ -132,8 +132,7 @@ export function suitesFor(
   const leftOut: string[] = []
   for (const { name, variables, suite } of outside) {
     const missing = variables.filter((variable) => !environment[variable])
-    if (suite === undefined) leftOut.push(`${name}: the parts that use it come later, and their tests with them`)
-    else if (missing.length > 0) leftOut.push(`${name}: ${missing.join(', ')} not set`)
+    if (missing.length > 0) leftOut.push(`${name}: ${missing.join(', ')} not set`)
     else suites.push(...narrowed(suite(environment), request.files))
   }
   return { suites, leftOut }

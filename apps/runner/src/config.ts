@@ -20,7 +20,7 @@ export interface RunnerConfig {
   parametersMaxBytes: number
   returnValueMaxBytes: number
   logMaxLines: number
-  /** Counted in characters. */
+  /** In UTF-8. */
   logMaxBytes: number
   /** The names under which process code finds `svc`, as a global and as a package. */
   globalNames: string[]
