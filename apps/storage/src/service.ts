@@ -50,7 +50,7 @@ export function createStorage(config: StorageConfig, { neighbours, logger, metri
     teams.listTeamLimits({ knownRevision }, ownContext(asService('storage'), 5000)),
   )
   const maxBytesOf = (team: string) => limitRows.of(team, 'stored', config.teamMaxBytes)
-  const writings = new Writings({ config, maxBytesOf, store, objects, logger, abandoned: () => sweeping.soon() })
+  const writings = new Writings({ config, maxBytesOf, store, logger, abandoned: () => sweeping.soon() })
   const uploads = new Uploads({ config, maxBytesOf, store, objects, writings })
   const parted = new PartedUploads({
     config,

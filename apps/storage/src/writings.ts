@@ -1,8 +1,7 @@
 import { Failure, invalid, unavailable } from '@automation/errors'
-import type { ObjectStore } from '@automation/objects'
 import { cancelled } from '@automation/rpc'
 import { failPoint, Periodic, type Logger } from '@automation/service'
-import { blobKey, type Store } from './store/store.ts'
+import type { Store } from './store/store.ts'
 import type { StorageConfig } from './config.ts'
 import { abandonUpload } from './store/sweep.ts'
 import { beginUpload, renewUpload, reserve, type Writing } from './store/uploads.ts'
@@ -10,11 +9,10 @@ import { beginUpload, renewUpload, reserve, type Writing } from './store/uploads
 export interface WritingsOptions {
   config: StorageConfig
   store: Store
-  objects: ObjectStore
   logger: Logger
   /** Of all objects of a team together. */
   maxBytesOf: (team: string) => number
-  /** Is told of an upload that left something to be removed. */
+  /** Is told of an upload that failed: the sweep removes what it left. */
   abandoned: () => void
 }
 
@@ -66,7 +64,7 @@ export class Writings {
   }
 
   async #leased<T>(writing: Writing, lost: AbortController, work: () => Promise<T>): Promise<T> {
-    const { config, store, objects, logger, abandoned } = this.#options
+    const { config, store, logger, abandoned } = this.#options
     const lease = new Periodic('renewing an upload', config.uploadLeaseMs / 3, logger, async () => {
       if (!(await renewUpload(store, writing.blobId, config.uploadLeaseMs)))
         lost.abort(unavailable('The upload took too long to go on, try again'))
@@ -75,13 +73,11 @@ export class Writings {
     try {
       return await work()
     } catch (error) {
-      const removed = objects.remove(blobKey(writing.team, writing.blobId))
-      await removed
-        .then(() => abandonUpload(store, writing.blobId))
-        .then(abandoned, (failure: unknown) => {
-          // Its lease ends, and the sweep removes it.
-          logger.warn({ err: failure }, 'what an upload left can not be removed now')
-        })
+      // The row alone knows whether its content was made something: an answer to a COMMIT may have been lost.
+      await abandonUpload(store, writing.blobId).then(abandoned, (failure: unknown) => {
+        // Its lease ends then.
+        logger.warn({ err: failure }, 'an upload can not be given up now')
+      })
       throw error
     } finally {
       await lease.stop()

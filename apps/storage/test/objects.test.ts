@@ -2,6 +2,7 @@ import { createHash, randomBytes } from 'node:crypto'
 import { unavailable } from '@automation/errors'
 import { uploadMessages } from '@automation/contract/uploads'
 import { refusal, until, userContext } from '@automation/testing'
+import { FaultProxy } from '@automation/testing/fault-proxy'
 import { afterAll, expect, test } from 'vitest'
 import { names, read, runContext, StorageUnderTest, upload } from './storage-under-test.ts'
 
@@ -40,6 +41,24 @@ test('names may be long, dotted and of any script', async () => {
     await upload(storage, name, name)
     expect((await read(storage, await get(name))).toString()).toBe(name)
   }
+})
+
+test.each([
+  ['a first content', []],
+  ['the next content', ['before']],
+])('%s is there also when nobody hears that it was committed', async (name, before) => {
+  const proxy = await FaultProxy.start(under.settings['DATABASE_URL']!)
+  const { storage: cut } = await under.replica({ databaseUrl: proxy.url })
+  for (const content of before) await upload(storage, name, content)
+  let isMade = false
+  const isEnd = (sent: Buffer) => {
+    isMade ||= sent.includes('make_current')
+    return isMade && sent.includes('COMMIT')
+  }
+  proxy.loseAnswerTo(isEnd)
+  expect(await refusal(upload(cut, name, 'committed'))).toBe('unavailable')
+  expect((await read(storage, await get(name))).toString()).toBe('committed')
+  await proxy.close()
 })
 
 test('a type that is none is refused', async () => {

@@ -18,7 +18,7 @@ export async function giveUpUploads(store: Store, graceMs: number): Promise<void
   })
 }
 
-/** Its writer says itself that an upload is over, and that the store has nothing of it. */
+/** Its writer says itself that an upload is over, unless it has become something: what it left is due to be removed. */
 export async function abandonUpload(store: Store, blobId: string): Promise<void> {
   await store.query({
     name: 'abandon_upload',
