@@ -1,6 +1,7 @@
 import { ClockNote, FiringState, type Firing } from '@automation/contract/schedule/v1/schedule'
 import { Failure } from '@automation/errors'
 import { until, userContext } from '@automation/testing'
+import { FaultProxy } from '@automation/testing/fault-proxy'
 import { timestampDate, timestampFromDate } from '@bufbuild/protobuf/wkt'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { SchedulerUnderTest, skipped, started } from './scheduler-under-test.ts'
@@ -109,6 +110,19 @@ describe('a run by hand', () => {
     expect(system.executions.of(id)).toEqual([])
     await system.schedules.runSchedule({ id }, context)
     expect(system.executions.of(id)).toHaveLength(1)
+  })
+
+  test('whose beginning was stored, but nobody heard of it, starts nothing any more', async () => {
+    const proxy = await FaultProxy.start(system.database.url)
+    const cut = await system.replica(undefined, { DATABASE_URL: proxy.url })
+    const { id, context } = await make()
+    let isMade = false
+    proxy.loseAnswerTo((sent) => (isMade ||= sent.includes('insert_by_hand')) && sent.includes('COMMIT'))
+    await expect(cut.schedules.runSchedule({ id }, context)).rejects.toMatchObject({ code: 'unavailable' })
+    await system.sql.query('UPDATE firings SET due_at = now() WHERE schedule_id = $1', [id])
+    await until(async () => (await system.firings(id))[0]?.state === skipped)
+    expect(system.executions.of(id)).toEqual([])
+    await proxy.close()
   })
 
   test('is possible while a schedule is paused, many at once where they may be, and not for another team', async () => {

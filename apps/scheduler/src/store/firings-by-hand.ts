@@ -2,7 +2,7 @@ import type pg from 'pg'
 import type { ScheduleRow } from '../schedule.ts'
 
 /**
- * A firing that somebody asks for, held by them for so long; the schedule must be locked. Its nominal time is of no other
+ * A firing that somebody asks for, held by them for so long, and that nobody else starts anything for; the schedule must be locked. Its nominal time is of no other
  * firing, and never a whole second, as those of crons are. Undefined where another one is open that it may not be beside.
  */
 export async function insertByHand(
@@ -16,9 +16,9 @@ export async function insertByHand(
              SELECT greatest(date_trunc('milliseconds', clock_timestamp()), max(nominal_at) + interval '1 ms') AS at
                FROM firings WHERE schedule_id = $1 AND nominal_at > now() - interval '1 hour'
            )
-           INSERT INTO firings (schedule_id, nominal_at, state, due_at, team, holder, asked)
+           INSERT INTO firings (schedule_id, nominal_at, state, due_at, team, holder, asked, given_up, explanation)
            SELECT $1, CASE WHEN at = date_trunc('second', at) THEN at + interval '1 ms' ELSE at END, 1,
-             now() + $3 * interval '1 ms', $2, $4, true
+             now() + $3 * interval '1 ms', $2, $4, true, true, 'The call that asked for it ended without an answer'
              FROM free
             WHERE $5 OR NOT EXISTS (SELECT FROM firings WHERE schedule_id = $1 AND state < 3)
            RETURNING nominal_at AS "nominalAt"`,

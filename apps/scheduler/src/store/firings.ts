@@ -186,7 +186,7 @@ export async function postponeFiring(
     name: 'postpone_firing',
     text: `UPDATE firings SET state = CASE WHEN $5 THEN 2 ELSE state END, due_at = now() + $3 * interval '1 ms',
              holder = NULL, asked = asked OR $6,
-             explanation = CASE WHEN given_up THEN explanation ELSE $4 END, given_up = given_up OR $8
+             explanation = CASE WHEN given_up AND NOT $8 THEN explanation ELSE $4 END, given_up = given_up OR $8
            WHERE schedule_id = $1 AND nominal_at = $2 AND state < 3 AND holder = $7`,
     values: [id, nominalAt, afterMs, explanation, waits, asked, holder, givesUp],
   })
