@@ -1,6 +1,21 @@
 import { until, userContext } from '@automation/testing'
 import { expect, test } from 'vitest'
-import { StorageUnderTest, upload } from './storage-under-test.ts'
+import { runContext, StorageUnderTest, upload } from './storage-under-test.ts'
+
+test('a team whose looks at its values wait leaves connections for others', async () => {
+  const under = await StorageUnderTest.open()
+  const { datastore, storage } = await under.replica()
+  const other = await under.sql.connect()
+  await other.query(`BEGIN; LOCK TABLE datastore`)
+  const looks = Array.from({ length: 20 }, () => datastore.listKeys({ prefix: '' }, runContext('slow')))
+  const waiting = `SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`
+  await until(async () => ((await under.sql.query(waiting)).rowCount ?? 0) >= 4)
+  expect(await upload(storage, 'mine', 'x', {}, userContext('another'))).toMatchObject({ name: 'mine' })
+  await other.query('ROLLBACK')
+  other.release()
+  expect(await Promise.all(looks)).toHaveLength(20)
+  await under.close()
+})
 
 test('a team whose changes wait for each other leaves connections for others', async () => {
   const under = await StorageUnderTest.open()

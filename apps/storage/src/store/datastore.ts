@@ -3,7 +3,7 @@ import type { Store } from './store.ts'
 
 /** JSON text; undefined when the key is not there. */
 export async function readValue(store: Store, team: string, key: string): Promise<string | undefined> {
-  const [row] = await store.query<{ value: string }>({
+  const [row] = await store.queryFor<{ value: string }>(team, {
     name: 'read_value',
     text: 'SELECT value FROM datastore WHERE team = $1 AND key = $2',
     values: [team, key],
@@ -38,7 +38,7 @@ export async function writeValue(
 
 /** Whether it was there. */
 export async function deleteValue(store: Store, team: string, key: string): Promise<boolean> {
-  const rows = await store.query({
+  const rows = await store.queryFor(team, {
     name: 'delete_value',
     text: 'DELETE FROM datastore WHERE team = $1 AND key = $2 RETURNING key',
     values: [team, key],
@@ -48,7 +48,7 @@ export async function deleteValue(store: Store, team: string, key: string): Prom
 
 /** Keys with this beginning, in their order. */
 export async function listKeys(store: Store, team: string, prefix: string): Promise<string[]> {
-  const rows = await store.query<{ key: string }>({
+  const rows = await store.queryFor<{ key: string }>(team, {
     name: 'list_keys',
     text: 'SELECT key FROM datastore WHERE team = $1 AND key >= $2 AND starts_with(key, $2) ORDER BY key',
     values: [team, prefix],

@@ -28,7 +28,7 @@ export async function beginUpload(
   { blobId, team, name }: Writing,
   { leaseMs, teamMaxObjects }: { leaseMs: number; teamMaxObjects: number | undefined },
 ): Promise<void> {
-  const begun = await store.query({
+  const begun = await store.queryFor(team, {
     name: 'begin_upload',
     text: `INSERT INTO blobs (id, team, name, state, counted, due_at)
            SELECT $1::uuid, $2::text, $3::text, 1, 0, now() + $4 * interval '1 ms'
