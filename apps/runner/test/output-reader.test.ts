@@ -100,6 +100,14 @@ test('where the process goes on, its reason and the lines that others print arou
   expect(seen).toEqual(['# Fatal process out of memory: Zone', 'mine', ...Array<string>(300).fill('a line')])
 })
 
+test('of what comes behind words of a death no more is kept back than a death may say', () => {
+  const { seen, reader: under } = reader()
+  under.standardError(Buffer.from(`FATAL ERROR: v8::\n${`${'€'.repeat(1000)}\n`.repeat(100)}`))
+  expect(seen.length).toBe(101)
+  under.standardError(Buffer.from(`FATAL ERROR: v8::${'x'.repeat(100_000)}\n`))
+  expect(seen.length).toBe(102)
+})
+
 test('lines that only look like a death are those of whoever prints them', () => {
   const { seen, reader: under } = reader()
   under.standardError(Buffer.from('\n#\n# a heading\n\nFATAL ERROR: no database\n----- summary -----\n'))

@@ -21,6 +21,7 @@ const ofTheMachine =
   /^(?:#?$|<--- (?:Last few|JS stack)|----- (?:Native|JavaScript) stack|# Fatal error in|#FailureMessage |\[\d+:0x[0-9a-f]+\] |\s*\d+: 0x[0-9a-f]+(?: |$))/
 const wordsOfDeath = ['<--- Last few GCs', 'FATAL ERROR', 'Fatal Python error', 'terminate called']
 const noiseMax = 200
+const noiseMaxCharacters = 64 * 1024
 // More is not kept back for the sake of the order.
 const waitingMaxBytes = 1024 * 1024
 
@@ -45,6 +46,7 @@ export class OutputReader {
   readonly #errorPipe: Pipe = { rest: new Unread(), fence: 0, next: (bytes, at) => this.#nextErrors(bytes, at) }
   #isEnding = false
   #noise: { text: string; wasCut: boolean }[] = []
+  #noiseCharacters = 0
   #isDeath = false
 
   constructor(onLine: OnLine) {
@@ -164,8 +166,9 @@ export class OutputReader {
       return this.#onLine(LogLevel.ERROR, text, wasCut)
     }
     this.#noise.push({ text, wasCut })
-    // No death has so many lines: others print behind it.
-    if (this.#noise.length >= noiseMax) this.#emitNoise()
+    this.#noiseCharacters += text.length
+    // No death says so much: others print behind it.
+    if (this.#noise.length >= noiseMax || this.#noiseCharacters > noiseMaxCharacters) this.#emitNoise()
   }
 
   /** It was not the child that died: of a subprocess the reason is told, without what speaks of the machine. */
@@ -177,6 +180,7 @@ export class OutputReader {
 
   #dropNoise(): void {
     this.#noise = []
+    this.#noiseCharacters = 0
     this.#isDeath = false
   }
 }
