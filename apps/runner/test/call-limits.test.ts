@@ -58,16 +58,18 @@ test('calls that come after the end of a run do not count as open in the next on
 })
 
 // Writes frames as a hostile child does; they wait in the pipe while nobody reads.
-const flood = (most: string) => `
+const flood = (most: string, pad = `'x'.repeat(200)`) => `
   const { writeSync } = require('fs')
   const since = performance.now()
+  const pad = ${pad}
   for (let n = 0; n < ${most}; n += 1) {
-    const call = Buffer.from(JSON.stringify({ number: 1e6 + n, method: 'run', identifier: 'x', parameters: '{}', pad: 'x'.repeat(200) }))
+    const call = Buffer.from(JSON.stringify({ number: 1e6 + n, method: 'run', identifier: 'x', pad }) + '\\n{}')
     const head = Buffer.alloc(9)
     head.writeUInt32LE(call.length + 5)
     head[4] = 67
     head.writeUInt32LE(1, 5)
-    writeSync(4, Buffer.concat([head, call]))
+    const frame = Buffer.concat([head, call])
+    for (let at = 0; at < frame.length;) at += writeSync(4, frame, at)
   }
   console.log(performance.now() - since)
   await new Promise((go) => setTimeout(go, 60_000))`
@@ -77,6 +79,26 @@ test('of the calls that a run floods the service with few are handed on', async 
   const { explanation } = await run(flood('Infinity'), { run: { freshProcess: true, timeoutMs: 1000 } })
   expect(explanation).toMatch(/^TimeoutError/)
   expect(under.replica.calls.length).toBeLessThan(2000)
+})
+
+test('what is parsed of a call is bounded', async () => {
+  under.replica.onStart = async () => ({ executionId: 'started', status: Status.CREATED })
+  const { id } = under.replica.hand(flood('5', 'Array(1e6).fill([])'), { run: { freshProcess: true } })
+  await until(() => under.replica.logOf(id).length === 1, { what: 'that all has been said' })
+  const { explanation, value } = await run(`
+    const call = (identifier) => svc.processes.run(identifier)
+    return [await call('x'.repeat(3e5)).catch((e) => [e.message, e.code]), await call('x')]`)
+  under.replica.kill(id)
+  expect([explanation, value]).toEqual([
+    undefined,
+    [['A call may have at most 262144 bytes beside its parameters or its value', 'call_too_large'], 'started'],
+  ])
+  expect(under.replica.calls.length).toBe(1)
+})
+
+test('a value that is far too large for the datastore is refused before anything is asked', async () => {
+  const source = `try { await svc.datastore.set("a", "x".repeat(1048576)) } catch (e) { return [e.message, e.code] }`
+  expect((await run(source)).value).toEqual(['The value is larger than 1048576 bytes', 'value_too_large'])
 })
 
 test('a run with too many open calls waits with more until they are fewer, and all are answered', async () => {

@@ -107,14 +107,16 @@ function writeFully(frame, size) {
 
 /**
  * Gives the function by which `svc` of a run asks the runner for something: it sends the call and gives its answer, a
- * header and bytes that are to be read at once, to `settle`. Frames are read without blocking as long as a call is open.
+ * header and bytes that are to be read at once, to `settle`. The text `body` of a call goes behind the rest, as it is.
+ * Frames are read without blocking as long as a call is open.
  */
 function asker(own, isOver) {
-  return (call, settle) => {
+  return ({ body, ...call }, settle) => {
     if (isOver()) throw new Error('The run is over')
     own.callNumber += 1
     own.calls.set(own.callNumber, settle)
-    send(types.CALL, own.number, stringify({ number: own.callNumber, ...call }))
+    const head = stringify({ number: own.callNumber, ...call })
+    send(types.CALL, own.number, body === undefined ? head : `${head}\n${body}`)
     if (own.calls.size === 1) receiveLater((frame) => answered(own, frame))
   }
 }

@@ -84,7 +84,7 @@ function checked(identifier, { parameters, tag, comment, settings }) {
     throw new TypeError('settings.timeout must be a whole number of milliseconds')
   return {
     identifier,
-    parameters: textOf(parameters ?? {}),
+    body: textOf(parameters ?? {}),
     tag: tag ?? undefined,
     comment: comment ?? undefined,
     settings: {

@@ -22,8 +22,8 @@ class Calls:
         self.is_read = False
         self.changed = threading.Condition(threading.Lock())
 
-    def ask(self, call):
-        """Sends a call and waits: the answer's header, and its value as JSON text or nothing."""
+    def ask(self, call, body=None):
+        """Sends a call, the bytes of its body behind it, and waits: the answer's header, and its value as JSON text or nothing."""
         with self.changed:
             if self.open >= MAX_OPEN:
                 raise RuntimeError(f"More than {MAX_OPEN} calls are open at once")
@@ -31,6 +31,8 @@ class Calls:
             self.last += 1
             number = self.last
             payload = json.dumps({"number": number, **call}).encode()
+            if body is not None:
+                payload += b"\n" + body
             frames.write_all(frames.OUT, frames.upward(frames.CALL, self.run, payload))
         try:
             return self.wait_for(number)

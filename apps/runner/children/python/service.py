@@ -52,7 +52,7 @@ class Methods:
 
 
 def create(ask):
-    """Makes `svc` as far as it is the same for every run. `ask(call)` sends a call to the runner and gives its answer."""
+    """Makes `svc` as far as it is the same for every run. `ask(call, body)` sends a call to the runner and gives its answer."""
     svc = Service("svc", "What a process finds of the service that runs it.")
     svc.processes = Methods("svc.processes", {"run": caller("run", ask), "run_sync": caller("runSync", ask)})
     client = storage.Client(ask)
@@ -97,7 +97,9 @@ def caller(method, ask):
     def call(identifier, input=None, **named):
         if input is not None and not isinstance(input, dict):
             raise TypeError("What the process gets must be a mapping with parameters, tag, comment, settings")
-        header, value = ask({"method": method, **checked(identifier, {**(input or {}), **named})})
+        given = {**(input or {}), **named}
+        parameters = text_of(given.get("parameters")).encode(errors="replace")
+        header, value = ask({"method": method, **checked(identifier, given)}, parameters)
         error = header.get("error")
         if error is not None:
             raise ProcessError(error.get("message", ""), error)
@@ -110,7 +112,7 @@ def caller(method, ask):
 def checked(identifier, input):
     if not isinstance(identifier, str) or identifier == "":
         raise TypeError("The process must be named by its id or slug")
-    call = {"identifier": identifier, "parameters": text_of(input.get("parameters"))}
+    call = {"identifier": identifier}
     for name in ("tag", "comment"):
         if input.get(name) is not None:
             if not isinstance(input[name], str):

@@ -21,7 +21,7 @@ StorageError.__module__ = "svc"
 
 
 class Client:
-    """The functions, by name in snake_case; `ask(call)` sends a call to the runner and gives header and bytes."""
+    """The functions, by name in snake_case; `ask(call, body)` sends a call to the runner and gives header and bytes."""
 
     def __init__(self, ask):
         self.ask = ask
@@ -44,8 +44,8 @@ class Client:
             "keys": self.keys,
         }
 
-    def send(self, method, **fields):
-        header, data = self.ask({"method": method, **fields})
+    def send(self, method, body=None, **fields):
+        header, data = self.ask({"method": method, **fields}, body)
         error = header.get("error")
         if error is not None:
             raise StorageError(error.get("message", ""), error.get("code"))
@@ -58,7 +58,7 @@ class Client:
         transfer = self.send("storage.upload", name=text(name), contentType=text(content_type, "The content type", True))
         try:
             for piece in pieces:
-                self.send("storage.write", transfer=transfer, data=binascii.b2a_base64(piece, newline=False).decode())
+                self.send("storage.write", binascii.b2a_base64(piece, newline=False), transfer=transfer)
         except StorageError:
             raise
         except BaseException:
@@ -92,7 +92,7 @@ class Client:
         return json.loads(self.send("datastore.get", key=text(key, "The key")), object_pairs_hook=Record)
 
     def set(self, key, value):
-        self.send("datastore.set", key=text(key, "The key"), value=json.dumps(value, allow_nan=False))
+        self.send("datastore.set", json.dumps(value, allow_nan=False).encode(), key=text(key, "The key"))
 
     def remove(self, key):
         """Whether it was there."""

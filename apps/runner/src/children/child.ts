@@ -2,7 +2,17 @@ import { constants } from 'node:os'
 import type { Readable } from 'node:stream'
 import { endedForMemory } from '@automation/jail'
 import { OutputReader } from '../logs/output-reader.ts'
-import { exitOf, failureOf, importsOf, pidOf, type RunTimes, runTimesOf, uncleanKindOf, valueOf } from './ending.ts'
+import {
+  exitOf,
+  failureOf,
+  importsOf,
+  pidOf,
+  type RunTimes,
+  runTimesOf,
+  uncleanKindOf,
+  valueOf,
+  wordsOf,
+} from './ending.ts'
 import { frame, type Frame, FrameReader, FrameType } from './frames.ts'
 import type { Launched } from './child-launcher.ts'
 import type { RunMeter } from './run-meter.ts'
@@ -232,8 +242,9 @@ export class Child implements RunningChild {
   /** Says what the run took, with `?` where something of it may have printed since its answer. */
   #clean(run: number, payload: Buffer): void {
     if (run !== this.runs || this.#ending === undefined) return this.#fault('a word on a run that is on')
-    this.took = runTimesOf(payload.toString('latin1'), performance.now() - this.runningSince)
-    if (this.language === 'javascript' && !payload.includes('?')) return this.#isNowClean()
+    const words = wordsOf(payload)
+    this.took = runTimesOf(words, performance.now() - this.runningSince)
+    if (this.language === 'javascript' && !words.includes('?')) return this.#isNowClean()
     // As threads of a Python run may until they are ended: what they did is read in the next turn at the latest.
     setImmediate(() => setImmediate(() => this.#isNowClean()))
   }

@@ -59,9 +59,14 @@ export function failureOf(payload: Buffer): Ending | undefined {
   return { kind: 'failure', name: textOf(sent['name']), message: textOf(sent['message']), stack: textOf(sent['stack']) }
 }
 
+/** A few words out of a frame; a longer one is nobody's that keeps the rules. */
+export function wordsOf(payload: Buffer): string {
+  return payload.toString('latin1', 0, 200)
+}
+
 /** Of what kind it is that a run has left in its child, as the service may log it. */
 export function uncleanKindOf(payload: Buffer): string {
-  const text = payload.toString()
+  const text = wordsOf(payload)
   return uncleanKinds.find((kind) => text.startsWith(kind)) ?? 'something else'
 }
 
@@ -82,7 +87,7 @@ const importKinds = [
 
 /** Whether what a version imports is shared by its runs, or why not. */
 export function importsOf(payload: Buffer): string {
-  const text = payload.toString()
+  const text = wordsOf(payload)
   return importKinds.includes(text) ? text : 'an error'
 }
 

@@ -1,3 +1,5 @@
+import { headEndOf } from './call-frames.ts'
+
 /** As many as the child lets be open at once. One that has more breaks its rules: it is not read until fewer are. */
 const most = 1000
 const few = most / 2
@@ -9,6 +11,9 @@ const usualEveryMs = 1
 /** Where other teams would wait for it. Who has few open waits for each of them, and takes less by itself. */
 const slowEveryMs = 4
 const slowFrom = 8
+/** A call takes a turn more for each of these: heads are parsed, the rest is only copied. */
+const turnOfHeadBytes = 8 * 1024
+const turnOfBytes = 128 * 1024
 
 export interface CallsContext {
   /** Its turn has come; `answered` is to follow. With `isTooMuch` the open ones would hold too much: it is refused. */
@@ -69,15 +74,19 @@ export class OpenCalls {
     const everyMs = isSlow ? slowEveryMs : usualEveryMs
     while (this.#waiting.length > 0 && this.#takesTurn(everyMs)) {
       const { payload, isTooMuch } = this.#waiting.shift()!
+      this.#turnAt += everyMs * furtherTurnsOf(payload)
       if (isTooMuch) this.#tooMuch -= 1
       this.#context.handOn(payload, isTooMuch)
     }
     this.#heed()
     if (this.#waiting.length === 0) return
-    this.#pause ??= setTimeout(() => {
-      this.#pause = undefined
-      this.#move()
-    }, everyMs)
+    this.#pause ??= setTimeout(
+      () => {
+        this.#pause = undefined
+        this.#move()
+      },
+      Math.max(everyMs, this.#turnAt + everyMs - performance.now()),
+    )
   }
 
   /** What is too much is held nevertheless, so nothing comes behind it before it is gone. */
@@ -95,4 +104,8 @@ export class OpenCalls {
     this.#turnAt = turnAt
     return true
   }
+}
+
+function furtherTurnsOf(payload: Buffer): number {
+  return Math.floor(headEndOf(payload) / turnOfHeadBytes) + Math.floor(payload.length / turnOfBytes)
 }

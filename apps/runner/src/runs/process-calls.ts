@@ -8,6 +8,7 @@ import type { ProcessCallSchema } from '@automation/contract/run/v1/run'
 import { answerFrame } from '../children/frames.ts'
 import { objectOf } from '../children/ending.ts'
 import type { ActiveRun } from './active-run.ts'
+import { headEndOf, headMaxBytes, numberIn } from './call-frames.ts'
 import { reason } from './explanation.ts'
 import { mostBytes, OpenCalls } from './open-calls.ts'
 import { StorageCalls, type Given } from './storage-calls.ts'
@@ -25,6 +26,18 @@ export interface WaitingRuns {
 }
 
 const noCall = 'a call that is none'
+const tooManyBytes = new Failure(
+  'too_large',
+  'calls_too_large',
+  `More than ${mostBytes} bytes of calls are open at once`,
+)
+const headTooLarge = new Failure(
+  'too_large',
+  'call_too_large',
+  `A call may have at most ${headMaxBytes} bytes beside its parameters or its value`,
+)
+/** Of a value for the datastore and of a piece of a content; storage takes less. */
+const valueMaxBytes = 1024 * 1024
 
 /** What process code asks for, asked with the run's own rights: `svc.processes` of execution, the rest of storage. */
 export class ProcessCalls {
@@ -56,7 +69,7 @@ export class ProcessCalls {
     const open = new OpenCalls({
       handOn: (payload, isTooMuch) => {
         if (run.isEnding) open.close()
-        else if (isTooMuch) this.#refuse(run, open, payload)
+        else if (isTooMuch) this.#refuse(run, open, payload, tooManyBytes, 0)
         else this.#act(run, open, payload)
       },
       listen: (listens) => run.child?.listen(listens),
@@ -66,19 +79,23 @@ export class ProcessCalls {
     return open
   }
 
-  #refuse(run: ActiveRun, open: OpenCalls, payload: Buffer): void {
-    const number = objectOf(payload)?.['number']
+  #refuse(run: ActiveRun, open: OpenCalls, payload: Buffer, failure: Failure, heldBytes = payload.length): void {
+    const number = numberIn(payload)
     if (!isCount(number)) return broken(run, noCall)
-    open.answered(0)
-    const words = `More than ${mostBytes} bytes of calls are open at once`
-    run.child?.send(failureFrame(number, new Failure('too_large', 'calls_too_large', words)))
+    open.answered(heldBytes)
+    run.child?.send(failureFrame(number, failure))
   }
 
   #act(run: ActiveRun, open: OpenCalls, payload: Buffer): void {
     // Nothing below may hold the payload until the answer: a large one may lie beside it in memory.
     const { length } = payload
-    const sent = objectOf(payload) ?? {}
+    const headEnd = headEndOf(payload)
+    if (headEnd > headMaxBytes) return this.#refuse(run, open, payload, headTooLarge)
+    const sent = objectOf(payload.subarray(0, headEnd)) ?? {}
     const act = this.#storage.act(sent['method'])
+    const failure = this.#bodyTooLarge(length - headEnd - 1, act !== undefined)
+    if (failure !== undefined) return this.#refuse(run, open, payload, failure)
+    sent['body'] = headEnd < length ? payload.toString('utf8', headEnd + 1) : undefined
     const call = act === undefined ? callOf(sent) : undefined
     const number = sent['number']
     if (!isCount(number) || (act === undefined && call === undefined)) return broken(run, noCall)
@@ -90,12 +107,17 @@ export class ProcessCalls {
     })
   }
 
+  #bodyTooLarge(bytes: number, isValue: boolean): Failure | undefined {
+    const most = isValue ? valueMaxBytes : this.#parametersMaxBytes
+    if (bytes <= most) return undefined
+    return isValue
+      ? new Failure('too_large', 'value_too_large', `The value is larger than ${most} bytes`)
+      : new Failure('too_large', 'parameters_too_large', `The parameters are larger than ${most} bytes`)
+  }
+
   async #answer(run: ActiveRun, { method, number, init }: Call): Promise<Buffer> {
     const context = contextOf(run)
     try {
-      const most = this.#parametersMaxBytes
-      if (init.parameters!.length > most)
-        throw new Failure('too_large', 'parameters_too_large', `The parameters are larger than ${most} bytes`)
       if (method === 'run') {
         const { executionId, status } = await this.#asked(run, (client) => client.startProcess(init, context))
         if (status === Status.REJECTED) return answerFrame({ number, error: rejected(init, executionId) })
@@ -158,9 +180,9 @@ function broken(run: ActiveRun, words: string): void {
 }
 
 function callOf(sent: Record<string, unknown>): Call | undefined {
-  const { method, number, identifier, tag, parameters, comment, settings } = sent
+  const { method, number, identifier, tag, body, comment, settings } = sent
   if ((method !== 'run' && method !== 'runSync') || !isCount(number)) return undefined
-  if (typeof identifier !== 'string' || typeof parameters !== 'string') return undefined
+  if (typeof identifier !== 'string' || typeof body !== 'string') return undefined
   return {
     method,
     number,
@@ -168,7 +190,7 @@ function callOf(sent: Record<string, unknown>): Call | undefined {
       callNumber: number,
       identifier: identifier.toWellFormed(),
       tag: optionalText(tag) ?? '',
-      parameters: Buffer.from(parameters),
+      parameters: Buffer.from(body),
       comment: optionalText(comment),
       settings: settingsOf(settings),
     },

@@ -132,8 +132,8 @@ export const around: Attack[] = [
   {
     name: 'calls the service without end',
     ends: /^TimeoutError/,
-    javascript: `const call = (n) => { const body = Buffer.from(JSON.stringify({ number: n, method: 'runSync', identifier: 'x', parameters: '{}' })); const head = Buffer.alloc(9); head.writeUInt32LE(body.length + 5); head[4] = 67; head.writeUInt32LE(1, 5); return Buffer.concat([head, body]) }; for (let n = 1; ; n++) require('fs').writeSync(4, call(n))`,
-    python: `import os, json, struct\nn = 0\nwhile True:\n    n += 1\n    body = json.dumps({"number": n, "method": "runSync", "identifier": "x", "parameters": "{}"}).encode()\n    os.write(4, struct.pack("<IBI", len(body) + 5, 67, 1) + body)`,
+    javascript: `const call = (n) => { const body = Buffer.from(JSON.stringify({ number: n, method: 'runSync', identifier: 'x' }) + '\\n{}'); const head = Buffer.alloc(9); head.writeUInt32LE(body.length + 5); head[4] = 67; head.writeUInt32LE(1, 5); return Buffer.concat([head, body]) }; for (let n = 1; ; n++) require('fs').writeSync(4, call(n))`,
+    python: `import os, json, struct\nn = 0\nwhile True:\n    n += 1\n    body = json.dumps({"number": n, "method": "runSync", "identifier": "x"}).encode() + b"\\n{}"\n    os.write(4, struct.pack("<IBI", len(body) + 5, 67, 1) + body)`,
     timeoutMs: 1000,
   },
 ]
