@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs'
 import { until } from '@automation/testing'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { processesWith, sleepMark } from './processes.ts'
@@ -172,6 +173,21 @@ describe('a hostile child speaks only for its own run, and within bounds', () =>
     })
     expect(ended.value).toBe(1)
     expect((await run('return 2')).value).toBe(2)
+  })
+
+  const printOn = `const lines = Buffer.alloc(65536, 10); for (;;) require('fs').writeSync(1, lines)`
+  test.for([
+    [
+      'that has said its value itself',
+      `require('fs').writeSync(4, Buffer.from([7, 0, 0, 0, 86, 1, 0, 0, 0, 0, 49])); ${printOn}`,
+    ],
+    ['that does not mind SIGTERM', `process.on('SIGTERM', () => {}); ${printOn}`],
+  ])('what a run prints on %s is not read as fast as it comes', async ([, source]) => {
+    const bytesRead = () => Number(/^rchar: (\d+)/m.exec(readFileSync('/proc/self/io', 'utf8'))![1])
+    const before = bytesRead()
+    await run(source!, { run: { freshProcess: true, timeoutMs: 500 } })
+    await under.settled()
+    expect(bytesRead() - before).toBeLessThan(150e6)
   })
 
   test.for([

@@ -267,13 +267,15 @@ export class Child implements RunningChild {
       this.#reader[from](chunk)
       if (!this.#reader.isDropping) return
     } else if (from === 'standardError') this.#reader.lastWords(chunk)
-    if (this.#ending === undefined && this.state === 'running') this.#outputLimit.dropped(chunk.length)
+    // Between an answer and the end of its run all is read that came before the answer.
+    if (this.#ending === undefined || this.state !== 'running') this.#outputLimit.dropped(chunk.length)
   }
 
-  /** What a version has imported may print while no run is on, which is nobody's. */
+  /** What a version has imported, or a run that has answered, may print while no run is on, which is nobody's. */
   #strayPrinted(bytes: number): void {
+    if (this.state === 'ending') return this.#outputLimit.dropped(bytes)
     this.#strayBytes += bytes
-    if (this.state === 'idle' && this.#strayBytes > strayMaxBytes) this.end('kill')
+    if (this.#strayBytes > strayMaxBytes) this.end('kill')
   }
 
   #fault(words: string): void {
