@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { cpSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
+import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Language } from '@automation/contract/common/v1/language'
@@ -189,6 +189,33 @@ describe('a registry’s token', () => {
     await other.stop()
     const basic = `Basic ${Buffer.from('us@er:pass/w:rd').toString('base64')}`
     expect(registry.asked.some(({ authorization }) => authorization === basic)).toBe(true)
+  })
+
+  test('of PyPI goes to the index, and is in no arguments', async () => {
+    const seen: string[] = []
+    registry.onAsked = () => {
+      for (const pid of readdirSync('/proc').filter((name) => /^\d+$/.test(name))) {
+        try {
+          seen.push(readFileSync(`/proc/${pid}/cmdline`, 'utf8'))
+        } catch {
+          // It has just gone.
+        }
+      }
+    }
+    const index = registry.settings.PYPI_INDEX_URL.replace('://', "://us%40er:pass'w%3Ard@")
+    const other = await startRunner({
+      RUNNER_DEPENDENCIES_DIR: join(folder, 'by-index-password'),
+      PYPI_INDEX_URL: index,
+    })
+    const spec = { language: PYTHON, dependencies: setOf({ simple: '*' }), isInstall: true }
+    const { explanation } = await other.replica.run('', { spec })
+    await other.stop()
+    registry.onAsked = () => {}
+    expect(explanation).toBeUndefined()
+    const basic = `Basic ${Buffer.from("us@er:pass'w:rd").toString('base64')}`
+    expect(registry.asked.some(({ authorization }) => authorization === basic)).toBe(true)
+    expect(seen.some((words) => words.includes('--target'))).toBe(true)
+    expect(seen.filter((words) => words.includes("pass'w"))).toEqual([])
   })
 
   test.each([

@@ -79,6 +79,7 @@ export async function littleRegistry(
   const server = createServer((request, response) => {
     const path = decodeURIComponent(request.url ?? '')
     asked.push({ path, authorization: request.headers.authorization })
+    little.onAsked()
     const archive = archives.get(path)
     if (archive !== undefined) return response.end(archive)
     const simple = /^\/simple\/([^/]+)\/$/.exec(path)?.[1]
@@ -102,14 +103,17 @@ export async function littleRegistry(
     const dist = { tarball: `${url}/npm/-/${name}.tgz`, integrity }
     return { name, 'dist-tags': { latest: version }, versions: { [version]: { ...manifest, name, version, dist } } }
   }
-  return {
+  const little = {
     asked,
+    /** What is done at each request before it is answered. */
+    onAsked: () => {},
     settings: { NPM_REGISTRY: `${url}/npm/`, PYPI_INDEX_URL: `${url}/simple` },
     close: () => {
       server.closeAllConnections()
       return new Promise((resolve) => server.close(resolve))
     },
   }
+  return little
 }
 
 function metadata(name: string, version: string): Entry[] {

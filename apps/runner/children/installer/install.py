@@ -11,6 +11,7 @@ import compileall
 import json
 import os
 import py_compile
+import shlex
 import shutil
 import struct
 import subprocess
@@ -106,8 +107,7 @@ def install_javascript(order, made, environment, node, npm, home):
         lines.append("registry=" + registry)
     if order["auth"]:
         lines.append("//" + registry.split("://", 1)[1].rstrip("/") + "/:" + order["auth"])
-    with open(settings, "w", encoding="utf-8") as file:
-        file.write("\n".join(lines) + "\n")
+    private_file(settings, *lines)
     own = {"npm_config_userconfig": settings, "npm_config_globalconfig": home + "/none", "NODE_OPTIONS": GUARD}
     run([node, npm, *NPM], made, {**environment, **own})
     shutil.rmtree(home + "/npm", ignore_errors=True)
@@ -117,7 +117,9 @@ def install_python(order, made, environment, certificates):
     target = made + "/site-packages"
     own = [*PIP, "--target", target]
     if order["registry"]:
-        own += ["--index-url", order["registry"]]
+        # Its password would be seen in an argument.
+        index = private_file(environment["HOME"] + "/index.txt", "--index-url " + shlex.quote(order["registry"]))
+        own += ["--requirement", index]
     if certificates:
         own += ["--cert", certificates]
     if order["registry"].startswith("http://"):
@@ -129,6 +131,13 @@ def install_python(order, made, environment, certificates):
     compileall.compile_dir(
         target, quiet=2, invalidation_mode=unchecked, stripdir=target, prependdir=PLACE + "/site-packages"
     )
+
+
+def private_file(path, *lines):
+    """Writes what others on the machine must not read, and gives its path."""
+    with open(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w", encoding="utf-8") as file:
+        file.write("\n".join(lines) + "\n")
+    return path
 
 
 def requirement(name, specifier):
