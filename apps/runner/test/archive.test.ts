@@ -98,6 +98,12 @@ test.each<[what: string, archive: Buffer, words: RegExp]>([
     archiveOf(...Array.from({ length: 101 }, (_, at) => ({ path: `f${at}` }))),
     /more than 100/,
   ],
+  [
+    'more directories than allowed',
+    archiveOf(...Array.from({ length: 40 }, (_, at) => ({ path: `d${at}/a/b/f` }))),
+    /more than 100/,
+  ],
+  ['deeper directories than allowed', archiveOf({ path: 'd/'.repeat(64) + 'f' }), /more than 63 directories/],
   ['more bytes than allowed', archiveOf({ path: 'a', text: 'x'.repeat(100_001) }), /larger than/],
   ['more bytes than allowed by its header', archiveOf({ path: 'a', bytes: 10 ** 12 }), /larger than/],
   ['a size that is none', archiveOf({ path: 'a', bytes: -1 }), /not readable/],

@@ -3,6 +3,7 @@ import { dirname, join } from 'node:path'
 
 export interface ArchiveLimits {
   maxBytes: number
+  /** With their directories. */
   maxFiles: number
 }
 
@@ -24,6 +25,7 @@ export function limitsOf({ maxMb }: { maxMb: number }): ArchiveLimits {
 
 const headerMaxBytes = 16 * 1024
 const segmentMaxBytes = 255
+const maxSegments = 64
 const notReadable = 'The archive of the packages is not readable'
 
 /**
@@ -43,16 +45,14 @@ export async function unpackArchive(
     if (length === 0) break
     if (length > headerMaxBytes) throw new Error(notReadable)
     const { path, executable, bytes: size } = headerOf(await bytes.exactly(length))
+    const before = made.size
+    for (let folder = dirname(path); folder !== '.' && !made.has(folder); folder = dirname(folder)) made.add(folder)
     files += 1
-    if (files > maxFiles) throw new Error(`The packages have more than ${maxFiles} files`)
+    if (files + made.size > maxFiles) throw new Error(`The packages have more than ${maxFiles} files and directories`)
     if (bytes.read + size > maxBytes)
       throw new Error(`The packages are larger than ${Math.round(maxBytes / 2 ** 20)} MiB`)
     const target = join(directory, path)
-    const folder = dirname(target)
-    if (!made.has(folder)) {
-      await mkdir(folder, { recursive: true, mode: 0o755 })
-      made.add(folder)
-    }
+    if (made.size > before) await mkdir(dirname(target), { recursive: true, mode: 0o755 })
     // Never through a link, and never over another file.
     const file = await open(target, 'wx', executable ? 0o755 : 0o644)
     try {
@@ -72,6 +72,8 @@ function headerOf(bytes: Buffer): Header {
   const segments = path.split('/')
   const isBad = (segment: string) =>
     segment === '' || segment === '.' || segment === '..' || segment.includes('\0') || segment.length > segmentMaxBytes
+  if (segments.length > maxSegments)
+    throw new Error(`The packages have a file below more than ${maxSegments - 1} directories`)
   if (segments.some(isBad))
     throw new Error(`The packages have a file outside of their directory: ${JSON.stringify(path)}`)
   return { path, executable: executable === true, bytes: size }
