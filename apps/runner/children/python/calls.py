@@ -27,12 +27,12 @@ class Calls:
         with self.changed:
             if self.open >= MAX_OPEN:
                 raise RuntimeError(f"More than {MAX_OPEN} calls are open at once")
-            self.open += 1
-            self.last += 1
-            number = self.last
+            number = self.last + 1
             payload = json.dumps({"number": number, **call}).encode()
             if body is not None:
                 payload += b"\n" + body
+            self.last = number
+            self.open += 1
             frames.write_all(frames.OUT, frames.upward(frames.CALL, self.run, payload))
         try:
             return self.wait_for(number)
