@@ -95,6 +95,13 @@ test('retention drops the days that are past it, executions, timeline and logs a
   expect(partitions.has('20261119')).toBe(false)
 })
 
+test('a replica whose clock is ahead drops nothing that is not past retention by the clock of the database', async () => {
+  const partitions = new Partitions(pools.reads)
+  await partitions.ensure(Date.now())
+  await partitions.retire(Date.now() + 60 * dayMs, 30)
+  expect(await tables()).toContain(`executions_${dayOf(newExecutionId())}`)
+})
+
 test('a retirement that was interrupted is finished by the next one', async () => {
   const partitions = new Partitions(pools.reads)
   await partitions.ensure(now)

@@ -82,15 +82,18 @@ export class IdPartitions {
     }
   }
 
-  /** Drops the spans that ended more than `retentionDays` ago, without holding up statements on the others; gives the tables. */
+  /**
+   * Drops the spans that ended more than `retentionDays` ago, without holding up statements on the others; gives the tables. They
+   * ended by `nowMs` and by the clock of the database: one that is ahead alone drops nothing.
+   */
   async retire(nowMs: number, retentionDays: number): Promise<string[]> {
     const { span } = this.#options
-    const oldest = span.name(span.at(nowMs - retentionDays * dayMs))
     const lock = await holdLock(this.#options.pool(), `${this.#options.name} retention`, { patient: true })
     if (lock === undefined) return []
     const { client } = lock
     try {
-      const schema = await schemaOf(client)
+      const { schema, databaseMs } = await lookAt(client)
+      const oldest = span.name(span.at(Math.min(nowMs, databaseMs) - retentionDays * dayMs))
       const old = (await this.#list(client)).filter((found) => found.span < oldest)
       for (const found of old) this.#names.delete(found.span)
       for (const { table, name, attached, pending } of old) {
@@ -122,9 +125,11 @@ export class IdPartitions {
   }
 }
 
-async function schemaOf(client: pg.ClientBase): Promise<string> {
-  const { rows } = await client.query<{ name: string }>('SELECT quote_ident(current_schema()) AS name')
-  return rows[0]!.name
+async function lookAt(client: pg.ClientBase): Promise<{ schema: string; databaseMs: number }> {
+  const { rows } = await client.query<{ schema: string; databaseMs: number }>(
+    `SELECT quote_ident(current_schema()) AS schema, extract(epoch FROM now())::float8 * 1000 AS "databaseMs"`,
+  )
+  return rows[0]!
 }
 
 /** Whether a statement failed because a row belongs to a span that has no partition. */
