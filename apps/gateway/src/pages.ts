@@ -1,4 +1,3 @@
-import { readFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { Check } from '@automation/service'
@@ -6,13 +5,14 @@ import type { SigningKeys } from './auth/signing-keys.ts'
 import type { Answer, AnswerHeaders, Exchange } from './http/exchange.ts'
 import { metadataAnswer, type OAuthConfig } from './auth/oauth-metadata.ts'
 import { methodNotAllowed } from './http/refusals.ts'
+import { SharedFiles } from './http/shared-files.ts'
 
 const KEYS_MAX_AGE_MS = 5_000
 
 export interface PageSources {
   readiness: () => Promise<Check[]>
   keys: SigningKeys
-  document: () => string
+  document: () => Buffer
   config: OAuthConfig
 }
 
@@ -85,15 +85,17 @@ const FILES: Record<string, string> = {
   'favicon-32x32.png': 'image/png',
 }
 
+const files = new SharedFiles()
+
 /** The API page and its files, all from this machine: nothing comes from elsewhere. Undefined for any other path. */
 async function docsAnswer(path: string): Promise<Answer | undefined> {
   if (path === '/docs' || path === '/docs/') return answer(PAGE, 'text/html; charset=utf-8', 'no-cache')
   if (path === '/docs/start.js')
-    return answer(await readFile(new URL('openapi/browser/start.js', import.meta.url)), SCRIPT, 'no-cache')
+    return answer(await files.read(join(import.meta.dirname, 'openapi/browser/start.js')), SCRIPT, 'no-cache')
   const name = path.startsWith('/docs/') ? path.slice('/docs/'.length) : ''
   const type = Object.hasOwn(FILES, name) ? FILES[name] : undefined
   if (type === undefined) return undefined
-  return answer(await readFile(join(packageFolder(), name)), type, 'public, max-age=86400')
+  return answer(await files.read(join(packageFolder(), name)), type, 'public, max-age=86400')
 }
 
 function packageFolder(): string {

@@ -1,9 +1,9 @@
 import { createHash, randomBytes } from 'node:crypto'
-import { readFile } from 'node:fs/promises'
 import { extname, join } from 'node:path'
 import { gzipSync } from 'node:zlib'
 import type { Answer, AnswerHeaders, Exchange } from '../http/exchange.ts'
 import { methodNotAllowed, noSuchRoute } from '../http/refusals.ts'
+import { SharedFiles } from '../http/shared-files.ts'
 import { contentPolicy, pagePolicy, programPolicy } from './page-policy.ts'
 
 // Of the build: no name begins with a dot, so that no path leads out of its folder.
@@ -33,6 +33,7 @@ const terminalPage = '/terminal.html'
 /** The files that the console's build has made, and its page at every path that is no file. */
 export class ConsoleFiles {
   readonly #folder: string
+  readonly #files = new SharedFiles()
 
   constructor(folder: string) {
     this.#folder = folder
@@ -93,7 +94,7 @@ export class ConsoleFiles {
 
   async #read(path: string): Promise<Buffer | undefined> {
     try {
-      return await readFile(join(this.#folder, path))
+      return await this.#files.read(join(this.#folder, path))
     } catch (error) {
       if (absent.has((error as NodeJS.ErrnoException).code ?? '')) return undefined
       throw error

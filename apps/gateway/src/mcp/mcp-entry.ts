@@ -23,8 +23,8 @@ import { toolServer, type ToolServing } from './tool-server.ts'
 
 export interface McpDependencies extends RestDependencies {
   app: RestApi['app']
-  /** The OpenAPI document, as text. */
-  document: () => string
+  /** The OpenAPI document, as JSON text. */
+  document: () => Buffer
 }
 
 /** The longest wait of a call whose client is not told of progress: clients give up after 60 s. */
@@ -100,7 +100,7 @@ export class McpEntry {
     const cancels = isObject(message) && message['method'] === 'notifications/cancelled' ? message['params'] : undefined
     if (isObject(cancels)) this.#cancellations.cancel(keyOf(cancels['requestId']))
     const key = keyOf(isObject(message) ? message['id'] : undefined)
-    this.#operations ??= operationInputs(document())
+    this.#operations ??= operationInputs(document().toString())
     const client = clientIn(message) || clientOf(session)
     const serving: Serving = {
       caller: { ...caller, client },

@@ -21,11 +21,12 @@ Most lists have \`page\`, \`limit\`, \`total\`, \`hasNextPage\` and \`data\`, ne
 Every refusal is a problem (RFC 9457) with a stable \`code\`. A path answers 405 with \`Allow\` to methods that it does not
 have, and HEAD where it has GET, webhooks aside.`
 
-/** Makes the OpenAPI 3.1 document of the operations, once, when it is first asked for; gives its text. */
-export function openApiDocument(operations: readonly Operation[], config: GatewayConfig): () => string {
-  let text: string | undefined
+/** Makes the OpenAPI 3.1 document of the operations, once, when it is first asked for; gives its text, in UTF-8. */
+export function openApiDocument(operations: readonly Operation[], config: GatewayConfig): () => Buffer {
+  // As bytes, which all answers share: of a text each has a copy until its client has taken it.
+  let text: Buffer | undefined
   return () => {
-    text ??= JSON.stringify(makeDocument(operations, config))
+    text ??= Buffer.from(JSON.stringify(makeDocument(operations, config)))
     return text
   }
 }
