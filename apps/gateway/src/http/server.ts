@@ -20,6 +20,9 @@ const LIMITS = {
 
 const MAX_TURNED_AWAY = 500
 
+/** How long a client may take nothing of an answer that is ready, in ms. */
+const UNTAKEN_MS = 30_000
+
 /** Requests that wait on one connection for the answer to the one before them. */
 const MAX_PIPELINED = 50
 
@@ -34,6 +37,8 @@ export interface ServerOptions {
   budget?: BodyBudget
   /** Connections without a byte in either direction for so long are cut. */
   idleTimeoutMs: number
+  /** How long a client may take nothing of an answer that is ready, in ms; 30,000. */
+  untakenTimeoutMs?: number
   /** Absent: there may be any number of connections. */
   connections?: ConnectionLimits
   /** A request must have arrived within this time; 60,000. 0: only silence cuts it. */
@@ -183,6 +188,7 @@ export class HttpServer {
     const exchange = new Exchange(incoming, outgoing)
     const remove = this.#open.add(exchange)
     if (this.#stopping) outgoing.shouldKeepAlive = false
+    outgoing.on('prefinish', () => this.#written(socket))
     outgoing.on('close', () => {
       remove()
       this.#over(exchange)
@@ -193,10 +199,19 @@ export class HttpServer {
     this.#options.handle(exchange)
   }
 
+  /** The gateway holds what its client does not take. Whatever that sends meanwhile is not read, as it would prolong the wait. */
+  #written(socket: Socket): void {
+    if (socket.writableLength === 0) return
+    socket.pause()
+    socket.setTimeout(this.#options.untakenTimeoutMs ?? UNTAKEN_MS)
+  }
+
   /** Begins with the request behind one that was answered: answers that can't be sent yet would only be held. */
   #next(socket: Socket): void {
+    if (socket.isPaused()) socket.resume()
     const exchange = this.#pipelines.get(socket)?.shift()
     if (exchange === undefined) return void this.#pipelines.delete(socket)
+    socket.setTimeout(this.#options.idleTimeoutMs)
     // Of a stop that has taken too long it has its answer.
     if (!socket.destroyed && !exchange.outgoing.headersSent) this.#options.handle(exchange)
   }
