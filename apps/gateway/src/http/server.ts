@@ -23,8 +23,9 @@ const MAX_TURNED_AWAY = 500
 /** How long a client may take nothing of an answer that is ready, in ms. */
 const UNTAKEN_MS = 30_000
 
-/** Requests that wait on one connection for the answer to the one before them. */
-const MAX_PIPELINED = 50
+/** Requests that wait on one connection for the answer to the one before them, and what they hold. */
+const MAX_PIPELINED = 16
+const PIPELINED_BYTES = 64 * 1024
 
 // Time for those who call all the time to hear of the stop: a part of the grace, and at most.
 const partingShare = 0.1
@@ -184,7 +185,7 @@ export class HttpServer {
     const { socket } = incoming
     const waiting = this.#pipelines.get(socket)
     // All that came in one piece is told, also where the connection was cut.
-    if (waiting !== undefined && (waiting.length === MAX_PIPELINED || socket.destroyed)) return void socket.destroy()
+    if (waiting !== undefined && (socket.destroyed || isTooMuch(waiting, incoming))) return void socket.destroy()
     const exchange = new Exchange(incoming, outgoing)
     const remove = this.#open.add(exchange)
     if (this.#stopping) outgoing.shouldKeepAlive = false
@@ -236,6 +237,18 @@ export class HttpServer {
     this.#options.ended(exchange)
     if (this.#open.size === 0) this.#idle?.()
   }
+}
+
+/** Whether there is no room for one more request behind those that wait on its connection. */
+function isTooMuch(waiting: Exchange[], more: IncomingMessage): boolean {
+  if (waiting.length === MAX_PIPELINED) return true
+  const bytes = [...waiting.map(({ incoming }) => incoming), more].map(bytesOf)
+  return bytes.reduce((sum, one) => sum + one) > PIPELINED_BYTES
+}
+
+/** What a request holds that nobody reads yet. */
+function bytesOf({ url = '', rawHeaders, readableLength }: IncomingMessage): number {
+  return rawHeaders.reduce((sum, text) => sum + text.length, url.length + readableLength)
 }
 
 function announcesBody(headers: IncomingHttpHeaders): boolean {
