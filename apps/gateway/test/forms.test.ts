@@ -56,7 +56,9 @@ describe('what a form asks for', () => {
     has({ formsTag: 'live' })
     gateway.servers.answers.set('getVersion', () => ({ ...version, parametersSchema: '{"title":"Old"}' }))
     expect(await (await call('GET')).json()).toMatchObject({ schema: { title: 'Old' } })
-    expect(gateway.servers.last('getVersion')).toMatchObject({ process: process.id, version: 'live', takesAlias: true })
+    const wanted = { process: process.id, version: 'live', takesAlias: true, withoutSource: true }
+    expect(gateway.servers.last('getVersion')).toMatchObject(wanted)
+    expect(gateway.servers.last('getProcess')).toMatchObject({ withoutSource: true })
   })
 
   test('a process without a form is answered as one that there is not, whoever asks', async () => {

@@ -55,6 +55,9 @@ describe('creating a process', () => {
     const created = await catalog.process(caller, values)
     const read = await catalog.processes.getProcess({ identifier: 'all-of-it' }, caller)
     expect(read).toEqual(created)
+    const { sourceCode: _, ...others } = read
+    const look = { identifier: 'all-of-it', withoutSource: true }
+    expect(await catalog.processes.getProcess(look, caller)).toEqual(others)
     expect(read).toMatchObject({
       name: values.name,
       description: values.description,

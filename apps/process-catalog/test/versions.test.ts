@@ -18,6 +18,9 @@ describe('publishing', () => {
     )
     const read = await catalog.versions.getVersion({ process: id, version: '1.0.0' }, caller)
     expect(read).toEqual(version)
+    const { sourceCode: _, ...others } = read
+    const look = { process: id, version: '1.0.0', withoutSource: true }
+    expect(await catalog.versions.getVersion(look, caller)).toEqual(others)
     expect(read).toMatchObject({
       tag: '1.0.0',
       language: Language.PYTHON,

@@ -47,12 +47,13 @@ export class Forms {
   async schemaOf({ id, settings, parametersSchema }: Process, context: CallContext): Promise<string | undefined> {
     const version = settings?.formsTag
     if (!version) return parametersSchema
-    return (await this.#versions.getVersion({ process: id, version, takesAlias: true }, context)).parametersSchema
+    const wanted = { process: id, version, takesAlias: true, withoutSource: true }
+    return (await this.#versions.getVersion(wanted, context)).parametersSchema
   }
 
   async #read(identifier: string, context: CallContext): Promise<Process> {
     try {
-      return await this.#processes.getProcess({ identifier }, context)
+      return await this.#processes.getProcess({ identifier, withoutSource: true }, context)
     } catch (error) {
       // A team that there is not is told to nobody.
       if (error instanceof Failure && error.kind === 'not_found') throw notFound('process')

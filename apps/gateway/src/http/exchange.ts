@@ -21,10 +21,10 @@ export class Exchange {
   ip: string | undefined
   executionId: string | undefined
   /**
-   * Whom the service makes it for itself, with what of their rights: a run that it starts is held to its schema. Undefined
-   * for what came from outside.
+   * Whom the service makes it for itself, with what of their rights: a run that it starts is held to its schema, and
+   * a source that nobody would look at is not read. Undefined for what came from outside.
    */
-  onBehalf: { identity: Identity; scope: string } | undefined
+  onBehalf: { identity: Identity; scope: string; withoutSource?: boolean | undefined } | undefined
   /** Whether it came to a host that one team has for itself. */
   isTeamHost = false
   /** Of its body, what counts towards the budget of all bodies. */

@@ -16,7 +16,7 @@ const longestName = 60
 const hashLength = 8
 const pageSize = 1000
 
-const reading = { scope: 'read' }
+const reading = { scope: 'read', withoutSource: true }
 
 /** A process of a list, or one that was read alone. */
 interface ProcessJson {
@@ -57,7 +57,6 @@ export class ProcessTools {
   async list(): Promise<ProcessTool[]> {
     const { words } = this.#selection
     const named: ProcessJson[] = []
-    // One after the other, as each comes with its source.
     for (const word of words ?? []) named.push(...(await this.#read(word)))
     const tagged = await this.#tagged(words === undefined ? [toolTag] : [...words])
     const all = new Map([...named, ...tagged].map((process) => [process.id, process]))

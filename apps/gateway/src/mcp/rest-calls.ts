@@ -33,6 +33,8 @@ export interface Reach {
   scope: string
   /** Gives it up, in place of that of all calls. */
   signal?: AbortSignal
+  /** The source of the process or version that is read may be left out. */
+  withoutSource?: boolean
 }
 
 interface RestOptions {
@@ -72,7 +74,7 @@ export class RestCalls {
   /** What `read` makes of an answer of success. Fault: what it is refused with. */
   within<T>(
     request: RestRequest,
-    { scope, signal = this.#signal }: Reach,
+    { scope, signal = this.#signal, withoutSource }: Reach,
     read: (response: Response) => Promise<T>,
   ): Promise<T> {
     const { caller } = this
@@ -83,7 +85,7 @@ export class RestCalls {
     if (type !== undefined) headers.push(['content-type', type], ['content-length', String(body.length)])
     const sent = { method: request.method, target, headers, body }
     return withSentExchange(sent, { exchange, ip, signal }, async (inner) => {
-      inner.onBehalf = { identity, scope }
+      inner.onBehalf = { identity, scope, withoutSource }
       try {
         const call = new Request(`http://localhost${target}`, { method: request.method })
         const response = await this.#app.fetch(call, { exchange: inner })

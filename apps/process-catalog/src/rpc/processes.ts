@@ -8,7 +8,7 @@ import type { Checks } from '../checks.ts'
 import { deleteProcess } from '../deletion.ts'
 import { languageName } from '../language.ts'
 import { maskedChange, newProcess, type NewProcess, type ProcessChange } from '../process-values.ts'
-import { createProcess, getProcess, listProcesses, updateProcess } from '../store/processes.ts'
+import { createProcess, getProcess, getProcessWithoutSource, listProcesses, updateProcess } from '../store/processes.ts'
 import { readChange, warningsOf } from '../source-reading.ts'
 
 // Any beyond the second means that somebody has saved another source meanwhile.
@@ -28,8 +28,9 @@ export function processHandlers(catalog: Catalog): Handlers<typeof ProcessServic
       return { ...created, warnings: warningsOf(reading) }
     },
 
-    getProcess({ identifier }, context) {
-      return getProcess(store, memberIn(context).team, identifier)
+    getProcess({ identifier, withoutSource }, context) {
+      const read = withoutSource ? getProcessWithoutSource : getProcess
+      return read(store, memberIn(context).team, identifier)
     },
 
     listProcesses({ page, keywords, tags }, context) {

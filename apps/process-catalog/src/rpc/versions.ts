@@ -32,8 +32,9 @@ export function versionHandlers(catalog: Catalog): Handlers<typeof VersionServic
       return { ...published, warnings: warningsOf(read?.reading) }
     },
 
-    getVersion({ process, module, version, takesAlias }, context) {
-      return getVersion(store, memberIn(context).team, { process, module }, version, takesAlias)
+    getVersion({ process, module, version, takesAlias, withoutSource }, context) {
+      const look = { takesAlias, withoutSource }
+      return getVersion(store, memberIn(context).team, { process, module }, version, look)
     },
 
     listVersions({ process, module, page }, context) {

@@ -1,7 +1,7 @@
 import { AuditType } from '@automation/contract/audit/v1/audit'
 import type { ProcessSchema } from '@automation/contract/catalog/v1/process'
 import { countedUpTo, entityTag, literally, pageInfo, requireUnchanged, type Window } from '@automation/database'
-import { invalid } from '@automation/errors'
+import { invalid, notFound } from '@automation/errors'
 import type { Member } from '@automation/rpc'
 import type { MessageInitShape } from '@bufbuild/protobuf'
 import { timestampFromDate } from '@bufbuild/protobuf/wkt'
@@ -21,7 +21,7 @@ import { descriptionOf, digestIfAny, missingDigests } from './described.ts'
 import { keepFormerSource } from './former-sources.ts'
 import { keptBefore } from './kept-before.ts'
 import { noteEffect } from './effects.ts'
-import { findProcess } from './owners.ts'
+import { findProcess, findProcessId } from './owners.ts'
 import { largeTexts, listedTexts } from './listed-texts.ts'
 import { decidesOnDependencies, settleDependencies } from './process-dependencies.ts'
 import { changeTeam } from './revisions.ts'
@@ -78,6 +78,17 @@ export function createProcess(
 /** By id or slug. Failure: process_not_found. */
 export function getProcess(store: Store, team: string, identifier: string): Promise<ProcessMessage> {
   return store.readFor(team, async (rows) => processMessage(await findProcess(rows, team, identifier)))
+}
+
+/** As getProcess, without reading the source. */
+export function getProcessWithoutSource(store: Store, team: string, identifier: string): Promise<ProcessMessage> {
+  return store.readFor(team, async (rows) => {
+    const where = { id: await findProcessId(rows, team, identifier) }
+    const row = await rows.process.findUnique({ where, omit: { sourceCode: true } })
+    if (row === null) throw notFound('process')
+    const digests = await missingDigests(rows, 'processes', [row])
+    return shownProcess(row, () => digests.get(row.id))
+  })
 }
 
 /**

@@ -84,14 +84,14 @@ export function getVersion(
   team: string,
   owner: OwnerName,
   version: string,
-  takesAlias = false,
+  { takesAlias, withoutSource }: { takesAlias: boolean; withoutSource: boolean },
 ): Promise<VersionMessage> {
   return store.readFor(team, async (rows) => {
     const ownerId = await findOwnerId(rows, team, owner)
     const alias =
       takesAlias && isTag(version) ? await rows.alias.findFirst({ where: { ownerId, name: version } }) : null
     const where = whereVersion(ownerId, alias?.versionId ?? version)
-    const row = where && (await rows.version.findFirst({ where }))
+    const row = where && (await rows.version.findFirst({ where, omit: { sourceCode: withoutSource } }))
     if (!row) throw notFound('version')
     return versionMessage(row)
   })

@@ -68,8 +68,9 @@ export function processRoutes(api: RestApi, neighbours: Neighbours): void {
       summary: 'Read a process',
       success: tagged({ status: 200, description: 'The process', schema: processRecord }),
     },
-    async ({ params, context }) => {
-      const process = await processes.getProcess({ identifier: params['identifier'] }, context)
+    async ({ params, context, exchange }) => {
+      const { withoutSource } = exchange.onBehalf ?? {}
+      const process = await processes.getProcess({ identifier: params['identifier'], withoutSource }, context)
       return taggedReply(process, presentProcess(process, context.principal))
     },
   )

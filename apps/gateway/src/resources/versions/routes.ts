@@ -58,9 +58,11 @@ export function versionRoutes(api: RestApi, neighbours: Neighbours, owner: Versi
       summary: `Read a version of a ${word}`,
       success: { status: 200, description: 'The version', schema: versionRecord },
     },
-    async ({ params, context }) => ({
-      body: presentVersion(await versions.getVersion({ ...ownerIn(params), version: params['versionId'] }, context)),
-    }),
+    async ({ params, context, exchange }) => {
+      const { withoutSource } = exchange.onBehalf ?? {}
+      const wanted = { ...ownerIn(params), version: params['versionId'], withoutSource }
+      return { body: presentVersion(await versions.getVersion(wanted, context)) }
+    },
   )
 
   api.add(

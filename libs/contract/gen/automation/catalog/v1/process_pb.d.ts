@@ -50,7 +50,7 @@ export declare type Process = Message<"automation.catalog.v1.Process"> & {
   language: Language;
 
   /**
-   * Absent in lists that leave it out because it is large; otherwise there, even when empty.
+   * Absent where it is not wanted, and in lists that leave it out because it is large; otherwise there, even when empty.
    *
    * @generated from field: optional string source_code = 7;
    */
@@ -397,6 +397,13 @@ export declare type GetProcessRequest = Message<"automation.catalog.v1.GetProces
    * @generated from field: string identifier = 1;
    */
   identifier: string;
+
+  /**
+   * The source may be large.
+   *
+   * @generated from field: bool without_source = 2;
+   */
+  withoutSource: boolean;
 };
 
 /**

@@ -34,7 +34,7 @@ export declare type Version = Message<"automation.catalog.v1.Version"> & {
   language: Language;
 
   /**
-   * Absent in lists that leave it out because it is large; otherwise there, even when empty.
+   * Absent where it is not wanted, and in lists that leave it out because it is large; otherwise there, even when empty.
    *
    * @generated from field: optional string source_code = 4;
    */
@@ -178,6 +178,13 @@ export declare type GetVersionRequest = Message<"automation.catalog.v1.GetVersio
    * @generated from field: bool takes_alias = 4;
    */
   takesAlias: boolean;
+
+  /**
+   * The source may be large.
+   *
+   * @generated from field: bool without_source = 5;
+   */
+  withoutSource: boolean;
 };
 
 /**
