@@ -144,6 +144,18 @@ test('within 5 s an API token that was revoked at once is refused, though it was
   }
 })
 
+test('within 5 s an API token that was revoked is refused', async () => {
+  const accessToken = await gateway.servers.token({ client_id: 'sa-demo-revoked1' })
+  const authorization = `Bearer sk-${Buffer.from('sa-demo-revoked1:secret').toString('base64')}`
+  gateway.servers.answers.set('exchangeToken', () => ({ accessToken, expiresInS: 3600, scope: 'executor' }))
+  expect((await send(list, { authorization })).status).toBe(200)
+  gateway.servers.answers.set('exchangeToken', () => {
+    throw new Failure('unauthenticated', 'api_token_invalid', 'No')
+  })
+  const status = async () => (await send(list, { authorization })).status
+  await until(async () => (await status()) === 401, { what: 'the token to be refused', timeoutMs: 5000 })
+})
+
 describe('the address', () => {
   test.each(['GET', 'DELETE'])('has no %s', async (method) => {
     const response = await gateway.request(method, '/api/demo/mcp')

@@ -9,7 +9,8 @@ import type { Exchange } from '../http/exchange.ts'
 import type { RestDependencies } from '../rest/rest-api.ts'
 import type { McpCaller } from './rest-calls.ts'
 
-const keptMs = 60_000
+/** For so long a revoked API token still works. */
+const keptMs = 3000
 const nobody = { role: 'user', team: '', subject: '', name: '' } as const
 
 export type CallerDependencies = Pick<
