@@ -70,6 +70,25 @@ test('a small limit lets one call through now and then at each of many gateways'
   expect(passed(limits, 'a', 3, 1999)).toBe(1)
 })
 
+test('strangers exchange tokens and download by links as often as a team may call, from each address', async () => {
+  const settings = { TEAM_LIMITS: 'callsPerSecond=2', TRUSTED_PROXIES: '127.0.0.1' }
+  const gateway = await startGateway(settings, {}, ({ answers }) =>
+    answers.set('listTeamLimits', () => ({ revision: 1n, gateways: 1 })),
+  )
+  onTestFinished(() => gateway.stop())
+  const status = async (method: string, path: string, address: string) => {
+    const headers = { authorization: '', 'x-api-token': 'a', 'x-forwarded-for': address }
+    return (await gateway.request(method, `/api/demo/rest${path}`, { headers })).status
+  }
+  await until(async () => (await status('POST', '/auth/token', '192.0.2.1')) === 200)
+  const flood = (method: string, path: string) =>
+    Promise.all(Array.from({ length: 20 }, () => status(method, path, '192.0.2.1')))
+  expect(await flood('POST', '/auth/token')).toContain(429)
+  expect(await status('POST', '/auth/token', '192.0.2.2')).toBe(200)
+  expect(await flood('GET', '/storage/signed/a')).toContain(429)
+  expect((await gateway.rest('GET', '/executions')).status).toBe(200)
+})
+
 test('teams have the limit of the settings, and their own where there is one', async () => {
   const limits = [{ team: 'demo', name: 'callsPerSecond', value: 1000n }]
   const answer = { revision: 1n, gateways: 1, limits: [] as typeof limits }

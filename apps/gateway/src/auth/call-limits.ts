@@ -32,9 +32,12 @@ export class CallLimits {
     this.#count(team, team, nowMs)
   }
 
-  /** Counts a call that anybody may make. Those have as many of their own: strangers take none from the team. */
-  countOpen(team: string, nowMs: number): void {
-    this.#count(team, `${team} open`, nowMs)
+  /**
+   * Counts a call that anybody may make. Those have as many of their own: strangers take none from the team. `address`: each
+   * address has as many, so that strangers take none from each other either.
+   */
+  countOpen(team: string, nowMs: number, address = ''): void {
+    this.#count(team, `${team} open ${address}`, nowMs)
   }
 
   #count(team: string, key: string, nowMs: number): void {

@@ -13,7 +13,7 @@ import { bearerToken, principalFor, scopeIn, type Identity, type TokenVerifier }
 import type { GatewayConfig } from '../config.ts'
 import type { BodyBudget } from '../http/body-budget.ts'
 import { type BodyRules, isJson, mediaTypeOf, readBody } from '../http/body.ts'
-import { addressOf, callContext, type ClientAddress, headerText } from '../http/caller.ts'
+import { addressOf, callContext, type ClientAddress, clientKey, headerText } from '../http/caller.ts'
 import { type Exchange, listedQueryRecord } from '../http/exchange.ts'
 import { methodNotAllowed, unsupportedMediaType } from '../http/refusals.ts'
 import { beginSource, sendSource } from '../http/send-source.ts'
@@ -156,6 +156,8 @@ export class RestApi {
     const ip = addressOf(exchange, clientAddress)
     if (operation.open === true && operation.atRoot !== true) {
       if (operation.anyTeam !== true) teamAddresses.requireThere(team)
+      // Who floods the way to tokens keeps nobody else from theirs.
+      this.#dependencies.calls.countOpen(team, performance.now(), operation.anyTeam === true ? clientKey(ip) : '')
       const principal = { role: 'user' as const, team, subject: '', name: '', ip }
       return { principal, ...OF_NO_TOKEN }
     }

@@ -221,7 +221,11 @@ export function signedDownloadRoutes(api: RestApi, { neighbours }: StorageRoutes
       query: z.object(Object.fromEntries(query.map((name) => [`X-Amz-${name}`, parameter]))),
       headers: conditions,
       success: downloaded,
-      refusals: { ...conditionRefusals, 403: ['signed_url_expired', 'signed_url_invalid'] },
+      refusals: {
+        ...conditionRefusals,
+        403: ['signed_url_expired', 'signed_url_invalid'],
+        429: ['too_many_calls'],
+      },
     },
     async (call) => {
       const { exchange, team, params } = call

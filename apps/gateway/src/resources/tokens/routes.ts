@@ -92,6 +92,7 @@ export function tokenRoutes(api: RestApi, dependencies: TokenRoutesDependencies)
       refusals: {
         400: ['api_token_malformed', 'api_token_missing', ...OAUTH_ERRORS],
         401: ['api_token_invalid', 'invalid_client'],
+        429: ['too_many_calls'],
       },
       open: true,
       anyTeam: true,
