@@ -105,7 +105,7 @@ export function createGateway(config: GatewayConfig, context: PartContext): Gate
   let runnersPort: number | undefined
   const sandboxAddresses = () => sandboxPorts.addresses()
   const userCalls = new UserCalls(neighbours, config.callTimeoutMs)
-  const forms = new Forms(neighbours, () => gateways)
+  const forms = new Forms(neighbours, teamAddresses, () => gateways)
   const app = restApp({
     ...shared,
     webhooks,

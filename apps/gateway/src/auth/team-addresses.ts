@@ -10,20 +10,20 @@ export class TeamAddresses {
     this.#rows = rows
   }
 
-  /** Failure team_not_found for a team that is being removed, or was lately. */
-  requireThere(team: string): void {
-    if (this.#rows.isGone(team)) throw notFound('team')
+  /** Whether a team is being removed, or was lately. */
+  isGone(team: string): boolean {
+    return this.#rows.isGone(team)
   }
 
-  /** Failures: forbidden, as for a token of another team; those of `requireThere`; unavailable while the lists were never read. */
+  /** Failures: forbidden, as for a token of another team; team_not_found for one that is gone; unavailable while the lists were never read. */
   check(team: string, ip: string): void {
-    this.requireThere(team)
+    if (this.isGone(team)) throw notFound('team')
     if (!this.allow(team, ip)) throw notOfTheTeam()
   }
 
   /** Whether API tokens of this team are exchanged at this address. Failure unavailable while the lists were never read. */
   mayExchange(team: string, ip: string): boolean {
-    return !this.#rows.isGone(team) && this.allow(team, ip)
+    return !this.isGone(team) && this.allow(team, ip)
   }
 
   /** Failure unavailable while the lists were never read. */

@@ -4,6 +4,7 @@ import { VersionService } from '@automation/contract/catalog/v1/version'
 import { isTeamSlug, linkTokenCharacters } from '@automation/contract/forms'
 import { Failure, notFound } from '@automation/errors'
 import type { CallContext, Client, Neighbours } from '@automation/rpc'
+import type { TeamAddresses } from '../auth/team-addresses.ts'
 import { type Call, linkToken } from '../rest/operation.ts'
 import { MinuteLimits } from './minute-limits.ts'
 
@@ -18,8 +19,10 @@ export class Forms {
   readonly #processes: Client<typeof ProcessService>
   readonly #versions: Client<typeof VersionService>
   readonly #looks: MinuteLimits
+  readonly #teams: Pick<TeamAddresses, 'isGone'>
 
-  constructor(neighbours: Neighbours, gateways: () => number) {
+  constructor(neighbours: Neighbours, teams: Pick<TeamAddresses, 'isGone'>, gateways: () => number) {
+    this.#teams = teams
     this.#processes = neighbours.client(ProcessService)
     this.#versions = neighbours.client(VersionService)
     this.#looks = new MinuteLimits(LOOKS_A_MINUTE, gateways, (retryAfterS) => {
@@ -37,6 +40,7 @@ export class Forms {
     const token = linkToken(exchange)
     if (!isTeamSlug(team)) throw notFound('process')
     if (token !== undefined) this.#looks.count(`${team} ${identifier}`, principal.ip ?? '', performance.now())
+    if (this.#teams.isGone(team)) throw notFound('process')
     const process = await this.#read(identifier, context)
     if (!process.settings?.formsEnabled) throw notFound('process')
     if (token !== undefined) requireLink(process.settings, token)

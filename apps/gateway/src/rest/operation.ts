@@ -34,8 +34,8 @@ interface Definition<
   besideRest?: boolean
   /** `?token=` may stand for an access token: the handler decides what it opens, for a caller without a scope. */
   alsoByLink?: boolean
-  /** Where it is open: the handler itself answers for a team that is being removed, as for one that never was. */
-  anyTeam?: boolean
+  /** Where it is open: each address may make as many calls a second as the team, not all together. */
+  perAddress?: boolean
   /** At the root of the host instead, without a team: the caller and the team are those of an API token in a header. */
   atRoot?: boolean
   /** The scope that a token needs beside that of the operation. */

@@ -152,18 +152,16 @@ export class RestApi {
     exchange: Exchange,
     team: string,
   ): Promise<Pick<Call<unknown, unknown>, 'principal' | 'teamsWith' | 'tokenEndsMs' | 'endsByItselfAtMs'>> {
-    const { clientAddress, teamAddresses } = this.#dependencies
+    const { clientAddress, teamAddresses, calls } = this.#dependencies
     const ip = addressOf(exchange, clientAddress)
     if (operation.open === true && operation.atRoot !== true) {
-      if (operation.anyTeam !== true) teamAddresses.requireThere(team)
       // Who floods the way to tokens keeps nobody else from theirs.
-      this.#dependencies.calls.countOpen(team, performance.now(), operation.anyTeam === true ? clientKey(ip) : '')
+      calls.countOpen(team, performance.now(), operation.perAddress === true ? clientKey(ip) : '')
       const principal = { role: 'user' as const, team, subject: '', name: '', ip }
       return { principal, ...OF_NO_TOKEN }
     }
     if (operation.alsoByLink === true && linkToken(exchange) !== undefined) {
-      teamAddresses.requireThere(team)
-      this.#dependencies.calls.countOpen(team, performance.now())
+      calls.countOpen(team, performance.now())
       return { principal: { role: 'user' as const, team, subject: 'link', name: 'link', ip }, ...OF_NO_TOKEN }
     }
     const { onBehalf } = exchange
@@ -174,7 +172,7 @@ export class RestApi {
     const principal = onBehalf === undefined ? known : { ...known, scope: onBehalf.scope }
     teamAddresses.check(own, ip)
     // The request that this one is made for has been counted.
-    if (onBehalf === undefined) this.#dependencies.calls.count(own, performance.now())
+    if (onBehalf === undefined) calls.count(own, performance.now())
     for (const scope of [operation.scope, operation.alsoScope]) if (scope !== undefined) requireScope(principal, scope)
     const { groups, endsMs: tokenEndsMs, accessEndsMs, isOwn } = identity
     const teamsWith = (scope: 'read' | 'build') =>

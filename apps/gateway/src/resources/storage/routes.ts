@@ -1,8 +1,9 @@
 import { StorageService, type ListObjectsResponse, type StorageEntry } from '@automation/contract/storage/v1/storage'
 import { uploadMessages } from '@automation/contract/uploads'
-import { invalid, unavailable } from '@automation/errors'
+import { invalid, notFound, unavailable } from '@automation/errors'
 import { asService, type Neighbours } from '@automation/rpc'
 import { z } from '@hono/zod-openapi'
+import type { TeamAddresses } from '../../auth/team-addresses.ts'
 import type { GatewayConfig } from '../../config.ts'
 import type { BodyBudget } from '../../http/body-budget.ts'
 import { requiredText, text } from '../../rest/fields.ts'
@@ -27,6 +28,7 @@ export interface StorageRoutesDependencies {
   neighbours: Neighbours
   config: GatewayConfig
   budget: BodyBudget
+  teamAddresses: TeamAddresses
 }
 
 const signedUrlInput = z
@@ -204,7 +206,7 @@ export function storageRoutes(api: RestApi, { neighbours, config, budget }: Stor
 }
 
 /** Downloads by links that lead to the gateway itself. */
-export function signedDownloadRoutes(api: RestApi, { neighbours }: StorageRoutesDependencies): void {
+export function signedDownloadRoutes(api: RestApi, { neighbours, teamAddresses }: StorageRoutesDependencies): void {
   const storage = neighbours.client(StorageService, 'contents')
   const query = ['Algorithm', 'Credential', 'Date', 'Expires', 'SignedHeaders', 'Signature']
   // Whatever is wrong with a link makes it invalid.
@@ -232,6 +234,8 @@ export function signedDownloadRoutes(api: RestApi, { neighbours }: StorageRoutes
       const link = { team, name: params['filename'], method: exchange.incoming.method ?? '', query: exchange.query }
       const context = { ...unhurried(call), principal: asService('gateway', '') }
       const found = await storage.openSignedUrl(link, { ...context, deadlineMs: call.context.deadlineMs })
+      // Only who has a good link may learn of a team that is being removed: others see no difference to one that never was.
+      if (teamAddresses.isGone(team)) throw notFound('object')
       return download(storage, found, exchange, { ...context, principal: asService('gateway', team) })
     },
   )

@@ -95,7 +95,7 @@ export function tokenRoutes(api: RestApi, dependencies: TokenRoutesDependencies)
         429: ['too_many_calls'],
       },
       open: true,
-      anyTeam: true,
+      perAddress: true,
     },
     async (call) => {
       const { exchange, team } = call
