@@ -68,3 +68,24 @@ test('a flood is told of a hundred times a minute, and answered all the same whe
     expect((await post('flooded', '{', { 'content-type': 'application/json' })).status).toBe(400)
   expect(noted().length - before).toBe(100)
 })
+
+test('floods at webhooks that are not there, or of another team, keep no refusals of others from the lists', async () => {
+  const own = await startGateway()
+  const { answers, received } = own.servers
+  answers.set('noteWebhookRefusal', ({ identifier }: NoteWebhookRefusalRequest) => {
+    if (identifier.startsWith('made-up')) throw notFound('webhook')
+    return {}
+  })
+  const refused = (team: string, slug: string) => own.request('PUT', `/api/${team}/webhooks/${slug}`)
+  const told = (team: string) =>
+    received.filter(({ method, context }) => method === 'noteWebhookRefusal' && context.principal.team === team).length
+  try {
+    for (const team of ['demo', 'other']) await refused(team, 'hello')
+    for (let nth = 0; nth < 1100; nth += 1) await refused(`team-${nth % 10}`, `made-up-${nth}`)
+    for (let nth = 0; nth < 400; nth += 1) await refused('other', `hook-${nth % 4}`)
+    await refused('demo', 'hello')
+    expect(told('demo')).toBe(2)
+  } finally {
+    await own.stop()
+  }
+})
