@@ -68,8 +68,15 @@ function noting(service: DescService) {
   return served(service, Object.fromEntries(handlers) as Handlers<DescService>)
 }
 
+/** Tokens that were asked about. */
+const askedAbout: string[] = []
+/** Until then nothing is told of bogus tokens. */
+let bogus = Promise.resolve()
+
 const tokens = served(PoolTokenService, {
-  checkPoolToken({ text }, { principal }) {
+  async checkPoolToken({ text }, { principal }) {
+    askedAbout.push(text)
+    if (text.startsWith('pool_b')) await bogus
     expect(principal).toMatchObject({ role: 'service', subject: 'gateway' })
     if (text === good && !revoked) return { pool: 'plant', team: 'acme' }
     throw new Failure('unauthenticated', 'pool_token', 'not good')
@@ -230,6 +237,25 @@ describe('the port for runners of other networks', () => {
     await through(cert)
     await expect(through()).rejects.toMatchObject({ kind: 'unavailable' })
     expect(came).toHaveLength(1)
+  })
+
+  test('bogus tokens that are being looked at keep no good one from being asked about anew', async () => {
+    const held = Promise.withResolvers<void>()
+    bogus = held.promise
+    await call(RunService, 'startProcess', good, asRun)
+    const strangers = Array.from({ length: 32 }, (_, n) =>
+      call(RunService, 'startProcess', `pool_${`b${n}`.padEnd(43, 'x')}`, asRun).catch((failure: Failure) => failure),
+    )
+    await until(() => askedAbout.filter((text) => text.startsWith('pool_b')).length === strangers.length)
+    await expect(call(RunService, 'startProcess', unknown, asRun)).rejects.toMatchObject({ kind: 'unavailable' })
+    const askedOfGood = () => askedAbout.filter((text) => text === good).length
+    const before = askedOfGood()
+    await until(async () => {
+      await call(RunService, 'startProcess', good, asRun)
+      return askedOfGood() > before
+    })
+    held.resolve()
+    for (const stranger of strangers) expect(await stranger).toMatchObject({ code: 'pool_token' })
   })
 
   test('a token that is revoked lets nobody in some seconds later', async () => {

@@ -25,6 +25,8 @@ const mostAsked = 32
 interface Grant {
   pool: string
   team: string
+  /** Monotonic. */
+  believedUntilMs: number
 }
 
 /** Lets runners of other networks in by the token of their pool, and calls of runs beside it that are of that pool. */
@@ -32,7 +34,9 @@ export class PoolGate {
   readonly #tokens: Client<typeof PoolTokenService>
   readonly #callTimeoutMs: number
   readonly #asking = new Map<string, Promise<Grant>>()
-  readonly #good = new LRUCache<string, Grant>({ max: 10_000, ttl: believedMs })
+  /** Of tokens that were good when they were last asked about. */
+  readonly #good = new LRUCache<string, Grant>({ max: 10_000 })
+  #strangersAsked = 0
 
   constructor(neighbours: Neighbours, callTimeoutMs: number) {
     this.#tokens = neighbours.client(PoolTokenService)
@@ -58,26 +62,31 @@ export class PoolGate {
   async #grantOf(text: string): Promise<Grant> {
     if (!isPoolToken(text)) throw new Failure('unauthenticated', 'pool_token', 'The call needs the token of a pool')
     const known = this.#good.get(text)
-    if (known !== undefined) return known
+    if (known !== undefined && performance.now() < known.believedUntilMs) return known
     const asked = this.#asking.get(text)
     if (asked !== undefined) return await asked
-    // Strangers may come with any, so only some are asked about at a time.
-    if (this.#asking.size >= mostAsked) throw unavailable('Too many tokens of pools are being looked at, try again')
-    const asking = this.#ask(text)
+    const asking = known === undefined ? this.#askOfStranger(text) : this.#ask(text)
     this.#asking.set(text, asking)
-    return await asking
+    return await asking.finally(() => this.#asking.delete(text))
+  }
+
+  /** Strangers may come with any token, so only some are asked about at a time. */
+  async #askOfStranger(text: string): Promise<Grant> {
+    if (this.#strangersAsked >= mostAsked) throw unavailable('Too many tokens of pools are being looked at, try again')
+    this.#strangersAsked += 1
+    return this.#ask(text).finally(() => (this.#strangersAsked -= 1))
   }
 
   async #ask(text: string): Promise<Grant> {
     try {
       const { pool, team } = await this.#tokens.checkPoolToken({ text }, ownContext(self, this.#callTimeoutMs))
-      const grant = { pool, team }
+      const grant = { pool, team, believedUntilMs: performance.now() + believedMs }
       this.#good.set(text, grant)
       return grant
     } catch (thrown) {
-      throw notPassedOn(asFailure(thrown))
-    } finally {
-      this.#asking.delete(text)
+      const failure = asFailure(thrown)
+      if (failure.code === 'pool_token') this.#good.delete(text)
+      throw notPassedOn(failure)
     }
   }
 }
