@@ -15,6 +15,7 @@ import { BodyBudget } from './http/body-budget.ts'
 import { clientAddress, proxies } from './http/caller.ts'
 import { ConnectionLimits } from './http/connection-limits.ts'
 import { HttpServer } from './http/server.ts'
+import { UntakenAnswers } from './http/untaken-answers.ts'
 import { listener } from './listener.ts'
 import { observer, showHeld } from './observe.ts'
 import { sandboxFileMaxBytes } from './resources/sandboxes/file-routes.ts'
@@ -135,6 +136,7 @@ export function createGateway(config: GatewayConfig, context: PartContext): Gate
   const listening = {
     bodyMaxBytes,
     budget,
+    untaken: new UntakenAnswers(config.bodiesMaxBytes),
     connections,
     requestTimeoutMs: 0,
     idleTimeoutMs,

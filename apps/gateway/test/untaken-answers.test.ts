@@ -1,9 +1,13 @@
 import { once } from 'node:events'
-import { connect, type Socket } from 'node:net'
+import { IncomingMessage, ServerResponse } from 'node:http'
+import { connect, Socket } from 'node:net'
 import { until } from '@automation/testing'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { send, type Exchange } from '../src/http/exchange.ts'
+import { Exchange, send } from '../src/http/exchange.ts'
 import { HttpServer } from '../src/http/server.ts'
+import { UntakenAnswers } from '../src/http/untaken-answers.ts'
+import { process } from './contract-records.ts'
+import { startGateway } from './gateway-for-tests.ts'
 
 /** More than the system keeps for a client. */
 const body = Buffer.alloc(32 * 1024 * 1024, 'x')
@@ -58,4 +62,33 @@ test('one that takes it late goes on with its connection', async () => {
     await until(() => came > nth * body.length && over.length === nth, { what: 'all of it', timeoutMs: 30_000 })
     socket.removeAllListeners('data').pause()
   }
+})
+
+test('answers of a team that are not taken have a bound together, and leave room for other teams', () => {
+  const untaken = new UntakenAnswers(1600)
+  const exchanges: Exchange[] = []
+  const take = (team: string, bytes: number) => {
+    const incoming = new IncomingMessage(new Socket())
+    const exchange = new Exchange(incoming, new ServerResponse(incoming))
+    exchange.team = team
+    exchanges.push(exchange)
+    return untaken.take(exchange, bytes)
+  }
+  expect(Array.from({ length: 4 }, () => take('a', 500))).toEqual([true, true, true, false])
+  expect([take('b', 100), take('b', 1), take('', 10_000)]).toEqual([true, false, true])
+  for (const exchange of exchanges) untaken.release(exchange)
+  expect([take('b', 1600), take('a', 100), take('a', 1)]).toEqual([true, true, false])
+})
+
+test('where a gateway holds as much as it may of answers that are not taken, one more is cut', async () => {
+  const gateway = await startGateway({}, { bodiesMaxBytes: 32 * 1024 * 1024 })
+  gateway.servers.answers.set('getProcess', () => ({ ...process, sourceCode: 'x'.repeat(24_000_000) }))
+  const authorization = `Bearer ${await gateway.servers.token()}`
+  const sockets = Array.from({ length: 5 }, () => connect(gateway.gateway.port(), '127.0.0.1'))
+  const get = `GET /api/demo/rest/processes/hello HTTP/1.1\r\nHost: x\r\nAuthorization: ${authorization}\r\n\r\n`
+  for (const one of sockets) one.on('error', () => undefined).write(get)
+  const ended = /^gateway_request_duration_seconds_count\{.*processes\/\{identifier\}".* [1-9]/m
+  await until(async () => ended.test(await gateway.metrics()), { what: 'one to be cut', timeoutMs: 10_000 })
+  for (const one of sockets) one.destroy()
+  await gateway.stop()
 })

@@ -31,6 +31,8 @@ export class Exchange {
   bodyBytes = 0
   /** What its body takes of the share of a team or an address. */
   bodyShare: { end(): void } | undefined
+  /** Of its answer, what its team's client has not taken; while the answer is on its way. */
+  untakenBytes = 0
   /** It was answered, or its client has gone. */
   isOver = false
   /** W3C: of the caller, or of the span for this request. */

@@ -6,6 +6,7 @@ import type { BodyBudget } from './body-budget.ts'
 import { refuseConnect, refuseOnSocket, turnAway } from './client-faults.ts'
 import type { ConnectionLimits } from './connection-limits.ts'
 import { Exchange } from './exchange.ts'
+import type { UntakenAnswers } from './untaken-answers.ts'
 
 const HEADER_BYTES = 16 * 1024
 
@@ -38,6 +39,8 @@ export interface ServerOptions {
   budget?: BodyBudget
   /** Connections without a byte in either direction for so long are cut. */
   idleTimeoutMs: number
+  /** Bounds answers that wait for their clients: one for which there is no room is cut. */
+  untaken?: UntakenAnswers
   /** How long a client may take nothing of an answer that is ready, in ms; 30,000. */
   untakenTimeoutMs?: number
   /** Absent: there may be any number of connections. */
@@ -189,7 +192,7 @@ export class HttpServer {
     const exchange = new Exchange(incoming, outgoing)
     const remove = this.#open.add(exchange)
     if (this.#stopping) outgoing.shouldKeepAlive = false
-    outgoing.on('prefinish', () => this.#written(socket))
+    outgoing.on('prefinish', () => this.#written(exchange))
     outgoing.on('close', () => {
       remove()
       this.#over(exchange)
@@ -201,8 +204,10 @@ export class HttpServer {
   }
 
   /** The gateway holds what its client does not take. Whatever that sends meanwhile is not read, as it would prolong the wait. */
-  #written(socket: Socket): void {
+  #written(exchange: Exchange): void {
+    const { socket } = exchange.incoming
     if (socket.writableLength === 0) return
+    if (this.#options.untaken?.take(exchange, socket.writableLength) === false) return void socket.destroy()
     socket.pause()
     socket.setTimeout(this.#options.untakenTimeoutMs ?? UNTAKEN_MS)
   }
@@ -234,6 +239,7 @@ export class HttpServer {
     if (exchange.outgoing.writableFinished) linger(exchange.incoming)
     else exchange.abandon(new Failure('unavailable', 'client_gone', 'The client has gone'))
     if (exchange.bodyBytes > 0) this.#options.budget?.release(exchange)
+    if (exchange.untakenBytes > 0) this.#options.untaken?.release(exchange)
     this.#options.ended(exchange)
     if (this.#open.size === 0) this.#idle?.()
   }
