@@ -140,6 +140,10 @@ export const metricGroups: { title: string; metrics: MetricText[] }[] = [
         text: 'callbacks that are not delivered; seconds by which the oldest try that is due is late; all',
       },
       {
+        names: ['execution_error_handlers_waiting'],
+        text: 'failed runs whose error handlers could not be started yet, and are tried again; all',
+      },
+      {
         names: ['execution_error_handlers_total'],
         labels: ['outcome'],
         text: 'failed runs that have an error handler, by what became of the handler: `started`, `rejected`, `given_up` (the process was not found, or the catalog did not answer)',

@@ -67,7 +67,7 @@ export interface StopOptions {
 export async function stopEngine(engine: Engine, options: StopOptions): Promise<void> {
   const { exclusive, graceMs, closeEvents, logger } = options
   const { admission, claims, starts, ends, runners, waiters, watches, forced, peers, streams, upkeep } = engine
-  const { callbacks, audit, limitRows, teamEvents } = engine
+  const { callbacks, errorHandlers, audit, limitRows, teamEvents } = engine
   admission.stop()
   streams.drain()
   const told = atMost(writesMs, peers.stopping())
@@ -85,7 +85,8 @@ export async function stopEngine(engine: Engine, options: StopOptions): Promise<
   waiters.abandon()
   await atMost(writesMs, ends.idle())
   streams.close()
-  await atMost(writesMs, Promise.all([upkeep.stop(), callbacks.stop(), audit.stop(), limitRows.stop(), closeEvents()]))
+  const background = [upkeep, callbacks, errorHandlers, audit, limitRows].map((each) => each.stop())
+  await atMost(writesMs, Promise.all([...background, closeEvents()]))
   await atMost(writesMs, engine.refusals.close())
   await atMost(writesMs, peers.leave())
   engine.giveUp.abort()

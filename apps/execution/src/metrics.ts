@@ -34,6 +34,8 @@ export interface Metrics {
   callbacksWaiting: Gauge
   /** By how much the first try is late that is due. */
   callbacksLate: Gauge
+  /** Failed runs whose error handlers could not be started yet. */
+  errorHandlersWaiting: Gauge
   /** Tries by how they went: delivered, failed (another one follows), given_up. */
   callbacks: Counter<'outcome'>
   /** Runs that have failed and have an error handler, by what became of that: started, rejected, given_up. */
@@ -127,6 +129,10 @@ export function executionMetrics(registry: Registry): Metrics {
     callbacksLate: gauge(
       'execution_callbacks_late_seconds',
       'Seconds by which the oldest callback that is due is late',
+    ),
+    errorHandlersWaiting: gauge(
+      'execution_error_handlers_waiting',
+      'Failed runs whose error handlers could not be started yet',
     ),
     callbacks: new Counter({
       name: 'execution_callback_tries_total',

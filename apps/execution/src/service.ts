@@ -137,6 +137,7 @@ export function createExecution(config: ExecutionConfig, context: PartContext): 
       engine.upkeep.start()
       running = open(engine)
       engine.callbacks.start()
+      engine.errorHandlers.start()
       engine.audit.start()
       begun.resolve(engine)
       events.wake()

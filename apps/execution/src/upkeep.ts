@@ -25,6 +25,7 @@ import { forgetKept } from './store/kept-bytes.ts'
 import { forgetRunCounts } from './store/run-counts.ts'
 import { readSlotSums, recountSlots } from './store/run-slots.ts'
 import { countCallbacks, forgetCallbacks } from './store/callbacks.ts'
+import { countErrorHandlers } from './store/late-error-handlers.ts'
 import { forgetSessions } from './store/sessions.ts'
 import { mendTracked, readTrackingLagMs, trackRuns } from './store/tracked-runs.ts'
 import { fillDays } from './store/counted-days.ts'
@@ -227,6 +228,7 @@ export class Upkeep {
     const callbacks = await countCallbacks(reads)
     metrics.callbacksWaiting.set(callbacks.count)
     metrics.callbacksLate.set(callbacks.lateMs / 1000)
+    metrics.errorHandlersWaiting.set(await countErrorHandlers(reads))
     metrics.trackingLag.set((await readTrackingLagMs(reads)) / 1000)
     await this.#measureQueues()
   }

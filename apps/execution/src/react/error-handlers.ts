@@ -1,16 +1,23 @@
 import { TeamService, type ErrorHandler } from '@automation/contract/catalog/v1/team'
 import type { ExecutionEvent } from '@automation/contract/events/v1/execution_event'
 import { LogLevel, Origin, Status } from '@automation/contract/execution/v1/execution'
-import { asFailure, Failure, isPassing, teamMovedCode } from '@automation/errors'
+import { asFailure, Failure, isPassing, teamMovedCode, unavailable } from '@automation/errors'
 import { installsProcessId } from '@automation/contract/installs'
 import { asService, ownContext, type Client, type Neighbours } from '@automation/rpc'
-import type { Logger } from '@automation/service'
+import { Periodic, type Logger } from '@automation/service'
+import { LRUCache } from 'lru-cache'
 import type { Admission } from '../accept/admission.ts'
 import type { StartRequest } from '../accept/start-request.ts'
 import type { Signals } from '../signals.ts'
 import type { Metrics } from '../metrics.ts'
 import { readFailedRun, type FailedRun } from '../store/failed-runs.ts'
 import { failureText } from '../store/failure-words.ts'
+import {
+  claimErrorHandlers,
+  postponeErrorHandler,
+  removeErrorHandler,
+  type LateErrorHandler,
+} from '../store/late-error-handlers.ts'
 import { appendLineOnce } from '../store/log-pages.ts'
 import { errorHandlerScope } from '../store/start-keys.ts'
 import type { Queries } from '../store/connections.ts'
@@ -27,23 +34,50 @@ export interface ErrorHandlersContext {
 }
 
 const askTimeoutMs = 3000
-const atOnce = 8
+const lookMs = 500
+/** At work at once: of events, and of what is late in all and of one team. */
+const most = { events: 8, late: 16, ofTeam: 2 }
+/** What takes longer is not waited for by the events behind it. */
+const inTimeMs = 5000
+/** Once something of a team is late, so is the rest for so long: it would wait for the same. */
+const lateForMs = 5000
+/** Longer than a try takes. */
+const leaseMs = 120_000
 
 type HandlerOf = (team: string) => Promise<ErrorHandler | undefined>
 
-/** Runs the process that a team has for it after each of its runs that ends in ERROR: once for each. */
+/**
+ * Runs the process that a team has for it after each of its runs that ends in ERROR: once for each. What can't be started
+ * yet is noted as late and tried again apart, so that nothing of one team keeps the events of others.
+ */
 export class ErrorHandlers {
   readonly #context: ErrorHandlersContext
   readonly #teams: Client<typeof TeamService>
-  /** Monotonic ms of the first fault, by the failed run. */
-  readonly #faultyFrom = new Map<string, number>()
+  readonly #look: Periodic
+  readonly #stop = new AbortController()
+  /** Teams of which something was late just now. */
+  readonly #lateTeams = new LRUCache<string, true>({ max: 10_000, ttl: lateForMs })
+  /** What is late and tried now, with its team. */
+  readonly #atWork = new Map<Promise<void>, string>()
 
   constructor(context: ErrorHandlersContext) {
     this.#context = context
     this.#teams = context.neighbours.client(TeamService)
+    this.#look = new Periodic('late error handlers', lookMs, context.logger, () => this.#lookForLate())
   }
 
-  /** Consumes lifecycle events. Fails where something is to be tried again: then the same ones come again. */
+  start(): void {
+    this.#look.start()
+  }
+
+  /** What is at work goes on; what it can't do is late. */
+  async stop(): Promise<void> {
+    this.#stop.abort()
+    await this.#look.stop()
+    await Promise.all(this.#atWork.keys())
+  }
+
+  /** Consumes lifecycle events. Fails where not even that they are late can be noted: then the same ones come again. */
   async take(events: ExecutionEvent[], signal: AbortSignal): Promise<void> {
     const failures = events.filter(
       ({ status, processId }) => status === Status.ERROR && processId !== installsProcessId,
@@ -52,48 +86,79 @@ export class ErrorHandlers {
     const handlers = new Map<string, Promise<ErrorHandler | undefined>>()
     const handlerOf = (team: string) => handlers.get(team) ?? handlers.set(team, this.#handlerOf(team)).get(team)!
     const open = failures.values()
-    const faults: unknown[] = []
-    let isAway = false
     const work = async () => {
-      for (const event of open) {
-        if (isAway || signal.aborted) return
-        const fault = await this.#attempt(event, handlerOf)
-        if (fault === undefined) continue
-        faults.push(fault)
-        isAway ||= isPassing(fault)
+      for (const { team, executionId: id } of open) {
+        if (signal.aborted) return
+        const fault = this.#lateTeams.has(team) ? late() : await this.#inTime(this.#attempt(team, id, handlerOf))
+        if (fault !== undefined) await this.#postpone(team, id, fault)
       }
     }
-    await Promise.all(Array.from({ length: atOnce }, work))
+    const done = await Promise.allSettled(Array.from({ length: most.events }, work))
     signal.throwIfAborted()
-    // The time in which it is away is not counted.
-    if (isAway || faults.length === 0) this.#faultyFrom.clear()
-    if (faults.length > 0) throw faults.find(isPassing) ?? faults[0]
+    for (const each of done) if (each.status === 'rejected') throw each.reason
   }
 
-  /** Gives the fault for which it is to be tried again. */
-  async #attempt({ team, executionId: id }: ExecutionEvent, handlerOf: HandlerOf): Promise<unknown> {
+  /** The fault of this attempt, or that it takes too long: then it goes on. */
+  async #inTime(attempt: Promise<unknown>): Promise<unknown> {
+    const { promise, resolve } = Promise.withResolvers<unknown>()
+    const timer = setTimeout(() => resolve(late()), inTimeMs)
+    const fault = await Promise.race([attempt, promise])
+    clearTimeout(timer)
+    return fault
+  }
+
+  async #postpone(team: string, id: string, fault: unknown): Promise<void> {
+    // All of these events were told before a team leaves: what comes now came again.
+    if (asFailure(fault).code === teamMovedCode) return
+    this.#lateTeams.set(team, true)
+    await postponeErrorHandler(this.#context.pool, team, id, isPassing(fault))
+  }
+
+  async #lookForLate(): Promise<void> {
+    if (this.#stop.signal.aborted || this.#atWork.size >= most.late) return
+    const teams = Map.groupBy(this.#atWork.values(), (team) => team)
+    const found = await claimErrorHandlers(this.#context.pool, {
+      limit: most.late - this.#atWork.size,
+      perTeam: most.ofTeam,
+      busyTeams: [...teams].filter(([, some]) => some.length >= most.ofTeam).map(([team]) => team),
+      leaseMs,
+    })
+    for (const one of found) {
+      const done = this.#tryAgain(one).finally(() => {
+        this.#atWork.delete(done)
+        if (!this.#stop.signal.aborted) this.#look.soon()
+      })
+      this.#atWork.set(done, one.team)
+    }
+  }
+
+  async #tryAgain({ id, team, faultyMs }: LateErrorHandler): Promise<void> {
+    const { pool, logger } = this.#context
+    try {
+      const fault = await this.#attempt(team, id, (of) => this.#handlerOf(of), faultyMs)
+      if (fault === undefined) await removeErrorHandler(pool, id)
+      else await postponeErrorHandler(pool, team, id, isPassing(fault))
+    } catch (error) {
+      // The row stays as it is, and is due again after its lease.
+      logger.warn({ err: error, executionId: id, team }, 'an error handler could not be tried again')
+    }
+  }
+
+  /** Gives the fault for which it is to be tried again. `faultyMs`: for how long it has been one. */
+  async #attempt(team: string, id: string, handlerOf: HandlerOf, faultyMs = 0): Promise<unknown> {
     let handler: ErrorHandler | undefined
     try {
       handler = await handlerOf(team)
       if (handler !== undefined) await this.#handle(team, id, handler)
     } catch (error) {
       const failure = asFailure(error)
-      // All of these events were told before a team leaves: what comes now came again.
-      if (failure.code === teamMovedCode) return undefined
       const isLasting = failure.kind === 'not_found' || failure.code === 'team_suspended'
-      if (!isLasting && (isPassing(error) || this.#isNew(id))) return error
+      if (!isLasting && (isPassing(error) || faultyMs < this.#context.patienceMs)) return error
       return this.#giveUp(team, id, handler, failure).catch((fault: unknown) => {
         if (isPassing(fault)) return fault
         this.#context.logger.error({ err: fault, executionId: id, team }, 'an error handler is passed over')
       })
     }
-  }
-
-  #isNew(id: string): boolean {
-    const now = performance.now()
-    const from = this.#faultyFrom.get(id) ?? now
-    this.#faultyFrom.set(id, from)
-    return now - from < this.#context.patienceMs
   }
 
   async #handlerOf(team: string): Promise<ErrorHandler | undefined> {
@@ -129,6 +194,10 @@ export class ErrorHandlers {
     )
     signals.logged.emit([id])
   }
+}
+
+function late(): Failure {
+  return unavailable('The error handlers of the team are late')
 }
 
 function nameOf(handler: ErrorHandler | undefined): string {

@@ -140,6 +140,7 @@ export const tablesOfExecutions = Object.keys(orderOfExecutions)
 /** The other tables that a team takes along, with what orders their rows. */
 const otherTables: Record<string, string> = {
   callbacks: 'execution_id',
+  late_error_handlers: 'execution_id',
   start_keys: 'scope, key',
   webhook_refusals: 'process_id, id',
   deleted_processes: 'process_id',

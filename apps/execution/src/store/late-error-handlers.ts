@@ -1,0 +1,73 @@
+import type { Queries } from './connections.ts'
+
+/** A failed run whose error handler could not be started yet. */
+export interface LateErrorHandler {
+  id: string
+  team: string
+  /** For how long the answer has been a fault, and not that something is away. */
+  faultyMs: number
+}
+
+const longestPauseS = 30
+
+/** The next try is some seconds from now, more after each; `isAway`: something is away, which is no fault. */
+export async function postponeErrorHandler(pool: Queries, team: string, id: string, isAway: boolean): Promise<void> {
+  await pool.query({
+    name: 'error-handler-postpone',
+    text: `INSERT INTO late_error_handlers AS l (execution_id, team, next_try_at, faulty_from)
+           VALUES ($1, $2, now() + interval '1 s', CASE WHEN NOT $3::boolean THEN now() END)
+           ON CONFLICT (execution_id) DO UPDATE
+              SET tries = l.tries + 1, next_try_at = now() + least(2 ^ least(l.tries, 10), ${longestPauseS}) * interval '1 s',
+                  faulty_from = CASE WHEN NOT $3::boolean THEN coalesce(l.faulty_from, now()) END`,
+    values: [id, team, isAway],
+  })
+}
+
+/** It is started, or given up. */
+export async function removeErrorHandler(pool: Queries, id: string): Promise<void> {
+  await pool.query('DELETE FROM late_error_handlers WHERE execution_id = $1', [id])
+}
+
+/** How many wait for their next try, as far as 100,000. */
+export async function countErrorHandlers(pool: Queries): Promise<number> {
+  const { rows } = await pool.query<{ count: number }>(
+    'SELECT count(*)::integer AS count FROM (SELECT FROM late_error_handlers LIMIT 100000) AS waiting',
+  )
+  return rows[0]!.count
+}
+
+const claim = `
+WITH RECURSIVE teams AS (
+  (SELECT team FROM late_error_handlers ORDER BY team LIMIT 1)
+  UNION ALL
+  SELECT n.team FROM teams t CROSS JOIN LATERAL (
+    SELECT team FROM late_error_handlers WHERE team > t.team ORDER BY team LIMIT 1) n
+), due AS (
+  SELECT l.execution_id FROM teams t CROSS JOIN LATERAL (
+    SELECT execution_id FROM late_error_handlers
+     WHERE team = t.team AND next_try_at <= now() ORDER BY next_try_at LIMIT $2) l
+   WHERE t.team <> ALL ($3::text[]) AND EXISTS (SELECT FROM team_slots s WHERE s.team = t.team AND s.moved_to IS NULL)
+), taken AS (
+  SELECT l.execution_id FROM late_error_handlers l JOIN due USING (execution_id)
+   WHERE l.next_try_at <= now() ORDER BY l.next_try_at LIMIT $1 FOR UPDATE OF l SKIP LOCKED
+)
+UPDATE late_error_handlers l SET next_try_at = now() + $4 * interval '1 ms' FROM taken t WHERE l.execution_id = t.execution_id
+RETURNING l.execution_id AS id, l.team, coalesce(extract(epoch FROM now() - l.faulty_from) * 1000, 0)::float8 AS "faultyMs"`
+
+export interface ClaimLimits {
+  limit: number
+  perTeam: number
+  /** Teams that may have no more now. */
+  busyTeams: string[]
+  /** After this long another replica may try again. */
+  leaseMs: number
+}
+
+/** Takes those that are due, of all teams of this cell. */
+export async function claimErrorHandlers(
+  pool: Queries,
+  { limit, perTeam, busyTeams, leaseMs }: ClaimLimits,
+): Promise<LateErrorHandler[]> {
+  const values = [limit, perTeam, busyTeams, leaseMs]
+  return (await pool.query<LateErrorHandler>({ name: 'error-handlers-claim', text: claim, values })).rows
+}
