@@ -158,6 +158,31 @@ describe('pools of one team each', { timeout: 60_000 }, () => {
     expect(entries).toEqual([])
   })
 
+  test('leave connections to others, however many calls come with their tokens', async () => {
+    const poolToken = await made('greedy', 'acme')
+    const runner = await system.runner({ poolToken })
+    const { sessionId } = runner
+    const client = system.neighbours.client(RunnerService)
+    const held = await system.sql.connect()
+    const isLocked = `SELECT FROM pg_stat_activity
+                       WHERE datname = current_database() AND wait_event_type = 'Lock' AND query LIKE '%drain_asked_at IS NOT NULL AS drain%'`
+    try {
+      await held.query('BEGIN')
+      await held.query('SELECT FROM sessions WHERE id = $1 FOR UPDATE', [sessionId])
+      const renew = () => client.renewSession({ sessionId }, ownContext(asRunnerWith(poolToken), 10_000))
+      const renewals = Promise.allSettled(Array.from({ length: 20 }, renew))
+      await until(async () => (await system.rows(isLocked)).length > 0, { everyMs: 5 })
+      const id = await system.start('other', { idempotencyKey: { key: 'beside', requestHash: new Uint8Array() } })
+      expect(await system.rows(isLocked)).toHaveLength(1)
+      await system.executions.killExecution({ id }, userContext('other'))
+      await held.query('ROLLBACK')
+      await renewals
+    } finally {
+      held.release(true)
+    }
+    await runner.renew()
+  })
+
   test('end the sessions and runs of a token that is revoked, at all replicas', async () => {
     await pools().createPool({ name: 'revoked', team: 'acme' }, operator())
     const { text: poolToken, token } = await tokenOf('revoked')

@@ -1,4 +1,5 @@
 import { createHash, randomBytes } from 'node:crypto'
+import { TeamShare } from '@automation/database'
 import { Failure } from '@automation/errors'
 import type { CallContext } from '@automation/rpc'
 import { isPoolToken, poolTokenHead } from '@automation/rpc/pool-token'
@@ -10,6 +11,8 @@ const secretBytes = 32
 /** The tokens by which runners of other networks join a pool. */
 export class PoolTokens {
   readonly #pool: Queries
+  /** One place for each token. */
+  readonly #turns = new TeamShare(1)
 
   constructor(pool: Queries) {
     this.#pool = pool
@@ -18,6 +21,11 @@ export class PoolTokens {
   /** What the token of a call lets in; undefined for a runner that came with the key of this network. Failure: pool_token. */
   async grantOf({ principal }: CallContext): Promise<PoolGrant | undefined> {
     return principal.token === undefined ? undefined : this.check(principal.token)
+  }
+
+  /** What callers with the same token ask of the database is done one by one, so that they leave connections to others. */
+  inTurn<T>({ principal }: CallContext, work: () => Promise<T>): Promise<T> {
+    return principal.token === undefined ? work() : this.#turns.use(principal.token, work)
   }
 
   /** Failure `unauthenticated` pool_token where it is none, was revoked or has expired. */

@@ -52,6 +52,8 @@ export interface Credentials {
   pod: RunnerPodId | undefined
   /** What its token is good for; undefined for one of this network. */
   grantOf(): Promise<PoolGrant | undefined>
+  /** Those that came with the same token are let in one by one. */
+  inTurn<T>(work: () => Promise<T>): Promise<T>
 }
 
 /** A runner answers sooner where it has slots to give. */
@@ -130,7 +132,7 @@ export class RunnerStreams {
       for await (const { message } of requests) {
         if (message.case === 'hello') {
           if (stream !== undefined) throw outOfTurn('A runner says hello once')
-          stream = await this.#welcome(message.value, credentials, messages)
+          stream = await credentials.inTurn(() => this.#welcome(message.value, credentials, messages))
         } else if (stream === undefined) throw outOfTurn('A runner says hello first')
         else if (message.case === 'goodbye') return await this.#goodbye(stream)
         else {

@@ -13,21 +13,28 @@ export function runnerService(
   return {
     work: (requests, context) => {
       const { pod } = principalIn(context, 'runner')
-      return streams.serve(requests, { pod, grantOf: () => tokens.grantOf(context) }, context.signal)
-    },
-    renewSession: async ({ sessionId, executionIds, idleMs, team, replicas }, context) => {
-      const { pod } = principalIn(context, 'runner')
-      const tokenId = (await tokens.grantOf(context))?.tokenId
-      const renewal = {
-        id: sessionId,
-        idleMs: Number(idleMs),
-        team: team || undefined,
-        tokenId,
-        podId: pod?.id,
-        replicas: shownReplicas(replicas),
+      const credentials = {
+        pod,
+        grantOf: () => tokens.grantOf(context),
+        inTurn: <T>(work: () => Promise<T>) => tokens.inTurn(context, work),
       }
-      const { ended, drain } = await sessions.renew(renewal, executionIds)
-      return { endedExecutionIds: ended, drain }
+      return streams.serve(requests, credentials, context.signal)
+    },
+    renewSession: ({ sessionId, executionIds, idleMs, team, replicas }, context) => {
+      const { pod } = principalIn(context, 'runner')
+      return tokens.inTurn(context, async () => {
+        const tokenId = (await tokens.grantOf(context))?.tokenId
+        const renewal = {
+          id: sessionId,
+          idleMs: Number(idleMs),
+          team: team || undefined,
+          tokenId,
+          podId: pod?.id,
+          replicas: shownReplicas(replicas),
+        }
+        const { ended, drain } = await sessions.renew(renewal, executionIds)
+        return { endedExecutionIds: ended, drain }
+      })
     },
   }
 }
