@@ -12,7 +12,7 @@ import type { Signals } from '../signals.ts'
 import type { Partitions } from '../store/partitions.ts'
 import { endingWeight, endRows, type Ended, type Ending } from '../store/end-rows.ts'
 import type { Outcomes, Waiters } from './waiters.ts'
-import type { Queries } from '../store/connections.ts'
+import { isTakenBack, type Queries } from '../store/connections.ts'
 
 export interface EndsContext {
   pool: Queries
@@ -45,7 +45,7 @@ export class Ends {
       weight: endingWeight,
       owner: ({ id }) => context.runners.teamOf(id),
       width: 2,
-      isolates: (error) => !isConnectionFailure(error),
+      isolates: (error) => !isConnectionFailure(error) || isTakenBack(error),
       metrics: context.metrics.writer('end'),
     })
   }
@@ -105,6 +105,11 @@ export class Ends {
     }
   }
 
+  #areOfSeveral(endings: Ending[]): boolean {
+    const { runners } = this.#context
+    return new Set(endings.map(({ id }) => runners.teamOf(id))).size > 1
+  }
+
   async #flush(endings: Ending[]): Promise<(Ended | undefined)[]> {
     const { pool, partitions, signal, signals } = this.#context
     let unknown = false
@@ -119,7 +124,9 @@ export class Ends {
         signals.changed.emit(endings.map(({ id }) => id))
         return ended
       } catch (error) {
-        if (!isConnectionFailure(error) || signal.aborted) throw error
+        // Where one of several teams is locked, the others do not wait for it.
+        if (!isConnectionFailure(error) || signal.aborted || (isTakenBack(error) && this.#areOfSeveral(endings)))
+          throw error
         unknown = true
         await new Promise((resolve) => setTimeout(resolve, pauseMs))
       }
