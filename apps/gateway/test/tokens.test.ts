@@ -233,31 +233,52 @@ describe('scopes of an external issuer', () => {
   const rules = 'scope:reports=read,groups:ops=executor admin,realm:a b=run'
   const ofTeam = 'groups:demo-ops=executor admin@demo,groups:else-ops=executor admin@else'
 
-  test.each<[string, Record<string, unknown>, string, number]>([
-    ['', { scope: 'read admin build' }, '/processes', 403],
-    ['', { scope: 'openid executor' }, '/processes', 200],
-    ['', { scp: ['executor'] }, '/processes', 200],
-    ['', { scope: 'executor' }, '/auth/service-accounts', 403],
-    [rules, { scope: 'openid reports' }, '/processes', 200],
-    [rules, { scp: ['reports'] }, '/processes', 200],
-    [rules, { scope: 'reports' }, '/auth/service-accounts', 403],
-    [rules, { scope: 'read executor admin' }, '/processes', 403],
-    [rules, { groups: ['demo', 'ops'] }, '/auth/service-accounts', 200],
-    [rules, { realm: 'a b' }, '/processes', 403],
-    [rules, { groups: ['demo', 'coffee ops', 'ops admin'] }, '/processes', 403],
-    [rules, { scp: ['my reports'] }, '/processes', 403],
-    [rules.replace('realm:a b', 'name:b'), { name: 'a b' }, '/processes', 403],
-    [ofTeam, { groups: ['demo', 'else', 'demo-ops'] }, '/auth/service-accounts', 200],
-    [ofTeam, { groups: ['demo', 'else', 'else-ops'] }, '/auth/service-accounts', 403],
-    [ofTeam, { groups: ['demo', 'else', 'else-ops'] }, '/processes', 403],
-    [rules, { constructor: 'reports' }, '/processes', 403],
-  ])('with the setting "%s", %j on %s is %i', async (setting, claims, path, status) => {
-    const { status: statusOf, stop } = await gatewayOf(setting === '' ? {} : { OIDC_SCOPES: setting })
-    try {
-      expect(await statusOf({ groups: ['demo'], ...claims }, `/api/demo/rest${path}`)).toBe(status)
-    } finally {
-      await stop()
-    }
+  type Case = [claims: Record<string, unknown>, path: string, status: number]
+  const bySetting: [setting: string, cases: Case[]][] = [
+    [
+      '',
+      [
+        [{ scope: 'read admin build' }, '/processes', 403],
+        [{ scope: 'openid executor' }, '/processes', 200],
+        [{ scp: ['executor'] }, '/processes', 200],
+        [{ scope: 'executor' }, '/auth/service-accounts', 403],
+      ],
+    ],
+    [
+      rules,
+      [
+        [{ scope: 'openid reports' }, '/processes', 200],
+        [{ scp: ['reports'] }, '/processes', 200],
+        [{ scope: 'reports' }, '/auth/service-accounts', 403],
+        [{ scope: 'read executor admin' }, '/processes', 403],
+        [{ groups: ['demo', 'ops'] }, '/auth/service-accounts', 200],
+        [{ realm: 'a b' }, '/processes', 403],
+        [{ groups: ['demo', 'coffee ops', 'ops admin'] }, '/processes', 403],
+        [{ scp: ['my reports'] }, '/processes', 403],
+        [{ constructor: 'reports' }, '/processes', 403],
+      ],
+    ],
+    [rules.replace('realm:a b', 'name:b'), [[{ name: 'a b' }, '/processes', 403]]],
+    [
+      ofTeam,
+      [
+        [{ groups: ['demo', 'else', 'demo-ops'] }, '/auth/service-accounts', 200],
+        [{ groups: ['demo', 'else', 'else-ops'] }, '/auth/service-accounts', 403],
+        [{ groups: ['demo', 'else', 'else-ops'] }, '/processes', 403],
+      ],
+    ],
+  ]
+
+  describe.each(bySetting)('with the setting "%s"', (setting, cases) => {
+    let guarded: Awaited<ReturnType<typeof gatewayOf>>
+    beforeAll(async () => {
+      guarded = await gatewayOf(setting === '' ? {} : { OIDC_SCOPES: setting })
+    })
+    afterAll(() => guarded.stop())
+
+    test.each(cases)('%j on %s is %i', async (claims, path, status) => {
+      expect(await guarded.status({ groups: ['demo'], ...claims }, `/api/demo/rest${path}`)).toBe(status)
+    })
   })
 })
 
