@@ -1,21 +1,38 @@
 import { Failure, unavailable } from '@automation/errors'
 import { until } from '@automation/testing'
-import { afterEach, describe, expect, test } from 'vitest'
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { startRunner, type RunnerUnderTest } from './runner-under-test.ts'
 import { lines, ScriptedReplica } from './scripted-replica.ts'
 
 let under: RunnerUnderTest
-afterEach(() => under.stop(0))
 
 function replicaWith(settings: Partial<ScriptedReplica>): ScriptedReplica {
   return Object.assign(new ScriptedReplica(), settings)
 }
 
+/** One runner for the tests of a block; what each has left running ends with it. */
+function withOneRunner(slots: number, given: Partial<ScriptedReplica> = {}): void {
+  beforeAll(async () => {
+    under = await startRunner({ RUNNER_SLOTS: String(slots) }, replicaWith(given))
+  })
+  afterEach(async () => {
+    const { replica } = under
+    Object.assign(replica, { stores: true, renewalFailure: () => undefined })
+    for (const id of goingOn.splice(0)) replica.kill(id)
+    await until(() => replica.credit === slots || replica.goodbyes > 0, { what: 'all slots' })
+  })
+  afterAll(() => under.stop(0))
+}
+
+const resultsOf = (id: string) => under.replica.results.filter(({ executionId }) => executionId === id)
+
+const goingOn: string[] = []
 const forever = 'console.log(process.pid); await new Promise((r) => setTimeout(r, 1e6))'
 
 /** Hands a run over that goes on, and gives its process. */
 async function handForever(replica: ScriptedReplica): Promise<{ id: string; pid: number; ended: Promise<unknown> }> {
   const { id, ended } = replica.hand(forever)
+  goingOn.push(id)
   const [entry] = await until(() => (replica.logOf(id).length > 0 ? replica.logOf(id) : undefined), {
     what: 'the run to begin',
   })
@@ -30,45 +47,66 @@ function isAlive(pid: number): boolean {
   }
 }
 
+test('a runner says what it is and grants all its slots', async () => {
+  under = await startRunner({ RUNNER_SLOTS: '3', RUNNER_POOL: 'gpu', RUNNER_POD: 'name=r-1' })
+  const { hellos, credit } = under.replica
+  await under.stop(0)
+  expect(hellos[0]).toMatchObject({ pool: 'gpu', runnerName: 'r-1', slots: 3 })
+  expect(hellos[0]!.sessionId).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-7/)
+  expect(credit).toBe(3)
+})
+
 describe('slots', () => {
-  test('a runner says what it is and grants all its slots', async () => {
-    under = await startRunner({ RUNNER_SLOTS: '3', RUNNER_POOL: 'gpu', RUNNER_POD: 'name=r-1' })
-    const [hello] = under.replica.hellos
-    expect(hello).toMatchObject({ pool: 'gpu', runnerName: 'r-1', slots: 3 })
-    expect(hello!.sessionId).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-7/)
-    expect(under.replica.credit).toBe(3)
-  })
+  withOneRunner(2)
 
   test('a slot comes back when its run has ended', async () => {
-    under = await startRunner({ RUNNER_SLOTS: '2' })
     await Promise.all([under.replica.run('return 1'), under.replica.run('throw 1')])
     await until(() => under.replica.credit === 2)
   })
 
   test('a broken stream is opened again, with its session and only the slots that are free', async () => {
-    under = await startRunner({ RUNNER_SLOTS: '2' })
     await handForever(under.replica)
     under.replica.drop()
     await until(() => under.replica.hellos.length === 2)
     await until(() => under.replica.credit === 1)
     expect(under.replica.hellos[1]!.sessionId).toBe(under.replica.hellos[0]!.sessionId)
   })
+
+  test('a run that was killed before it is handed over is never begun, and its slot comes back', async () => {
+    under.replica.kill('run-x')
+    const { id } = under.replica.hand('console.log("began")', { run: { executionId: 'run-x' } })
+    expect((await under.replica.run('return 1')).value).toBe(1)
+    await until(() => under.replica.credit === 2)
+    expect(under.replica.logOf(id)).toEqual([])
+    expect(resultsOf(id)).toEqual([])
+  })
 })
 
 describe('results', () => {
+  withOneRunner(64)
+
+  test('a hand-over that comes twice starts once', async () => {
+    const { id, ended } = under.replica.hand('console.log("once"); return 1')
+    // The first that is run here.
+    const specKey = 'spec-1'
+    under.replica.send({ case: 'run', value: { executionId: id, fence: 1n, specKey, timeoutMs: 1000 } })
+    expect(lines((await ended).log)).toEqual(['INFO once'])
+    await under.replica.run('return 2')
+    expect(resultsOf(id)).toHaveLength(1)
+  })
+
   test('a result is sent again until it is stored, to a new stream at once', async () => {
-    under = await startRunner({}, replicaWith({ stores: false }))
+    under.replica.stores = false
     const { id, ended } = under.replica.hand('return 7')
     await ended
     under.replica.drop()
-    await until(() => under.replica.results.filter(({ executionId }) => executionId === id).length === 2)
+    await until(() => resultsOf(id).length === 2)
     under.replica.stores = true
-    await until(() => under.replica.results.length === 3, { what: 'the result to be sent once more' })
-    expect(under.replica.results.every(({ executionId, fence }) => executionId === id && fence === 1n)).toBe(true)
+    await until(() => resultsOf(id).length === 3, { what: 'the result to be sent once more' })
+    expect(resultsOf(id).every(({ fence }) => fence === 1n)).toBe(true)
   })
 
   test('a run goes on while no replica is there, and its log and result come afterwards', async () => {
-    under = await startRunner()
     const { id, ended } = under.replica.hand(
       'console.log("a"); await new Promise((r) => setTimeout(r, 100)); console.log("b"); return 1',
     )
@@ -77,29 +115,28 @@ describe('results', () => {
     expect(lines((await ended).log)).toEqual(['INFO a', 'INFO b'])
   })
 
-  test('a hand-over that comes twice starts once', async () => {
-    under = await startRunner()
-    const { id, ended } = under.replica.hand('console.log("once"); return 1')
-    under.replica.send({ case: 'run', value: { executionId: id, fence: 1n, specKey: 'spec-1', timeoutMs: 1000 } })
-    expect(lines((await ended).log)).toEqual(['INFO once'])
-    await under.replica.run('return 2')
-    expect(under.replica.results.filter(({ executionId }) => executionId === id)).toHaveLength(1)
+  test('readiness tells of the session and the isolation', async () => {
+    expect(await under.runner.ready()).toEqual([
+      { name: 'session', ok: true, detail: '1 of 1 replicas of execution' },
+      { name: 'children', ok: true },
+      { name: 'isolation details', ok: true, detail: expect.stringMatching(/^(namespaces|pod|none)\b/) },
+      expect.objectContaining({ name: 'isolation', ok: true, detail: expect.stringMatching(/; serves \w+ teams?$/) }),
+    ])
+  })
+
+  test('with nothing running a stop takes no time, and says goodbye; then the runner is not ready', async () => {
+    const since = performance.now()
+    await under.stop(60_000)
+    expect(performance.now() - since).toBeLessThan(30_000)
+    expect(under.replica.goodbyes).toBe(1)
+    expect((await under.runner.ready()).find(({ name }) => name === 'session')!.ok).toBe(false)
   })
 })
 
-test('a run that was killed before it is handed over is never begun, and its slot comes back', async () => {
-  under = await startRunner({ RUNNER_SLOTS: '2' })
-  under.replica.kill('run-x')
-  const { id } = under.replica.hand('console.log("began")', { run: { executionId: 'run-x' } })
-  expect((await under.replica.run('return 1')).value).toBe(1)
-  await until(() => under.replica.credit === 2)
-  expect(under.replica.logOf(id)).toEqual([])
-  expect(under.replica.results.map(({ executionId }) => executionId)).not.toContain(id)
-})
-
 describe('the lease', () => {
+  withOneRunner(64, { leaseMs: 900 })
+
   test('is renewed at a third of it, with the runs that the runner has', async () => {
-    under = await startRunner({}, replicaWith({ leaseMs: 900 }))
     const { id } = await handForever(under.replica)
     const named = () => under.replica.renewals.filter(({ executionIds }) => executionIds.includes(id))
     await until(() => named().length >= 5)
@@ -110,45 +147,48 @@ describe('the lease', () => {
   })
 
   test('a result that is not stored is named too', async () => {
-    under = await startRunner({}, replicaWith({ leaseMs: 900, stores: false }))
+    under.replica.stores = false
     const { id, ended } = under.replica.hand('return 1')
     await ended
     await until(() => under.replica.renewals.at(-1)?.executionIds.includes(id))
   })
 
   test('a run that renewal names as terminal is ended, without a result', async () => {
-    under = await startRunner({}, replicaWith({ leaseMs: 900 }))
     const { id, pid } = await handForever(under.replica)
     under.replica.endedIds.add(id)
     await until(() => !isAlive(pid))
     await until(() => under.replica.credit === 64)
-    expect(under.replica.results).toEqual([])
-  })
-
-  test('a lost session ends its runs, forgets its results, and another begins', async () => {
-    under = await startRunner({}, replicaWith({ leaseMs: 900, stores: false }))
-    await under.replica.run('return 1')
-    const { pid } = await handForever(under.replica)
-    const [{ sessionId } = expect.fail()] = under.replica.hellos
-    const lost = new Failure('failed_precondition', 'session_lost', 'The session has ended')
-    under.replica.renewalFailure = (id) => (id === sessionId ? lost : undefined)
-    await until(() => under.replica.hellos.length === 2)
-    await until(() => !isAlive(pid))
-    expect(under.replica.hellos[1]!.sessionId).not.toBe(under.replica.hellos[0]!.sessionId)
-    await until(() => under.replica.credit === 64)
-    under.replica.stores = true
-    expect((await under.replica.run('return 2')).value).toBe(2)
-    expect(under.replica.results).toHaveLength(2)
+    expect(resultsOf(id)).toEqual([])
   })
 
   test('while a replica answers that the database is away, runs go on', async () => {
-    under = await startRunner({}, replicaWith({ leaseMs: 900 }))
     const { pid } = await handForever(under.replica)
     under.replica.renewalFailure = () => unavailable('The database is away')
     const count = under.replica.renewals.length
     await until(() => under.replica.renewals.length > count + 6)
     expect(isAlive(pid)).toBe(true)
   })
+
+  test('a lost session ends its runs, forgets its results, and another begins', async () => {
+    under.replica.stores = false
+    const { id, ended } = under.replica.hand('return 1')
+    await ended
+    const { pid } = await handForever(under.replica)
+    const [{ sessionId } = expect.fail()] = under.replica.hellos
+    const lost = new Failure('failed_precondition', 'session_lost', 'The session has ended')
+    under.replica.renewalFailure = (of) => (of === sessionId ? lost : undefined)
+    await until(() => under.replica.hellos.length === 2)
+    await until(() => !isAlive(pid))
+    expect(under.replica.hellos[1]!.sessionId).not.toBe(under.replica.hellos[0]!.sessionId)
+    await until(() => under.replica.credit === 64)
+    under.replica.stores = true
+    expect((await under.replica.run('return 2')).value).toBe(2)
+    expect(resultsOf(id)).toHaveLength(1)
+  })
+})
+
+describe('runs end with their runner', () => {
+  afterEach(() => under.stop(0))
 
   test('a runner that reaches no replica ends its runs before its lease does', async () => {
     under = await startRunner({}, replicaWith({ leaseMs: 6000 }))
@@ -162,18 +202,8 @@ describe('the lease', () => {
       explanation: 'RunnerLost: The runner was cut off from the service, and ended the run',
     })
   })
-})
 
-describe('stopping', () => {
-  test('with nothing running it takes no time, and says goodbye', async () => {
-    under = await startRunner()
-    const since = performance.now()
-    await under.stop(60_000)
-    expect(performance.now() - since).toBeLessThan(30_000)
-    expect(under.replica.goodbyes).toBe(1)
-  })
-
-  test('what runs may end in its time, and its result is stored before the goodbye', async () => {
+  test('when it stops, what runs may end in its time, and its result is stored before the goodbye', async () => {
     under = await startRunner()
     const { id, ended } = under.replica.hand(
       'console.log("on"); await new Promise((r) => setTimeout(r, 300)); return "done"',
@@ -212,17 +242,5 @@ describe('stopping', () => {
     expect(explanation).toBe('service stopped')
     expect(lines(log)).toEqual(['ERROR service stopped'])
     await stopped
-  })
-
-  test('readiness tells of the session and the isolation', async () => {
-    under = await startRunner()
-    expect(await under.runner.ready()).toEqual([
-      { name: 'session', ok: true, detail: '1 of 1 replicas of execution' },
-      { name: 'children', ok: true },
-      { name: 'isolation details', ok: true, detail: expect.stringMatching(/^(namespaces|pod|none)\b/) },
-      expect.objectContaining({ name: 'isolation', ok: true, detail: expect.stringMatching(/; serves \w+ teams?$/) }),
-    ])
-    await under.stop()
-    expect((await under.runner.ready()).find(({ name }) => name === 'session')!.ok).toBe(false)
   })
 })
