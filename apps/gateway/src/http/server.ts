@@ -208,7 +208,8 @@ export class HttpServer {
     const { socket } = exchange.incoming
     if (socket.writableLength === 0) return
     if (this.#options.untaken?.take(exchange, socket.writableLength) === false) return void socket.destroy()
-    socket.pause()
+    // Node resumes it at the end of the request that is being read just now.
+    process.nextTick(() => exchange.isOver || socket.pause())
     socket.setTimeout(this.#options.untakenTimeoutMs ?? UNTAKEN_MS)
   }
 
