@@ -3,19 +3,20 @@ import { RunnerDemandService, type GetDemandResponse } from '@automation/contrac
 import { RunnerOperatorService } from '@automation/contract/execution/v1/runner_operator'
 import { ownContext } from '@automation/rpc'
 import { until } from '@automation/testing'
-import { afterEach, beforeEach, expect, test } from 'vitest'
+import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
 import { brokenInvariants } from './invariants.ts'
 import { System } from './system.ts'
 
 let system: System
 
-beforeEach(async () => {
+beforeAll(async () => {
   system = await System.start({ runnerLeaseMs: 600, teamMaxRunning: 2, measureMs: 300 }, 2)
 })
 afterEach(async () => {
+  await system.clear()
   expect(await brokenInvariants(system)).toEqual([])
-  await system.stop()
 })
+afterAll(() => system.stop())
 
 const service = () => ownContext({ role: 'service', team: '', subject: 'sandbox', name: 'sandbox' }, 5000)
 
@@ -86,6 +87,33 @@ test('teams that wait are told, the one that has waited longest first, and none 
   await system.ended(waiting[2]!, 'a')
 })
 
+test('a run that waits for a runner pod is told how it stands with them', async () => {
+  const why = async (team: string) => {
+    const id = await system.start(team)
+    return (await system.get(id, team)).timeline.at(-1)!.explanation
+  }
+  await demand(0, { runners: 0, mostRunners: 3, trouble: '' })
+  expect(await why('a')).toMatch(/: a runner pod is made for the team: 0 of 3 of the pool default are there$/)
+  await system.runner({ oneTeam: true })
+  await until(async () => (await demand(0)).sessions[0]?.team === 'a')
+  await demand(0, { runners: 3, mostRunners: 3, trouble: '' })
+  expect(await why('b')).toMatch(/: all 3 runner pods of the pool default serve other teams: the next one/)
+  const detail = async () => (await system.replicas[0]!.part.ready()).find(({ name }) => name === 'runners')!.detail
+  await expect
+    .poll(detail)
+    .toMatch(/; 1 teams wait for a runner that serves them: all 3 runner pods serve other teams, KUBERNETES_PODS/)
+  await demand(0, { runners: 1, mostRunners: 3, trouble: 'runner pods do not start at the moment' })
+  expect(await why('c')).toMatch(/: no runner pod of the pool default serves the team, and runner pods do not start/)
+})
+
+test('demand is for services, and for a pool that is there', async () => {
+  const client = system.replicas[0]!.network.client(RunnerDemandService)
+  await expect(client.getDemand({ pool: 'nowhere' }, service())).rejects.toMatchObject({ code: 'unknown_pool' })
+  const runner = ownContext({ role: 'runner', team: '', subject: 'r', name: 'r' }, 5000)
+  await expect(client.getDemand({ pool: 'default' }, runner)).rejects.toMatchObject({ code: 'permission_denied' })
+})
+
+// The last one: a replica that has suspended a team goes on counting it among those that wait.
 test('a metric of one replica tells how many runners are wanted: by team, and none for a team at its limit or suspended', async () => {
   const series = /^execution_runners_wanted\{pool="default",cell=""\} (\d+)$/m
   const untilWanted = (count: number) =>
@@ -102,34 +130,9 @@ test('a metric of one replica tells how many runners are wanted: by team, and no
   await system.runner({ oneTeam: true, slots: 1, runs: () => undefined })
   // One of the two teams has the runner, and the other none.
   await untilWanted(2)
-  for (const team of ['a', 'a', 'a']) await system.start(team)
+  for (const team of ['away', 'away', 'away']) await system.start(team)
   // Two slots for a team that may run two.
   await untilWanted(4)
-  system.catalog.suspended.push('a')
+  system.catalog.suspended.push('away')
   await untilWanted(2)
-})
-
-test('a run that waits for a runner pod is told how it stands with them', async () => {
-  const why = async (team: string) => {
-    const id = await system.start(team)
-    return (await system.get(id, team)).timeline.at(-1)!.explanation
-  }
-  await demand(0, { runners: 0, mostRunners: 3, trouble: '' })
-  expect(await why('a')).toMatch(/: a runner pod is made for the team: 0 of 3 of the pool default are there$/)
-  await system.runner({ oneTeam: true })
-  await until(async () => (await demand(0)).sessions[0]?.team === 'a')
-  await demand(0, { runners: 3, mostRunners: 3, trouble: '' })
-  expect(await why('b')).toMatch(/: all 3 runner pods of the pool default serve other teams: the next one/)
-  expect((await system.replicas[0]!.part.ready()).find(({ name }) => name === 'runners')!.detail).toMatch(
-    /1 teams wait for a runner that serves them: all 3 runner pods serve other teams, KUBERNETES_PODS/,
-  )
-  await demand(0, { runners: 1, mostRunners: 3, trouble: 'runner pods do not start at the moment' })
-  expect(await why('c')).toMatch(/: no runner pod of the pool default serves the team, and runner pods do not start/)
-})
-
-test('demand is for services, and for a pool that is there', async () => {
-  const client = system.replicas[0]!.network.client(RunnerDemandService)
-  await expect(client.getDemand({ pool: 'nowhere' }, service())).rejects.toMatchObject({ code: 'unknown_pool' })
-  const runner = ownContext({ role: 'runner', team: '', subject: 'r', name: 'r' }, 5000)
-  await expect(client.getDemand({ pool: 'default' }, runner)).rejects.toMatchObject({ code: 'permission_denied' })
 })

@@ -2,7 +2,7 @@ import { LogLevel, Status } from '@automation/contract/execution/v1/execution'
 import { FiringService } from '@automation/contract/execution/v1/firing'
 import { serviceContext, userContext } from '@automation/testing'
 import { v7 } from 'uuid'
-import { afterEach, beforeEach, expect, test } from 'vitest'
+import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
 import { brokenInvariants } from './invariants.ts'
 import { nothing, value, type ScriptedRunner } from './scripted-runner.ts'
 import { System } from './system.ts'
@@ -10,7 +10,7 @@ import { Watched } from './watched.ts'
 
 let system: System
 
-beforeEach(async () => {
+beforeAll(async () => {
   system = await System.start({
     teamMaxRunning: 1,
     teamMaxQueued: 1,
@@ -19,10 +19,10 @@ beforeEach(async () => {
   })
 })
 afterEach(async () => {
-  await system.dismissRunners()
+  await system.clear()
   expect(await brokenInvariants(system)).toEqual([])
-  await system.stop()
 })
+afterAll(() => system.stop())
 
 const open = { slots: 2, runs: () => undefined }
 
@@ -145,8 +145,10 @@ test('a run whose runner goes, or that a restart has cut off, says so', async ()
   const cutOff = await started(runner)
   log(runner, cutOff, 0, 'said')
   await expect.poll(async () => (await linesOf(cutOff)).total).toBe(1)
-  await system.addReplica({ exclusive: true })
+  const replica = await system.addReplica({ exclusive: true })
   await hasItsLastWord(cutOff, 'said')
+  await replica.part.stop(0)
+  system.forget(replica)
 })
 
 test('a value that is refused here is the reason; a failure of the run itself gets no line', async () => {

@@ -1,19 +1,20 @@
 import { Status } from '@automation/contract/execution/v1/execution'
 import { until } from '@automation/testing'
-import { afterEach, beforeEach, expect, test } from 'vitest'
+import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
 import { brokenInvariants } from './invariants.ts'
 import type { ScriptedRunner } from './scripted-runner.ts'
 import { System } from './system.ts'
 
 let system: System
 
-beforeEach(async () => {
+beforeAll(async () => {
   system = await System.start({}, 2)
 })
 afterEach(async () => {
+  await system.clear()
   expect(await brokenInvariants(system)).toEqual([])
-  await system.stop()
 })
+afterAll(() => system.stop())
 
 const teamsOf = (runner: ScriptedRunner) =>
   new Set(runner.started.map(({ specKey }) => runner.specs.get(specKey)!.team))

@@ -188,6 +188,16 @@ export class System {
     await Promise.all(this.#runners.splice(0).map((runner) => runner.goodbye()))
   }
 
+  /** Leaves a system to the next test on which no runner is, and nothing runs or waits. */
+  async clear(): Promise<void> {
+    await this.dismissRunners()
+    const left = 'SELECT id, team FROM executions WHERE status IN (1, 2, 4)'
+    for (const { id, team } of await this.rows<{ id: string; team: string }>(left)) {
+      await this.executions.killExecution({ id }, userContext(team))
+      await this.ended(id, team)
+    }
+  }
+
   async stop(): Promise<void> {
     for (const runner of this.#runners) runner.crash()
     await Promise.all(this.replicas.map(({ part }) => part.stop(0)))
