@@ -64,7 +64,14 @@ test('the delay of starts tells of runs that waited for a runner, and of those t
 })
 
 test('no consumer is behind when nothing happens, also those that have a use for few events', async () => {
+  const behind = (consumer: string) => `execution_event_oldest_seconds{consumer="${consumer}"}`
+  const consumers = ['audit', 'callbacks', 'error-handlers']
+  const holder = await system.sql.connect()
+  await holder.query('BEGIN')
+  await holder.query('SELECT FROM bus_cursors FOR UPDATE')
   await system.run()
-  for (const consumer of ['audit', 'callbacks', 'error-handlers'])
-    await untilIs(`execution_event_oldest_seconds{consumer="${consumer}"}`, 0)
+  for (const consumer of consumers) await until(async () => (await valueOf(behind(consumer)))! > 0)
+  await holder.query('COMMIT')
+  holder.release()
+  for (const consumer of consumers) await untilIs(behind(consumer), 0)
 })
