@@ -28,7 +28,6 @@ import { LogBounds } from './dispatch/log-bounds.ts'
 import { Logs } from './dispatch/log-writer.ts'
 import type { Metrics } from './metrics.ts'
 import { NestedRuns } from './dispatch/nested-runs.ts'
-import { Nesting } from './dispatch/nesting.ts'
 import { Outcomes, Waiters } from './end/waiters.ts'
 import { ParametersCheck } from './accept/parameters-check.ts'
 import { Peers } from './dispatch/peers.ts'
@@ -123,9 +122,8 @@ export function compose(
   // How it is accepted.
   const sessions = new Sessions(hot, forced, leaseMs)
   const handOvers = new HandOvers({ runners, sessions, logger })
-  const nesting = new Nesting(runners, limits)
-  const starting = { teamMoves, runners, handOvers, capacity, backlog, limits, nesting, replicaId, partitions }
-  const starts = new Starts({ ...starting, signals, metrics, batches, pool: hot })
+  const starting = { teamMoves, runners, handOvers, capacity, backlog, limits, replicaId, partitions, signals, metrics }
+  const starts = new Starts({ ...starting, batches, pool: hot })
   const refusals = new WebhookRefusals(reads, metrics, logger)
   const gate = new WebhookGate(specs, refusals)
   const parametersCheck = new ParametersCheck()
@@ -135,8 +133,8 @@ export function compose(
 
   // How it comes to a runner.
   const nested = new NestedRuns({ pool: hot, admission, outcomes, runners, limits, logger, signals })
-  const claiming = { runners, handOvers, backlog, specs, forced, nested, nesting, unserved, limits, logger, signals }
-  const claims = new Claims({ ...claiming, metrics, pool: batches, specMaxBytes: config.runSpecMaxBytes })
+  const claiming = { runners, handOvers, backlog, specs, forced, nested, unserved, limits, metrics, logger, signals }
+  const claims = new Claims({ ...claiming, pool: batches, specMaxBytes: config.runSpecMaxBytes })
   const queueHints = new QueueHints({ peers, backlog, claims, runners, signals })
   const held = new HeldRuns({ pool: hot, specs, forced, backlog, logger, signals })
   const logs = new Logs(pools.logs, partitions, metrics, logger, signal, signals)

@@ -54,46 +54,6 @@ test('parents that wait for several children at once finish too', async () => {
   await runner.goodbye()
 })
 
-test.each([
-  ['callers', 8],
-  ['one run', 13],
-] as const)('runs of %s that go on while they wait leave slots to those that they wait for', async (starter, most) => {
-  const team = `waits-${most}`
-  let isOver = false
-  const parents = 30
-  if (starter === 'one run') await system.start(team)
-  else for (let count = 0; count < parents; count++) await system.start(team, { identifier: 'parent' })
-  const runner = await system.runner({
-    slots: 60,
-    runs: async (run, it) => {
-      const slug = slugOf(run, it)
-      if (slug === 'child') return isOver ? value(1) : undefined
-      if (slug === 'parent') {
-        it.grant(1)
-        await runs().runProcess({ callNumber: 1, identifier: 'child' }, asRun(run, 60_000))
-        it.debt += 1
-        return value(1)
-      }
-      const start = (index: number) =>
-        runs().startProcess({ callNumber: index + 1, identifier: 'parent' }, asRun(run, 60_000))
-      await Promise.all(Array.from({ length: parents }, (_, index) => start(index)))
-      return value(1)
-    },
-  })
-  const startedOf = (slug: string) => runner.started.filter((run) => slugOf(run, runner) === slug)
-  await until(() => startedOf('child').length === 4)
-  expect(startedOf('parent').length).toBeLessThanOrEqual(most)
-  isOver = true
-  for (const { executionId } of startedOf('child')) runner.finish(executionId, value(1))
-  const ended = () =>
-    system.rows("SELECT FROM executions WHERE team = $1 AND process_slug = 'parent' AND status = $2", [
-      team,
-      Status.FINISHED,
-    ])
-  await until(async () => (await ended()).length === parents, { timeoutMs: 30_000 })
-  await runner.goodbye()
-})
-
 test('a run that waits again, before it has its slot back, leaves the slot to the run that it waits for', async () => {
   const runner = await system.runner({ slots: 8, runs: () => undefined })
   const parent = await runner.run(await system.start('demo', { identifier: 'parent' }))
@@ -179,25 +139,6 @@ test('processes may call each other 16 deep, and no deeper', async () => {
   const outcome = await system.run('demo')
   expect(Buffer.from(outcome.returnValue!).toString()).toBe('16')
   expect(depths).toHaveLength(1)
-  await runner.goodbye()
-})
-
-test('many that call each other 16 deep at the same time end, too', async () => {
-  const runner = await system.runner({
-    slots: 8,
-    runs: async (run, it) => {
-      it.grant(1)
-      const call = runs().runProcess({ callNumber: 1, identifier: 'hello' }, asRun(run, 60_000))
-      const deeper = await call.then(
-        ({ returnValue }) => 1 + Number(Buffer.from(returnValue!).toString()),
-        () => 0,
-      )
-      it.debt += 1
-      return value(deeper)
-    },
-  })
-  const outcomes = await Promise.all(Array.from({ length: 8 }, () => system.run('demo', {}, 60_000)))
-  for (const { returnValue } of outcomes) expect(Buffer.from(returnValue!).toString()).toBe('16')
   await runner.goodbye()
 })
 

@@ -5,7 +5,6 @@ import { failPoint } from '@automation/service'
 import { awaitsPackages, whyHeld } from './specs.ts'
 import type { Backlog } from '../dispatch/backlog.ts'
 import type { HandOvers } from '../dispatch/hand-overs.ts'
-import type { Nesting } from '../dispatch/nesting.ts'
 import type { Slot } from '../dispatch/slots.ts'
 import type { RunnerCapacity } from '../dispatch/runner-capacity.ts'
 import type { RunLimits } from '../run-limits.ts'
@@ -56,7 +55,6 @@ export interface StartsContext {
   capacity: RunnerCapacity
   backlog: Backlog
   limits: RunLimits
-  nesting: Nesting
   replicaId: string
   partitions: Partitions
   signals: Signals
@@ -188,21 +186,15 @@ export class Starts {
   }
 
   #arrive(run: NewRun): Item {
-    const { runners, capacity, backlog, limits, nesting } = this.#context
+    const { runners, capacity, backlog, limits } = this.#context
     const giveUpAtMs = performance.now() + patienceMs
     const { pool, team, spec } = run
     if (awaitsPackages(spec)) return { run, giveUpAtMs, waitsFor: whyHeld(spec) }
-    const leastDepth = nesting.leastDepth(team)
-    const isFirst = isOfRun(run) && (leastDepth > 0 || limits.beginsOnlyOfRuns(team))
+    const isFirst = isOfRun(run) && limits.beginsOnlyOfRuns(team)
     const isBehind = !isFirst && backlog.has(pool, team, spec.language)
-    const isTooMuch = run.depth < leastDepth
-    const slot = isBehind || isTooMuch ? undefined : runners.slots.take(pool, team, spec.language)
-    if (slot !== undefined) {
-      nesting.comes(team, 1)
-      return { run, giveUpAtMs, sessionId: slot.sessionId, slot }
-    }
-    const later = isTooMuch ? 'as many runs of the team wait for others as may' : `no slot is free in the pool ${pool}`
-    const otherwise = isBehind ? 'older runs of the team come first' : later
+    const slot = isBehind ? undefined : runners.slots.take(pool, team, spec.language)
+    if (slot !== undefined) return { run, giveUpAtMs, sessionId: slot.sessionId, slot }
+    const otherwise = isBehind ? 'older runs of the team come first' : `no slot is free in the pool ${pool}`
     return { run, giveUpAtMs, isBehind, waitsFor: capacity.whyNone(pool, team, spec.language) ?? otherwise }
   }
 
@@ -260,7 +252,7 @@ export class Starts {
   }
 
   #settle(item: Item, outcome: StartOutcome): void {
-    const { handOvers, nesting, backlog, signals, metrics } = this.#context
+    const { handOvers, backlog, signals, metrics } = this.#context
     const { run, slot } = item
     // A run that was queued after an unknown outcome may be RUNNING by a claim, which hands it over.
     if (outcome.status === Status.RUNNING && slot !== undefined && outcome.sessionId === slot.sessionId) {
@@ -268,7 +260,6 @@ export class Starts {
       failPoint('handover-before')
       const given = handOvers.give({ ...run, slot, fence: firstFence })
       const over = (isGiven: boolean) => {
-        nesting.comes(run.team, -1)
         if (!isGiven) signals.slotGranted.emit(run.pool)
       }
       if (typeof given === 'boolean') over(given)
@@ -284,7 +275,6 @@ export class Starts {
 
   #giveBack({ slot, run }: Item): void {
     if (slot === undefined) return
-    this.#context.nesting.comes(run.team, -1)
     this.#context.runners.slots.giveBack(slot)
     this.#context.signals.slotGranted.emit(run.pool)
   }

@@ -15,7 +15,6 @@ import type { Metrics } from '../metrics.ts'
 import type { QueuedRun, Signals } from '../signals.ts'
 import type { ForcedEnds } from '../end/forced-ends.ts'
 import type { NestedRuns } from './nested-runs.ts'
-import { deepest, type Nesting } from './nesting.ts'
 import { sourceMarkOf } from '../accept/source-mark.ts'
 import { checkSpecSize, type SpecName, type Specs } from '../accept/specs.ts'
 import { claimRows, noteSourceMark, readClaimed, type Claimed, type ClaimRequest } from '../store/claim-rows.ts'
@@ -36,16 +35,8 @@ export interface ClaimsContext {
   forced: ForcedEnds
   /** Runs that waited for others take their slots back first. */
   nested: NestedRuns
-  nesting: Nesting
   unserved: UnservedTeams
   signals: Signals
-}
-
-/** Of each of the teams of a claim: its runs in flight, the least deep that may begin, and the most. */
-interface Bounds {
-  inFlight: number[]
-  depths: number[]
-  quotas: number[]
 }
 
 const teamsPerClaim = 64
@@ -90,12 +81,12 @@ export class Claims {
 
   /** Whether the next run of this team that is known to be queued can begin here, other than in the last slot of a pool. */
   canBegin(team: string): boolean {
-    const { backlog, runners, nesting } = this.#context
+    const { backlog, runners } = this.#context
     const { slots } = runners
     const canIn = (pool: string) =>
       slots.credit(pool) > 1 &&
       [...backlog.languages(pool, team)].some((language) => slots.hasForRun(pool, team, language))
-    return !this.#stopped && nesting.leastDepth(team) === 0 && backlog.pools().some(canIn)
+    return !this.#stopped && backlog.pools().some(canIn)
   }
 
   /** There may be something to claim in this pool: a slot of a runner or of a team, or a queued run is new. */
@@ -162,12 +153,11 @@ export class Claims {
 
   /** One round of claims; whether another may bring more at once. */
   async #round(pool: string): Promise<boolean> {
-    const { runners, backlog, nesting } = this.#context
+    const { runners, backlog } = this.#context
     const { slots } = runners
     const inFlight = (team: string) => this.#inFlight(pool, team)
     const teamsOf = (languages: Languages) => {
-      const mayBegin = (team: string) => !this.#withoutSpecs.has(team) && nesting.leastDepth(team) <= deepest
-      const canServe = (team: string) => mayBegin(team) && slots.hasFor({ pool, languages }, team)
+      const canServe = (team: string) => !this.#withoutSpecs.has(team) && slots.hasFor({ pool, languages }, team)
       return backlog.turns(pool, teamsPerClaim, { languages, inFlight, canServe })
     }
     let mayBringMore = false
@@ -178,29 +168,10 @@ export class Claims {
   }
 
   /** One claim; whether it brought runs, or a team less to ask for. */
-  async #claim(pool: string, portion: Portion): Promise<boolean> {
-    const { nesting } = this.#context
-    const { teams, slots } = portion
-    const inFlight = teams.map((team) => this.#inFlight(pool, team))
-    const depths = teams.map((team) => nesting.leastDepth(team))
-    const quotas = quotasOf(slots.length, inFlight).map((quota, at) =>
-      Math.min(quota, nesting.room(teams[at]!, depths[at]!)),
-    )
-    for (const [at, team] of teams.entries()) nesting.comes(team, quotas[at]!)
-    try {
-      return await this.#claimWithin(pool, portion, { inFlight, depths, quotas })
-    } finally {
-      for (const [at, team] of teams.entries()) nesting.comes(team, -quotas[at]!)
-    }
-  }
-
-  async #claimWithin(
-    pool: string,
-    { languages, teams, slots }: Portion,
-    { inFlight, depths, quotas }: Bounds,
-  ): Promise<boolean> {
+  async #claim(pool: string, { languages, teams, slots }: Portion): Promise<boolean> {
     const { backlog, limits, metrics, signals } = this.#context
     const sessions = slots.map(({ sessionId }) => sessionId)
+    const inFlight = teams.map((team) => this.#inFlight(pool, team))
     const only = languages === allLanguages ? undefined : languages
     const request: ClaimRequest = {
       pool,
@@ -208,9 +179,9 @@ export class Claims {
       only,
       sessions,
       inFlight,
-      quotas,
+      quotas: quotasOf(slots.length, inFlight),
       maxRunning: teams.map((team) => limits.beginning(team, true)),
-      leastDepths: teams.map((team, at) => Math.max(depths[at]!, Number(limits.beginsOnlyOfRuns(team)))),
+      onlyOfRuns: teams.map((team) => limits.beginsOnlyOfRuns(team)),
       fence: newFence(),
     }
     const began = performance.now()
@@ -225,8 +196,6 @@ export class Claims {
     const there = new Set(turns.map(({ team }) => team))
     for (const team of teams) if (!there.has(team)) backlog.wasEmpty(pool, team, languages)
     for (const { team, left } of turns) {
-      // What is called less deep still waits.
-      if (left === 'none' && depths[teams.indexOf(team)]! > 0) continue
       if (left === 'none') backlog.wasEmpty(pool, team, languages)
       else if (left === 'no slot') {
         backlog.reachedLimit(pool, team)
@@ -287,10 +256,9 @@ export class Claims {
   }
 
   async #handOver(run: Claimed, slot: Slot, fence: bigint): Promise<void> {
-    const { pool, specs, specMaxBytes, runners, handOvers, nesting, forced } = this.#context
+    const { pool, specs, specMaxBytes, runners, handOvers, forced } = this.#context
     const { id, team, processId, versionId } = run
     this.#handOvers.add(`${run.pool} ${team}`, 1)
-    nesting.comes(team, 1)
     try {
       const name = { team, identifier: processId, tag: versionId ?? '' }
       const spec = await whilePatient(() => this.#specOf(name, run.traceparent ?? undefined))
@@ -325,7 +293,6 @@ export class Claims {
       await whilePatient(() => forced.fail([id], explanation))
     } finally {
       this.#handOvers.add(`${run.pool} ${team}`, -1)
-      nesting.comes(team, -1)
     }
   }
 

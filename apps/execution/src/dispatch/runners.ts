@@ -1,6 +1,5 @@
 import type { RunSpec } from '@automation/contract/catalog/v1/resolve'
 import type { ReplicaMessageSchema } from '@automation/contract/runner/v1/runner'
-import { Tally } from '@automation/service'
 import type { MessageInitShape } from '@bufbuild/protobuf'
 import { LRUCache } from 'lru-cache'
 import type { RunTokens } from '@automation/rpc/run-token'
@@ -58,8 +57,6 @@ interface Active {
   team: string
   pool: string
   holds: boolean
-  /** Its runner has brought its result. */
-  isOver: boolean
 }
 
 /** A token outlives its run by this, for calls on their way when time is over. */
@@ -70,8 +67,6 @@ export class Runners {
   readonly slots: Slots
   readonly #streams = new Map<string, { stream: RunnerStream; cache: RunSpecCache }>()
   readonly #active = new Map<string, Active>()
-  /** Of these, how many of each team have brought no result. */
-  readonly #inFlight = new Tally()
   readonly #killed = new LRUCache<string, true>({ max: 10_000 })
   readonly #specs: Specs
   readonly #tokens: RunTokens
@@ -169,8 +164,7 @@ export class Runners {
     }
     stream.messages.push({ message: { case: 'run', value } })
     this.#traces.begun(run)
-    this.#active.set(id, { sessionId: slot.sessionId, team: run.team, pool: run.pool, holds: true, isOver: false })
-    this.#inFlight.add(run.team, 1)
+    this.#active.set(id, { sessionId: slot.sessionId, team: run.team, pool: run.pool, holds: true })
     this.slots.hold(run.pool, run.team)
     return true
   }
@@ -185,23 +179,13 @@ export class Runners {
 
   /** Its runner has brought the run's result: it holds no slot any more, however long storing that takes. */
   finished(executionId: string, sessionId: string): void {
-    const active = this.#active.get(executionId)
-    if (active?.sessionId === sessionId) this.#over(executionId, active)
+    if (this.#active.get(executionId)?.sessionId === sessionId) this.waits(executionId, true)
   }
 
   /** The run is over, or no more this replica's. */
   ended(executionId: string): void {
-    const active = this.#active.get(executionId)
-    if (active === undefined) return
-    this.#over(executionId, active)
-    this.#active.delete(executionId)
-  }
-
-  #over(executionId: string, active: Active): void {
     this.waits(executionId, true)
-    if (active.isOver) return
-    active.isOver = true
-    this.#inFlight.add(active.team, -1)
+    this.#active.delete(executionId)
   }
 
   /** The run gives its slot back while it waits for another one, and takes it again. */
@@ -220,11 +204,6 @@ export class Runners {
   /** The team of a run that was handed over here; empty for others. */
   teamOf(executionId: string): string {
     return this.#active.get(executionId)?.team ?? ''
-  }
-
-  /** How many runs of the team are at their runners, also those that wait for others. */
-  inFlight(team: string): number {
-    return this.#inFlight.of(team)
   }
 
   /** Runs that were handed over here and have not ended. */

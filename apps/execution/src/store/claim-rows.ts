@@ -49,8 +49,8 @@ export interface ClaimRequest {
   quotas: number[]
   /** Of each of the teams. */
   maxRunning: number[]
-  /** Of each of the teams: only what is called by runs so deep may begin. */
-  leastDepths: number[]
+  /** Of each of the teams: whether only what its runs have started may begin. */
+  onlyOfRuns: boolean[]
   /** Unique to this claim, so that its outcome can be read back. */
   fence: bigint
 }
@@ -68,15 +68,15 @@ way(Status.CREATED, running)
  */
 const claim = (limit: string) => {
   const waiting = `FROM executions e WHERE ${waitsForSlot} AND e.pool = $4 AND e.team = t.team
-          AND e.depth >= t.least_depth${limit}`
+          AND (NOT t.only_of_runs OR e.parent_id IS NOT NULL)${limit}`
   return `
 WITH slots AS MATERIALIZED (
   SELECT t.team, t.running, t.wanted FROM team_slots t WHERE t.team = ANY ($1::text[]) AND t.moved_to IS NULL ORDER BY t.team FOR UPDATE
 ), turns AS MATERIALIZED (
-  SELECT u.team, u.turn, u.in_flight, u.least_depth, greatest(u.most - s.running - s.wanted, 0) AS free,
+  SELECT u.team, u.turn, u.in_flight, u.only_of_runs, greatest(u.most - s.running - s.wanted, 0) AS free,
          least(u.quota, greatest(u.most - s.running - s.wanted, 0)) AS asked
-    FROM unnest($1::text[], $2::integer[], $3::integer[], $7::integer[], $8::integer[]) WITH ORDINALITY
-           AS u(team, most, quota, in_flight, least_depth, turn) JOIN slots s USING (team)
+    FROM unnest($1::text[], $2::integer[], $3::integer[], $7::integer[], $8::boolean[]) WITH ORDINALITY
+           AS u(team, most, quota, in_flight, only_of_runs, turn) JOIN slots s USING (team)
 ), picked AS MATERIALIZED (
   SELECT t.team, t.turn, q.*, t.in_flight + row_number() OVER (PARTITION BY t.team ORDER BY q.id) AS in_flight
     FROM turns t CROSS JOIN LATERAL (
@@ -115,18 +115,18 @@ SELECT ${row} FROM ${runningRuns} e WHERE e.session_id = ANY ($1::uuid[]) AND e.
 const readTurns = `
 SELECT u.team, CASE WHEN t.running + t.wanted >= u.most THEN 'no slot'
                     WHEN EXISTS (SELECT FROM executions e WHERE ${waitsForSlot} AND e.pool = $3 AND e.team = u.team
-                                    AND e.depth >= u.least_depth
+                                    AND (NOT u.only_of_runs OR e.parent_id IS NOT NULL)
                                     AND ($4::smallint[] IS NULL OR e.language = ANY ($4) OR e.language IS NULL)) THEN 'some'
                     ELSE 'none' END AS left
-  FROM unnest($1::text[], $2::integer[], $5::integer[]) AS u(team, most, least_depth) JOIN team_slots t USING (team) WHERE t.moved_to IS NULL`
+  FROM unnest($1::text[], $2::integer[], $5::boolean[]) AS u(team, most, only_of_runs) JOIN team_slots t USING (team) WHERE t.moved_to IS NULL`
 
 /**
  * Makes runs that wait RUNNING, in one statement: of the team with the fewest in flight, oldest first, within the teams' limits. Those that
  * were QUEUED have two events more then, those that were CREATED one.
  */
 export async function claimRows(pool: Queries, request: ClaimRequest): Promise<{ claimed: Claimed[]; turns: Turn[] }> {
-  const { teams, only, sessions, inFlight, quotas, maxRunning, leastDepths, fence } = request
-  const values = [teams, maxRunning, quotas, request.pool, sessions, fence, inFlight, leastDepths]
+  const { teams, only, sessions, inFlight, quotas, maxRunning, onlyOfRuns, fence } = request
+  const values = [teams, maxRunning, quotas, request.pool, sessions, fence, inFlight, onlyOfRuns]
   const query =
     only === undefined
       ? { name: 'claim', text: claimAny, values }
@@ -138,9 +138,9 @@ export async function claimRows(pool: Queries, request: ClaimRequest): Promise<{
 
 async function turnsOf(
   pool: Queries,
-  { teams, maxRunning, leastDepths, pool: name, only }: ClaimRequest,
+  { teams, maxRunning, onlyOfRuns, pool: name, only }: ClaimRequest,
 ): Promise<Turn[]> {
-  const values = [teams, maxRunning, name, only ?? null, leastDepths]
+  const values = [teams, maxRunning, name, only ?? null, onlyOfRuns]
   return (await pool.query<Turn>({ name: 'claim-turns', text: readTurns, values })).rows
 }
 
