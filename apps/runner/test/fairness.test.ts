@@ -1,5 +1,4 @@
 import { Language } from '@automation/contract/common/v1/language'
-import { Status } from '@automation/contract/execution/v1/execution'
 import { until } from '@automation/testing'
 import { expect, test } from 'vitest'
 import { startRunner, startRunnerWith } from './runner-under-test.ts'
@@ -39,35 +38,6 @@ test('a team whose runs fill the memory keeps no other team from running', async
   expect(first).toBe(7)
   await under.stop(0)
   await Promise.all(large)
-}, 40_000)
-
-test('runs that wait for others let their team hold so much beyond the memory of all, and no more', async () => {
-  const settings = { RUNNER_CHILDREN_MEMORY_MB: '64', RUN_MEMORY_MB: '1024', RUNNER_SLOTS: '8' }
-  const under = await startRunnerWith(noSpares, settings)
-  const over = Promise.withResolvers<void>()
-  let waiting = 0
-  under.replica.onRun = async () => {
-    waiting += 1
-    await over.promise
-    return { status: Status.FINISHED, returnValue: Buffer.from('1') }
-  }
-  const begin = (bytes: number, own: number) =>
-    under.replica.run(
-      `const held = Buffer.alloc(${bytes}, 1)\nreturn (await svc.processes.runSync("a")) * held.length // ${own}`,
-      { spec: { team: 'large', processId: `large-${own}` } },
-    )
-  const large = [begin(450e6, 1), begin(450e6, 2)]
-  const isFull = async () => waiting === 2 && (await under.metric('runner_children_memory_bytes')) > 880e6
-  await until(isFull, { what: 'the memory is full' })
-  large.push(begin(1, 3))
-  for (const own of [1, 2, 3]) {
-    const small = { team: 'small', processId: `small-${own}` }
-    expect((await under.replica.run(`return ${own}`, { spec: small })).value).toBe(own)
-  }
-  expect(waiting).toBe(2)
-  over.resolve()
-  expect((await Promise.all(large)).map(({ value }) => value)).toEqual([450e6, 450e6, 1])
-  await under.stop()
 }, 40_000)
 
 test('files in memory count to what children hold', async () => {

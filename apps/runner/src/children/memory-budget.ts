@@ -3,9 +3,6 @@ import type { Group } from './group.ts'
 import type { Spares } from './spares.ts'
 import { firstToGo, memoryOf, usualMb } from './retirement.ts'
 
-/** For what runs that wait have called: as much as its usual children would hold if each level of calls had one. */
-const beyondMb = 16 * usualMb
-
 /** The children that share the memory. */
 export interface Sharers {
   children: ReadonlySet<Child>
@@ -38,26 +35,15 @@ export class MemoryBudget {
     for (const each of spares.values()) each.giveUp()?.end('kill')
   }
 
-  /**
-   * The group whose turn it is to get a child: teams that have few at work come first. Not of one that holds much more than
-   * all may: it gets children while all of its own wait, whose code nothing stops.
-   */
+  /** The group whose turn it is to get a child: teams that have few at work come first. */
   next({ demand }: Spares): Group | undefined {
-    if (demand.count === 0) return undefined
-    const mostMb = this.#limitMb + beyondMb
-    return demand.next((team) => (this.#heldBy(team) < mostMb ? this.#atWork(team) : Infinity))
+    return demand.count === 0 ? undefined : demand.next((team) => this.#atWork(team))
   }
 
   /** Who has no child at work gets one all the same, or those that came first could keep all others from running. */
   isOwed(spares: Spares): boolean {
     const next = this.next(spares)
     return next !== undefined && this.#atWork(next.program.team) === 0
-  }
-
-  #heldBy(team: string): number {
-    let sum = 0
-    for (const [{ memoryMb }, { program }] of this.#sharers.groupOf) if (program.team === team) sum += memoryMb
-    return sum
   }
 
   #atWork(team: string): number {
