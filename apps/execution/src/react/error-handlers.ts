@@ -14,6 +14,7 @@ import { readFailedRun, type FailedRun } from '../store/failed-runs.ts'
 import { failureText } from '../store/failure-words.ts'
 import {
   claimErrorHandlers,
+  noteErrorHandler,
   postponeErrorHandler,
   removeErrorHandler,
   type LateErrorHandler,
@@ -89,8 +90,11 @@ export class ErrorHandlers {
     const work = async () => {
       for (const { team, executionId: id } of open) {
         if (signal.aborted) return
-        const fault = this.#lateTeams.has(team) ? late() : await this.#inTime(this.#attempt(team, id, handlerOf))
-        if (fault !== undefined) await this.#postpone(team, id, fault)
+        const isLate = this.#lateTeams.has(team)
+        const fault = isLate ? late() : await this.#inTime(this.#attempt(team, id, handlerOf))
+        if (fault === undefined) continue
+        if (!isLate) this.#lateTeams.set(team, true)
+        await this.#note(team, id, fault)
       }
     }
     const done = await Promise.allSettled(Array.from({ length: most.events }, work))
@@ -107,11 +111,10 @@ export class ErrorHandlers {
     return fault
   }
 
-  async #postpone(team: string, id: string, fault: unknown): Promise<void> {
+  async #note(team: string, id: string, fault: unknown): Promise<void> {
     // All of these events were told before a team leaves: what comes now came again.
     if (asFailure(fault).code === teamMovedCode) return
-    this.#lateTeams.set(team, true)
-    await postponeErrorHandler(this.#context.pool, team, id, isPassing(fault))
+    await noteErrorHandler(this.#context.pool, team, id, isPassing(fault))
   }
 
   async #lookForLate(): Promise<void> {
@@ -137,7 +140,7 @@ export class ErrorHandlers {
     try {
       const fault = await this.#attempt(team, id, (of) => this.#handlerOf(of), faultyMs)
       if (fault === undefined) await removeErrorHandler(pool, id)
-      else await postponeErrorHandler(pool, team, id, isPassing(fault))
+      else await postponeErrorHandler(pool, id, isPassing(fault))
     } catch (error) {
       // The row stays as it is, and is due again after its lease.
       logger.warn({ err: error, executionId: id, team }, 'an error handler could not be tried again')

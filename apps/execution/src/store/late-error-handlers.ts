@@ -10,16 +10,26 @@ export interface LateErrorHandler {
 
 const longestPauseS = 30
 
-/** The next try is some seconds from now, more after each; `isAway`: something is away, which is no fault. */
-export async function postponeErrorHandler(pool: Queries, team: string, id: string, isAway: boolean): Promise<void> {
+/** It is tried a second from now; `isAway`: something is away, which is no fault. Does nothing where that is noted. */
+export async function noteErrorHandler(pool: Queries, team: string, id: string, isAway: boolean): Promise<void> {
+  await pool.query({
+    name: 'error-handler-note',
+    text: `INSERT INTO late_error_handlers (execution_id, team, next_try_at, faulty_from)
+           VALUES ($1, $2, now() + interval '1 s', CASE WHEN NOT $3::boolean THEN now() END)
+           ON CONFLICT (execution_id) DO NOTHING`,
+    values: [id, team, isAway],
+  })
+}
+
+/** The next try is some seconds from now, more after each. Does nothing where its team has taken it along to another cell. */
+export async function postponeErrorHandler(pool: Queries, id: string, isAway: boolean): Promise<void> {
   await pool.query({
     name: 'error-handler-postpone',
-    text: `INSERT INTO late_error_handlers AS l (execution_id, team, next_try_at, faulty_from)
-           VALUES ($1, $2, now() + interval '1 s', CASE WHEN NOT $3::boolean THEN now() END)
-           ON CONFLICT (execution_id) DO UPDATE
-              SET tries = l.tries + 1, next_try_at = now() + least(2 ^ least(l.tries, 10), ${longestPauseS}) * interval '1 s',
-                  faulty_from = CASE WHEN NOT $3::boolean THEN coalesce(l.faulty_from, now()) END`,
-    values: [id, team, isAway],
+    text: `UPDATE late_error_handlers
+              SET tries = tries + 1, next_try_at = now() + least(2 ^ least(tries, 10), ${longestPauseS}) * interval '1 s',
+                  faulty_from = CASE WHEN NOT $2::boolean THEN coalesce(faulty_from, now()) END
+            WHERE execution_id = $1`,
+    values: [id, isAway],
   })
 }
 
