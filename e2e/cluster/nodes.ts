@@ -68,20 +68,15 @@ export async function taintedNode(release: Release): Promise<string> {
 
 /** No node has room for one more runner pod: the runs of its team wait and are told why, and go on once there is room. */
 export async function fullNode(release: Release): Promise<string> {
-  const [first, second] = [`full-a-${stamp()}`, `full-b-${stamp()}`]
-  const tokens = await makeTeams(release, [first, second])
+  const teams = ['a', 'b', 'c', 'd'].map((letter) => `full-${letter}-${stamp()}`)
+  const tokens = await makeTeams(release, teams)
   const spare = async () => (await release.pods('runner-pod')).some((pod) => teamOf(pod) === undefined && isReady(pod))
   await waitUntil('a spare runner pod', spare, { timeoutMs: 90_000, everyMs: 500 })
   const filler = await Filler.place(release)
   try {
-    // The spare pod becomes its own, and there is no room for another one.
-    const [served, waits] = await Promise.all([first, second].map((team) => Runs.of(release, team, tokens.get(team))))
-    await served!.reached(await served!.start(0), ['FINISHED'])
-    const id = await waits!.start(0)
-    const why = await waitUntil('a run that has no runner', () => waits!.whyWaiting(id), {
-      timeoutMs: 30_000,
-      everyMs: 200,
-    })
+    // Each spare pod becomes the own one of a team, and there is no room for another one.
+    const runs = await Promise.all(teams.map((team) => Runs.of(release, team, tokens.get(team))))
+    const { waits, id, why } = await firstThatWaits(runs)
     const pending = async () =>
       (await release.pods('runner-pod')).find(({ status }) =>
         status.conditions?.some(
@@ -90,11 +85,25 @@ export async function fullNode(release: Release): Promise<string> {
       )
     await waitUntil('a runner pod that no node takes', pending, { timeoutMs: 30_000, everyMs: 200 })
     await filler.remove()
-    await waits!.reached(id, ['FINISHED'])
+    await waits.reached(id, ['FINISHED'])
     return `a run waited (${why}) until there was room`
   } finally {
     await filler.remove()
   }
+}
+
+/** Starts a run of one team after the other, until one has no runner; the others have ended. */
+async function firstThatWaits(runs: Runs[]): Promise<{ waits: Runs; id: string; why: string }> {
+  for (const waits of runs) {
+    const id = await waits.start(0)
+    const settled = async () => {
+      const why = await waits.whyWaiting(id)
+      return why !== undefined || (await waits.read(id))?.status === 'FINISHED' ? { why } : undefined
+    }
+    const { why } = await waitUntil('a run to end or to have no runner', settled, { timeoutMs: 60_000, everyMs: 200 })
+    if (why !== undefined) return { waits, id, why }
+  }
+  throw new Error(`${runs.length} teams found runner pods, though the node is full`)
 }
 
 /** Twenty teams come at once, to half as many pods: pods that are idle make room, and all go when nobody comes any more. */
