@@ -28,6 +28,7 @@ import { LogBounds } from './dispatch/log-bounds.ts'
 import { Logs } from './dispatch/log-writer.ts'
 import type { Metrics } from './metrics.ts'
 import { NestedRuns } from './dispatch/nested-runs.ts'
+import { Nesting } from './dispatch/nesting.ts'
 import { Outcomes, Waiters } from './end/waiters.ts'
 import { ParametersCheck } from './accept/parameters-check.ts'
 import { Peers } from './dispatch/peers.ts'
@@ -122,8 +123,9 @@ export function compose(
   // How it is accepted.
   const sessions = new Sessions(hot, forced, leaseMs)
   const handOvers = new HandOvers({ runners, sessions, logger })
-  const starting = { teamMoves, runners, handOvers, capacity, backlog, limits, replicaId, partitions, signals, metrics }
-  const starts = new Starts({ ...starting, batches, pool: hot })
+  const nesting = new Nesting(limits)
+  const starting = { teamMoves, runners, handOvers, capacity, backlog, limits, nesting, replicaId, partitions }
+  const starts = new Starts({ ...starting, signals, metrics, batches, pool: hot })
   const refusals = new WebhookRefusals(reads, metrics, logger)
   const gate = new WebhookGate(specs, refusals)
   const parametersCheck = new ParametersCheck()
@@ -132,9 +134,9 @@ export function compose(
   const admission = new Admission({ pool: hot, config, ...checking, limits, knownPools, starts, waiters })
 
   // How it comes to a runner.
-  const nested = new NestedRuns({ pool: hot, admission, outcomes, runners, limits, logger, signals })
-  const claiming = { runners, handOvers, backlog, specs, forced, nested, unserved, limits, metrics, logger, signals }
-  const claims = new Claims({ ...claiming, pool: batches, specMaxBytes: config.runSpecMaxBytes })
+  const nested = new NestedRuns({ pool: hot, admission, outcomes, runners, limits, nesting, logger, signals })
+  const claiming = { runners, handOvers, backlog, specs, forced, nested, nesting, unserved, limits, logger, signals }
+  const claims = new Claims({ ...claiming, metrics, pool: batches, specMaxBytes: config.runSpecMaxBytes })
   const queueHints = new QueueHints({ peers, backlog, claims, runners, signals })
   const held = new HeldRuns({ pool: hot, specs, forced, backlog, logger, signals })
   const logs = new Logs(pools.logs, partitions, metrics, logger, signal, signals)
@@ -161,7 +163,7 @@ export function compose(
   const watches = new Watches(reads, signals)
   const teamEvents = new TeamEvents(reads, pools.events, logger)
   const agentPools = new AgentPools(reads, runners.slots, knownPools)
-  const waitingRuns = new WaitingRuns({ reads, limits, capacity, agentPools })
+  const waitingRuns = new WaitingRuns({ reads, limits, nesting, capacity, agentPools })
   const teamCapacity = new TeamCapacity(reads, limits, keptLimit, runners.slots)
   const outbox = new TimelineOutbox(pools.events, traces, logger)
   const startRecords = new StartRecords(reads, partitions, neighbours)

@@ -14,8 +14,9 @@ class Signal<T> {
   }
 }
 
-/** A run that waits for a runner. */
-export type QueuedRun = Pick<NewRun, 'pool' | 'team'> & { spec: Pick<NewRun['spec'], 'language'> }
+/** A run that waits for a runner; `depth` is absent where it is one of several. */
+export type QueuedRun = Pick<NewRun, 'pool' | 'team'> &
+  Partial<Pick<NewRun, 'depth'>> & { spec: Pick<NewRun['spec'], 'language'> }
 
 export interface LeftOver {
   pool: string

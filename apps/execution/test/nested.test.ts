@@ -10,7 +10,7 @@ import { System } from './system.ts'
 let system: System
 
 beforeAll(async () => {
-  system = await System.start({ teamMaxRunning: 4 })
+  system = await System.start({ teamMaxRunning: 4, pools: ['default', 'gpu'] })
   system.catalog.put('parent')
   system.catalog.put('child')
 })
@@ -52,6 +52,34 @@ test('parents that wait for several children at once finish too', async () => {
   const outcomes = await Promise.all(Array.from({ length: 8 }, () => system.run('demo', { identifier: 'parent' })))
   expect(outcomes.map(({ status, explanation }) => explanation ?? status)).toEqual(outcomes.map(() => Status.FINISHED))
   await runner.goodbye()
+})
+
+test('of runs that may go on while they wait only so many begin as there are slots twice, until what they wait for ends', async () => {
+  const team = 'callers'
+  const calls = Array.from({ length: 30 }, () => system.run(team, { identifier: 'parent' }, 60_000))
+  const runner = await system.runner({
+    slots: 60,
+    runs: async (run, it) => {
+      it.grant(1)
+      const settings = { agentPool: 'gpu' }
+      const call = { callNumber: 1, identifier: 'child', settings }
+      const { status } = await runs().runProcess(call, asRun(run, 60_000))
+      it.debt += 1
+      return value(status)
+    },
+  })
+  await until(() => runner.started.length >= 8)
+  const last = await system.start(team, { identifier: 'parent' })
+  const waiting = () => system.executions.getWaiting({ executionId: last }, userContext(team))
+  await until(async () => (await waiting()).reason?.includes('svc.processes.runSync') === true)
+  expect(await waiting()).toMatchObject({ code: 'team_limit', allowed: 4 })
+  expect(runner.started.length).toBeLessThanOrEqual(12)
+  const other = await system.runner({ slots: 2, pool: 'gpu', runs: () => value('child') })
+  const outcomes = await Promise.all(calls)
+  for (const { returnValue } of outcomes) expect(Buffer.from(returnValue!).toString()).toBe(`${Status.FINISHED}`)
+  expect((await system.ended(last, team)).status).toBe(Status.FINISHED)
+  await runner.goodbye()
+  await other.goodbye()
 })
 
 test('a run that waits again, before it has its slot back, leaves the slot to the run that it waits for', async () => {
@@ -139,6 +167,25 @@ test('processes may call each other 16 deep, and no deeper', async () => {
   const outcome = await system.run('demo')
   expect(Buffer.from(outcome.returnValue!).toString()).toBe('16')
   expect(depths).toHaveLength(1)
+  await runner.goodbye()
+})
+
+test('many that call each other 16 deep at the same time end, too', async () => {
+  const runner = await system.runner({
+    slots: 8,
+    runs: async (run, it) => {
+      it.grant(1)
+      const call = runs().runProcess({ callNumber: 1, identifier: 'hello' }, asRun(run, 60_000))
+      const deeper = await call.then(
+        ({ returnValue }) => 1 + Number(Buffer.from(returnValue!).toString()),
+        () => 0,
+      )
+      it.debt += 1
+      return value(deeper)
+    },
+  })
+  const outcomes = await Promise.all(Array.from({ length: 8 }, () => system.run('demo', {}, 60_000)))
+  for (const { returnValue } of outcomes) expect(Buffer.from(returnValue!).toString()).toBe('16')
   await runner.goodbye()
 })
 

@@ -5,6 +5,7 @@ import { failPoint } from '@automation/service'
 import { awaitsPackages, whyHeld } from './specs.ts'
 import type { Backlog } from '../dispatch/backlog.ts'
 import type { HandOvers } from '../dispatch/hand-overs.ts'
+import type { Nesting } from '../dispatch/nesting.ts'
 import type { Slot } from '../dispatch/slots.ts'
 import type { RunnerCapacity } from '../dispatch/runner-capacity.ts'
 import type { RunLimits } from '../run-limits.ts'
@@ -55,6 +56,7 @@ export interface StartsContext {
   capacity: RunnerCapacity
   backlog: Backlog
   limits: RunLimits
+  nesting: Nesting
   replicaId: string
   partitions: Partitions
   signals: Signals
@@ -186,12 +188,14 @@ export class Starts {
   }
 
   #arrive(run: NewRun): Item {
-    const { runners, capacity, backlog, limits } = this.#context
+    const { runners, capacity, backlog, nesting } = this.#context
     const giveUpAtMs = performance.now() + patienceMs
     const { pool, team, spec } = run
     if (awaitsPackages(spec)) return { run, giveUpAtMs, waitsFor: whyHeld(spec) }
-    const isFirst = isOfRun(run) && limits.beginsOnlyOfRuns(team)
-    const isBehind = !isFirst && backlog.has(pool, team, spec.language)
+    const leastDepth = nesting.leastDepth(team)
+    if (run.depth < leastDepth)
+      return { run, giveUpAtMs, waitsFor: 'what runs of the team have called and wait for comes first' }
+    const isBehind = leastDepth === 0 && backlog.has(pool, team, spec.language)
     const slot = isBehind ? undefined : runners.slots.take(pool, team, spec.language)
     if (slot !== undefined) return { run, giveUpAtMs, sessionId: slot.sessionId, slot }
     const otherwise = isBehind ? 'older runs of the team come first' : `no slot is free in the pool ${pool}`

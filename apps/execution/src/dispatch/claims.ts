@@ -15,6 +15,7 @@ import type { Metrics } from '../metrics.ts'
 import type { QueuedRun, Signals } from '../signals.ts'
 import type { ForcedEnds } from '../end/forced-ends.ts'
 import type { NestedRuns } from './nested-runs.ts'
+import { deepest, type Nesting } from './nesting.ts'
 import { sourceMarkOf } from '../accept/source-mark.ts'
 import { checkSpecSize, type SpecName, type Specs } from '../accept/specs.ts'
 import { claimRows, noteSourceMark, readClaimed, type Claimed, type ClaimRequest } from '../store/claim-rows.ts'
@@ -35,6 +36,7 @@ export interface ClaimsContext {
   forced: ForcedEnds
   /** Runs that waited for others take their slots back first. */
   nested: NestedRuns
+  nesting: Nesting
   unserved: UnservedTeams
   signals: Signals
 }
@@ -81,12 +83,12 @@ export class Claims {
 
   /** Whether the next run of this team that is known to be queued can begin here, other than in the last slot of a pool. */
   canBegin(team: string): boolean {
-    const { backlog, runners } = this.#context
+    const { backlog, runners, nesting } = this.#context
     const { slots } = runners
     const canIn = (pool: string) =>
       slots.credit(pool) > 1 &&
       [...backlog.languages(pool, team)].some((language) => slots.hasForRun(pool, team, language))
-    return !this.#stopped && backlog.pools().some(canIn)
+    return !this.#stopped && nesting.leastDepth(team) === 0 && backlog.pools().some(canIn)
   }
 
   /** There may be something to claim in this pool: a slot of a runner or of a team, or a queued run is new. */
@@ -120,8 +122,10 @@ export class Claims {
     while (this.#underWay.size > 0) await Promise.all(this.#underWay)
   }
 
-  #queued({ pool, team, spec }: QueuedRun): void {
-    const { runners, unserved } = this.#context
+  #queued({ pool, team, spec, depth = deepest }: QueuedRun): void {
+    const { runners, backlog, nesting, unserved } = this.#context
+    const leastDepth = nesting.leastDepth(team)
+    if (leastDepth > 0 && depth >= leastDepth) backlog.slotFreed(team)
     if (runners.slots.hasForRun(pool, team, spec.language)) this.look(pool)
     else unserved.look(pool)
     if (!this.#looking.has(pool)) this.#leave(pool)
@@ -169,7 +173,7 @@ export class Claims {
 
   /** One claim; whether it brought runs, or a team less to ask for. */
   async #claim(pool: string, { languages, teams, slots }: Portion): Promise<boolean> {
-    const { backlog, limits, metrics, signals } = this.#context
+    const { backlog, limits, nesting, metrics, signals } = this.#context
     const sessions = slots.map(({ sessionId }) => sessionId)
     const inFlight = teams.map((team) => this.#inFlight(pool, team))
     const only = languages === allLanguages ? undefined : languages
@@ -181,7 +185,7 @@ export class Claims {
       inFlight,
       quotas: quotasOf(slots.length, inFlight),
       maxRunning: teams.map((team) => limits.beginning(team, true)),
-      onlyOfRuns: teams.map((team) => limits.beginsOnlyOfRuns(team)),
+      leastDepths: teams.map((team) => nesting.leastDepth(team)),
       fence: newFence(),
     }
     const began = performance.now()
@@ -196,11 +200,11 @@ export class Claims {
     const there = new Set(turns.map(({ team }) => team))
     for (const team of teams) if (!there.has(team)) backlog.wasEmpty(pool, team, languages)
     for (const { team, left } of turns) {
-      if (left === 'none') backlog.wasEmpty(pool, team, languages)
-      else if (left === 'no slot') {
-        backlog.reachedLimit(pool, team)
-        signals.slotAwaited.emit({ team, to: 'begin' })
-      } else continue
+      if (left === 'some') continue
+      // What is called less deep may wait still.
+      if (left === 'none' && request.leastDepths[teams.indexOf(team)] === 0) backlog.wasEmpty(pool, team, languages)
+      else backlog.reachedLimit(pool, team)
+      if (left === 'no slot') signals.slotAwaited.emit({ team, to: 'begin' })
       isOver = true
     }
     this.#use(claimed, slots, request.fence)

@@ -2,6 +2,7 @@ import { stopping } from '@automation/errors'
 import type { Logger } from '@automation/service'
 import type { Admission } from '../accept/admission.ts'
 import type { StartRequest } from '../accept/start-request.ts'
+import type { Nesting } from './nesting.ts'
 import type { Runners } from './runners.ts'
 import type { Outcomes, SyncOutcome } from '../end/waiters.ts'
 import type { RunRights } from '@automation/rpc/run-token'
@@ -30,6 +31,7 @@ export interface NestedRunsContext {
   outcomes: Outcomes
   runners: Runners
   limits: RunLimits
+  nesting: Nesting
   logger: Logger
   signals: Signals
 }
@@ -100,8 +102,8 @@ export class NestedRuns {
     if (line.waiting.size === 0 && this.#lines.get(team) === line) this.#lines.delete(team)
   }
 
-  async #release({ executionId, team }: RunRights): Promise<void> {
-    const { pool, runners, signals } = this.#context
+  async #release({ executionId, team, depth }: RunRights): Promise<void> {
+    const { pool, runners, nesting, signals } = this.#context
     const calls = (this.#waiting.get(executionId) ?? 0) + 1
     this.#waiting.set(executionId, calls)
     if (calls > 1) return
@@ -110,20 +112,24 @@ export class NestedRuns {
       this.#resuming.delete(executionId)
       this.#lines.get(team)?.waiting.delete(resuming)
       resuming.resolve()
-    }
+    } else nesting.wait(team, depth, 1)
     runners.waits(executionId, true)
     if (await this.#afterOthers(executionId, () => releaseSlot(pool, executionId))) signals.slotFreed.emit(team)
   }
 
   /** With the end of its last call: a run that still waits for others holds up none of its team. */
-  async #resume({ executionId: id, team }: RunRights, signal: AbortSignal): Promise<void> {
+  async #resume({ executionId: id, team, depth }: RunRights, signal: AbortSignal): Promise<void> {
     const calls = (this.#waiting.get(id) ?? 1) - 1
     if (calls > 0) {
       this.#waiting.set(id, calls)
       return
     }
     this.#waiting.delete(id)
-    if (signal.aborted) return
+    const { runners, nesting } = this.#context
+    if (signal.aborted) {
+      nesting.wait(team, depth, -1)
+      return
+    }
     const { promise, resolve } = Promise.withResolvers<void>()
     const resuming = { id, team, resolve }
     this.#resuming.set(id, resuming)
@@ -138,7 +144,8 @@ export class NestedRuns {
     line.waiting.delete(resuming)
     if (this.#resuming.get(id) !== resuming) return
     this.#resuming.delete(id)
-    this.#context.runners.waits(id, false)
+    nesting.wait(team, depth, -1)
+    runners.waits(id, false)
   }
 
   /** Whether the run need not wait: it has its slot, it has ended, or it waits for another run. */

@@ -4,6 +4,7 @@ import { notFound } from '@automation/errors'
 import type { MessageInitShape } from '@bufbuild/protobuf'
 import { timestampFromDate } from '@bufbuild/protobuf/wkt'
 import type { TeamSuspension } from '@automation/service'
+import type { Nesting } from '../dispatch/nesting.ts'
 import type { RunnerCapacity } from '../dispatch/runner-capacity.ts'
 import type { Connections } from '../store/connections.ts'
 import type { RunLimits } from '../run-limits.ts'
@@ -22,6 +23,7 @@ interface Obstacle {
 export interface WaitingRunsContext {
   reads: Connections
   limits: RunLimits
+  nesting: Nesting
   capacity: RunnerCapacity
   agentPools: AgentPools
 }
@@ -46,7 +48,7 @@ export class WaitingRuns {
   }
 
   async #obstacle(team: string, row: WaitingRow): Promise<Obstacle> {
-    const { limits, capacity, agentPools } = this.#context
+    const { limits, nesting, capacity, agentPools } = this.#context
     const { pool, language, ahead } = row
     if (row.held) return heldBack(row)
     const suspension = limits.suspensionOf(team)
@@ -56,6 +58,7 @@ export class WaitingRuns {
     const inUse = row.running + row.wanted
     const allowed = limits.running(team)
     if (inUse >= allowed) return atLimit(row, allowed)
+    if (row.depth < nesting.leastDepth(team)) return { ...callersWait, inUse, allowed }
     const slots = (await agentPools.list(team)).find(({ slug }) => slug === pool)
     const used = slots && { inUse: slots.slots - slots.freeSlots, allowed: slots.slots }
     if (ahead > 0) {
@@ -74,6 +77,12 @@ const remedies = {
   older: 'Wait until the older runs have begun, or kill some of them',
   slot: 'Wait until runs in the pool end, name another pool in settings.agentPoolSlug, or have the operator add runners',
 }
+
+const callersWait = {
+  code: 'team_limit',
+  reason: 'Many runs of the team wait in svc.processes.runSync; the runs that they wait for begin first',
+  remedy: 'Wait until those runs end, or kill some of them',
+} as const
 
 function heldBack({ explanation }: WaitingRow): Obstacle {
   const reason = explanation ?? 'Waits for packages that are being installed'

@@ -3,10 +3,9 @@ import { Failure } from '@automation/errors'
 import { principalIn, type Handlers } from '@automation/rpc'
 import type { Admission } from '../accept/admission.ts'
 import type { NestedRuns } from '../dispatch/nested-runs.ts'
+import { deepest } from '../dispatch/nesting.ts'
 import type { RunRights, RunTokens } from '@automation/rpc/run-token'
 import { startRequestOfRun } from './start-requests.ts'
-
-const deepest = 16
 
 /** What a run asks for while it runs: other processes, by its own token. */
 export function runService(admission: Admission, nested: NestedRuns, tokens: RunTokens): Handlers<typeof RunService> {

@@ -49,8 +49,8 @@ export interface ClaimRequest {
   quotas: number[]
   /** Of each of the teams. */
   maxRunning: number[]
-  /** Of each of the teams: whether only what its runs have started may begin. */
-  onlyOfRuns: boolean[]
+  /** Of each of the teams: only what is called so deep by runs may begin. */
+  leastDepths: number[]
   /** Unique to this claim, so that its outcome can be read back. */
   fence: bigint
 }
@@ -62,26 +62,45 @@ const row = `e.id, e.team, e.pool, e.session_id AS "sessionId", e.process_id AS 
 const [queued, dequeued, running] = way(Status.QUEUED, Status.DEQUEUED, Status.RUNNING)
 way(Status.CREATED, running)
 
+/** What a claim takes. */
+interface Kind {
+  /** What is of the languages of `$9`. */
+  withLanguages: boolean
+  /** Of some team only what is called deep enough. Such queries have an index of their own, as the others before them may be many. */
+  withDepths: boolean
+}
+
+const deepEnough = 'AND e.depth > 0 AND e.depth >= t.least_depth'
+const inLanguages = (parameter: string) => `AND (e.language = ANY (${parameter}) OR e.language IS NULL)`
+
 /**
  * The rows of the runs are written by the main statement and by no common table: where a locked row has changed meanwhile,
  * PostgreSQL 18 up to 18.4 frees what common tables choose their partitions by, and ends with a signal (record 0220).
  */
-const claim = (limit: string) => {
-  const waiting = `FROM executions e WHERE ${waitsForSlot} AND e.pool = $4 AND e.team = t.team
-          AND (NOT t.only_of_runs OR e.parent_id IS NOT NULL)${limit}`
+const claim = ({ withLanguages, withDepths }: Kind) => {
+  const language = withLanguages ? inLanguages('$9::smallint[]') : ''
+  const waiting = `FROM executions e WHERE ${waitsForSlot} AND e.pool = $4 AND e.team = t.team ${language}`
+  const pick = (condition: string, order: string) => `
+      SELECT e.id, e.status, e.sequence, e.process_id, e.updated_at ${waiting} ${condition}
+       ORDER BY ${order} LIMIT t.asked FOR UPDATE SKIP LOCKED`
+  const picks = withDepths
+    ? `SELECT * FROM (${pick('AND t.least_depth = 0', 'e.id')}) u UNION ALL SELECT * FROM (${pick(`AND t.least_depth > 0 ${deepEnough}`, 'e.depth DESC, e.id')}) d`
+    : pick('', 'e.id')
+  const more = `SELECT ${waiting} AND e.id NOT IN (SELECT n.id FROM chosen n)`
+  const isMore = withDepths
+    ? `CASE t.least_depth WHEN 0 THEN EXISTS (${more}) ELSE EXISTS (${more} ${deepEnough}) END`
+    : `EXISTS (${more})`
   return `
 WITH slots AS MATERIALIZED (
   SELECT t.team, t.running, t.wanted FROM team_slots t WHERE t.team = ANY ($1::text[]) AND t.moved_to IS NULL ORDER BY t.team FOR UPDATE
 ), turns AS MATERIALIZED (
-  SELECT u.team, u.turn, u.in_flight, u.only_of_runs, greatest(u.most - s.running - s.wanted, 0) AS free,
+  SELECT u.team, u.turn, u.in_flight, u.least_depth, greatest(u.most - s.running - s.wanted, 0) AS free,
          least(u.quota, greatest(u.most - s.running - s.wanted, 0)) AS asked
-    FROM unnest($1::text[], $2::integer[], $3::integer[], $7::integer[], $8::boolean[]) WITH ORDINALITY
-           AS u(team, most, quota, in_flight, only_of_runs, turn) JOIN slots s USING (team)
+    FROM unnest($1::text[], $2::integer[], $3::integer[], $7::integer[], $8::integer[]) WITH ORDINALITY
+           AS u(team, most, quota, in_flight, least_depth, turn) JOIN slots s USING (team)
 ), picked AS MATERIALIZED (
   SELECT t.team, t.turn, q.*, t.in_flight + row_number() OVER (PARTITION BY t.team ORDER BY q.id) AS in_flight
-    FROM turns t CROSS JOIN LATERAL (
-      SELECT e.id, e.status, e.sequence, e.process_id, e.updated_at ${waiting}
-       ORDER BY e.id LIMIT t.asked FOR UPDATE SKIP LOCKED) q
+    FROM turns t CROSS JOIN LATERAL (${picks}) q
 ), chosen AS MATERIALIZED (
   SELECT id, team, process_id, status, updated_at, sequence + CASE status WHEN ${queued} THEN 2 ELSE 1 END AS sequence,
          row_number() OVER (ORDER BY in_flight, turn) AS rank
@@ -100,47 +119,50 @@ UPDATE executions e
   FROM chosen c WHERE e.id = c.id
 RETURNING ${row}, CASE c.status WHEN ${queued} THEN extract(epoch FROM now() - c.updated_at)::float8 END AS "queuedS", CASE c.rank WHEN 1 THEN (
   SELECT json_agg(json_build_object('team', t.team, 'left', CASE
-           WHEN (SELECT count(*) FROM picked p WHERE p.team = t.team) < t.asked AND NOT EXISTS (
-             SELECT ${waiting} AND e.id NOT IN (SELECT n.id FROM chosen n)) THEN 'none'
+           WHEN (SELECT count(*) FROM picked p WHERE p.team = t.team) < t.asked AND NOT ${isMore} THEN 'none'
            WHEN (SELECT count(*) FROM chosen n WHERE n.team = t.team) = t.free THEN 'no slot' ELSE 'some' END)) FROM turns t) END AS turns`
 }
 
-const claimAny = claim('')
-const claimOnly = claim(' AND (e.language = ANY ($9::smallint[]) OR e.language IS NULL)')
+const nameOf = ({ withLanguages, withDepths }: Kind) =>
+  `claim${withLanguages ? '-only' : ''}${withDepths ? '-deep' : ''}`
+const kinds = [false, true].flatMap((withLanguages) =>
+  [false, true].map((withDepths) => ({ withLanguages, withDepths })),
+)
+const texts = new Map(kinds.map((kind) => [nameOf(kind), claim(kind)]))
 
 const readBack = `
 SELECT ${row} FROM ${runningRuns} e WHERE e.session_id = ANY ($1::uuid[]) AND e.fence = $2`
 
+const stillWaiting = `SELECT FROM executions e WHERE ${waitsForSlot} AND e.pool = $3 AND e.team = t.team
+                      AND ($4::smallint[] IS NULL OR e.language = ANY ($4) OR e.language IS NULL)`
 /** Where a claim has brought none: why, team by team. */
 const readTurns = `
-SELECT u.team, CASE WHEN t.running + t.wanted >= u.most THEN 'no slot'
-                    WHEN EXISTS (SELECT FROM executions e WHERE ${waitsForSlot} AND e.pool = $3 AND e.team = u.team
-                                    AND (NOT u.only_of_runs OR e.parent_id IS NOT NULL)
-                                    AND ($4::smallint[] IS NULL OR e.language = ANY ($4) OR e.language IS NULL)) THEN 'some'
+SELECT t.team, CASE WHEN t.running >= t.most THEN 'no slot'
+                    WHEN CASE t.least_depth WHEN 0 THEN EXISTS (${stillWaiting}) ELSE EXISTS (${stillWaiting} ${deepEnough}) END THEN 'some'
                     ELSE 'none' END AS left
-  FROM unnest($1::text[], $2::integer[], $5::boolean[]) AS u(team, most, only_of_runs) JOIN team_slots t USING (team) WHERE t.moved_to IS NULL`
+  FROM (SELECT s.team, s.running + s.wanted AS running, u.most, u.least_depth
+          FROM unnest($1::text[], $2::integer[], $5::integer[]) AS u(team, most, least_depth) JOIN team_slots s USING (team)
+         WHERE s.moved_to IS NULL) t`
 
 /**
  * Makes runs that wait RUNNING, in one statement: of the team with the fewest in flight, oldest first, within the teams' limits. Those that
  * were QUEUED have two events more then, those that were CREATED one.
  */
 export async function claimRows(pool: Queries, request: ClaimRequest): Promise<{ claimed: Claimed[]; turns: Turn[] }> {
-  const { teams, only, sessions, inFlight, quotas, maxRunning, onlyOfRuns, fence } = request
-  const values = [teams, maxRunning, quotas, request.pool, sessions, fence, inFlight, onlyOfRuns]
-  const query =
-    only === undefined
-      ? { name: 'claim', text: claimAny, values }
-      : { name: 'claim-only', text: claimOnly, values: [...values, only] }
-  const { rows } = await pool.query<Claimed & { turns: Turn[] | null }>(query)
+  const { teams, only, sessions, inFlight, quotas, maxRunning, leastDepths, fence } = request
+  const values: unknown[] = [teams, maxRunning, quotas, request.pool, sessions, fence, inFlight, leastDepths]
+  if (only !== undefined) values.push(only)
+  const name = nameOf({ withLanguages: only !== undefined, withDepths: leastDepths.some((depth) => depth > 0) })
+  const { rows } = await pool.query<Claimed & { turns: Turn[] | null }>({ name, text: texts.get(name)!, values })
   const turns = rows.find((each) => each.turns !== null)?.turns
   return { claimed: rows, turns: turns ?? (await turnsOf(pool, request)) }
 }
 
 async function turnsOf(
   pool: Queries,
-  { teams, maxRunning, onlyOfRuns, pool: name, only }: ClaimRequest,
+  { teams, maxRunning, leastDepths, pool: name, only }: ClaimRequest,
 ): Promise<Turn[]> {
-  const values = [teams, maxRunning, name, only ?? null, onlyOfRuns]
+  const values = [teams, maxRunning, name, only ?? null, leastDepths]
   return (await pool.query<Turn>({ name: 'claim-turns', text: readTurns, values })).rows
 }
 

@@ -11,6 +11,8 @@ export interface WaitingRow {
   status: Status
   pool: string
   language: Language
+  /** So deep it was called by runs. */
+  depth: number
   /** For packages. */
   held: boolean
   since: Date
@@ -28,7 +30,7 @@ const statement = `
 WITH run AS (
   SELECT e.*, ${waits} AS waits FROM executions e WHERE e.id = $1 AND e.team = $2 AND ${visible}
 )
-SELECT run.waits, run.status, run.pool, run.language, run.held, t.at AS since, t.explanation,
+SELECT run.waits, run.status, run.pool, run.language, run.depth, run.held, t.at AS since, t.explanation,
        (SELECT count(*) FROM (SELECT FROM executions e WHERE ${waits} AND run.waits AND e.team = run.team
                                  AND e.pool = run.pool AND e.id < run.id LIMIT 1000) older)::integer AS ahead,
        coalesce(s.running, 0) AS running, coalesce(s.wanted, 0) AS wanted,
