@@ -2,7 +2,7 @@ import { readEncryptionKeys } from '@automation/database'
 import { readTeamLimits, type Environment } from '@automation/service'
 import type { DetectionOptions } from './dependencies/detect.ts'
 import { nameFault } from './dependencies/package-name.ts'
-import type { FirstTeam } from './first-team.ts'
+import type { FirstTeam } from './teams/first-team.ts'
 import type { PythonProgram } from './reading/python-fault.ts'
 import type { DefinitionLimits } from './store/quota.ts'
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import type { LanguageName } from '../src/language.ts'
+import type { LanguageName } from '../src/fields/language.ts'
 import { readSource } from '../src/reading/read-source.ts'
 
 /** Imports that may mean a module, packages, and requests, each in words. */

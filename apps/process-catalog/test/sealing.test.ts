@@ -4,7 +4,7 @@ import { operatorContext, testDatabase, userContext } from '@automation/testing'
 import pg from 'pg'
 import { afterEach, expect, test } from 'vitest'
 import { catalogSchema } from '../src/service.ts'
-import { variableContext } from '../src/variable-rules.ts'
+import { variableContext } from '../src/fields/variable-rules.ts'
 import { startCatalogProcess } from './catalog-process.ts'
 import { CatalogUnderTest, encryptionKey, refused } from './catalog-under-test.ts'
 

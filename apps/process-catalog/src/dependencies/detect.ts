@@ -1,4 +1,4 @@
-import type { LanguageName } from '../language.ts'
+import type { LanguageName } from '../fields/language.ts'
 import type { Reading } from '../reading/reading.ts'
 import { missingFrom, type Dependencies } from './manifest.ts'
 import { nameFault } from './package-name.ts'

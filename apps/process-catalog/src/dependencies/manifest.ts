@@ -1,8 +1,8 @@
 import { invalid } from '@automation/errors'
 import { Faults } from '@automation/errors/faults'
-import type { LanguageName } from '../language.ts'
-import { limits } from '../limits.ts'
-import { pointerSegment } from '../text.ts'
+import type { LanguageName } from '../fields/language.ts'
+import { limits } from '../fields/limits.ts'
+import { pointerSegment } from '../fields/text.ts'
 import { canonicalName, nameFault } from './package-name.ts'
 import { specifierFault } from './specifier.ts'
 

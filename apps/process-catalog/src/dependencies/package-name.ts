@@ -1,4 +1,4 @@
-import type { LanguageName } from '../language.ts'
+import type { LanguageName } from '../fields/language.ts'
 
 const longest = 214
 const npmName = /^(?:@[a-z0-9][a-z0-9._~-]*\/)?[A-Za-z0-9][A-Za-z0-9._~-]*$/

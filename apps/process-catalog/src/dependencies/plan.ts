@@ -1,4 +1,4 @@
-import type { LanguageName } from '../language.ts'
+import type { LanguageName } from '../fields/language.ts'
 import { manifestOf, manifestText, missingFrom, type Dependencies } from './manifest.ts'
 
 /** A manifest's row, as far as decisions on it need it. */

@@ -1,4 +1,4 @@
-import type { LanguageName } from '../language.ts'
+import type { LanguageName } from '../fields/language.ts'
 
 const longest = 255
 

@@ -1,6 +1,6 @@
 import { isUuid } from '@automation/contract/forms'
-import type { LanguageName } from '../language.ts'
-import { isModuleName, isTag } from '../names.ts'
+import type { LanguageName } from '../fields/language.ts'
+import { isModuleName, isTag } from '../fields/names.ts'
 import { packageRequestOf, type PackageRequest, type Reading, type SourceFault, type WrittenImport } from './reading.ts'
 
 const maxEach = 1000

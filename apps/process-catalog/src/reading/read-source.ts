@@ -1,4 +1,4 @@
-import type { LanguageName } from '../language.ts'
+import type { LanguageName } from '../fields/language.ts'
 import { Findings } from './findings.ts'
 import { readJavascript } from './javascript.ts'
 import { readPython } from './python.ts'

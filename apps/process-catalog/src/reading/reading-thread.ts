@@ -1,5 +1,5 @@
 import { parentPort } from 'node:worker_threads'
-import type { LanguageName } from '../language.ts'
+import type { LanguageName } from '../fields/language.ts'
 import { pythonFault, type PythonProgram } from './python-fault.ts'
 import { readSource } from './read-source.ts'
 import type { Reading } from './reading.ts'

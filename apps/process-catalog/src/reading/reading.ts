@@ -1,6 +1,6 @@
 import { nameFault } from '../dependencies/package-name.ts'
 import { specifierFault } from '../dependencies/specifier.ts'
-import type { LanguageName } from '../language.ts'
+import type { LanguageName } from '../fields/language.ts'
 
 /** What a source says of modules and packages by literal names; at most 1000 of each, each once. */
 export interface Reading {

@@ -4,9 +4,9 @@ import { readAll } from '@automation/errors/faults'
 import { windowOf } from '@automation/database'
 import { memberIn, type Handlers } from '@automation/rpc'
 import type { Catalog } from '../catalog.ts'
-import { deleteAlias } from '../deletion.ts'
+import { deleteAlias } from '../processes/deletion.ts'
 import { createAlias, getAlias, listAliases, updateAlias } from '../store/aliases.ts'
-import { tag } from '../names.ts'
+import { tag } from '../fields/names.ts'
 
 /** Aliases of processes and modules. */
 export function aliasHandlers(catalog: Catalog): Handlers<typeof AliasService> {

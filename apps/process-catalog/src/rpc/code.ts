@@ -2,7 +2,7 @@ import type { CodeService } from '@automation/contract/catalog/v1/code'
 import { isUuid } from '@automation/contract/forms'
 import type { Handlers } from '@automation/rpc'
 import type { Catalog } from '../catalog.ts'
-import { releaseProcess, takeProcess } from '../code-processes.ts'
+import { releaseProcess, takeProcess } from '../processes/code-processes.ts'
 import { processHandlers } from './processes.ts'
 
 /** The processes of code that is run without having been saved. */

@@ -4,12 +4,12 @@ import { windowOf } from '@automation/database'
 import { memberIn, type Handlers } from '@automation/rpc'
 import { create } from '@bufbuild/protobuf'
 import type { Catalog } from '../catalog.ts'
-import type { Checks } from '../checks.ts'
-import { deleteProcess } from '../deletion.ts'
-import { languageName } from '../language.ts'
-import { maskedChange, newProcess, type NewProcess, type ProcessChange } from '../process-values.ts'
+import type { Checks } from '../checks/checks.ts'
+import { deleteProcess } from '../processes/deletion.ts'
+import { languageName } from '../fields/language.ts'
+import { maskedChange, newProcess, type NewProcess, type ProcessChange } from '../processes/process-values.ts'
 import { createProcess, getProcess, getProcessWithoutSource, listProcesses, updateProcess } from '../store/processes.ts'
-import { readChange, warningsOf } from '../source-reading.ts'
+import { readChange, warningsOf } from '../reading/source-reading.ts'
 
 // Any beyond the second means that somebody has saved another source meanwhile.
 const maxTries = 5

@@ -3,9 +3,9 @@ import type { OpenSessionRequest, OutsideIdentity, SessionService } from '@autom
 import { Failure, invalid, notFound } from '@automation/errors'
 import { operatorFor, principalIn, type Handlers } from '@automation/rpc'
 import { timestampFromDate } from '@bufbuild/protobuf/wkt'
-import { bootstrapScopes } from '../api-token.ts'
+import { bootstrapScopes } from '../access/api-token.ts'
 import type { Catalog } from '../catalog.ts'
-import { limits } from '../limits.ts'
+import { limits } from '../fields/limits.ts'
 import {
   allowsAll,
   byApiToken,
@@ -20,8 +20,8 @@ import {
   sessionContext,
   sessionEnded,
   type Opening,
-} from '../sessions.ts'
-import { signAccessToken } from '../signing-keys.ts'
+} from '../access/sessions.ts'
+import { signAccessToken } from '../access/signing-keys.ts'
 import {
   claimRenewal,
   endSession,
@@ -37,7 +37,7 @@ import {
   type Grant,
   type LiveSession,
 } from '../store/sessions.ts'
-import { text } from '../text.ts'
+import { text } from '../fields/text.ts'
 import { knownScope } from './tokens.ts'
 
 /** Sessions of people at the console. */

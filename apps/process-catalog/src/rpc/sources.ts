@@ -3,13 +3,13 @@ import { draftsProcessId } from '@automation/contract/drafts'
 import { memberIn, type Handlers } from '@automation/rpc'
 import type { Catalog } from '../catalog.ts'
 import { checkManifest } from '../dependencies/manifest.ts'
-import { foundImports } from '../found-imports.ts'
-import { languageName } from '../language.ts'
-import { limits } from '../limits.ts'
-import { schemaText } from '../process-values.ts'
+import { foundImports } from '../dependencies/found-imports.ts'
+import { languageName } from '../fields/language.ts'
+import { limits } from '../fields/limits.ts'
+import { schemaText } from '../processes/process-values.ts'
 import { draftedProcess, keepDraft } from '../store/drafts.ts'
 import { readFindable } from '../store/findable.ts'
-import { text } from '../text.ts'
+import { text } from '../fields/text.ts'
 
 /** Sources that are not saved. */
 export function sourceHandlers({ store, checks, config }: Catalog): Handlers<typeof SourceService> {

@@ -4,7 +4,7 @@ import { memberIn, operatorFor, principalIn, type Handlers } from '@automation/r
 import { create } from '@bufbuild/protobuf'
 import { isTeamSlug, isUuid } from '@automation/contract/forms'
 import type { Catalog } from '../catalog.ts'
-import { teamChange } from '../team-change.ts'
+import { teamChange } from '../teams/team-change.ts'
 import {
   beginTeamMove,
   clearAllowedAddresses,
@@ -20,7 +20,7 @@ import {
   updateTeam,
 } from '../store/teams.ts'
 import { quotasInUse } from '../store/quota.ts'
-import { newTeamSlug } from '../names.ts'
+import { newTeamSlug } from '../fields/names.ts'
 
 const reasonMaxLength = 500
 

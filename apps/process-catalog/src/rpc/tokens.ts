@@ -4,7 +4,7 @@ import { Failure, invalid, notFound } from '@automation/errors'
 import { operatorFor, principalIn, type Handlers } from '@automation/rpc'
 import { isTeamSlug } from '@automation/contract/forms'
 import { allows, isScope, scopes as allScopes, type Scope } from '@automation/contract/scopes'
-import { signAccessToken } from '../signing-keys.ts'
+import { signAccessToken } from '../access/signing-keys.ts'
 import {
   apiTokenOf,
   bootstrapScopes,
@@ -13,9 +13,9 @@ import {
   readApiToken,
   secretMatches,
   type Credentials,
-} from '../api-token.ts'
+} from '../access/api-token.ts'
 import type { Catalog } from '../catalog.ts'
-import { limits } from '../limits.ts'
+import { limits } from '../fields/limits.ts'
 import {
   createApiToken,
   endAccess,
@@ -26,7 +26,7 @@ import {
 } from '../store/api-tokens.ts'
 import { endParentByTokens } from '../store/inheritance.ts'
 import { endSessions } from '../store/sessions.ts'
-import { optionalText } from '../text.ts'
+import { optionalText } from '../fields/text.ts'
 import { serviceAccountHandlers } from './service-accounts.ts'
 
 /** API tokens, what they are exchanged for, and the keys that sign it. */

@@ -14,7 +14,7 @@ import {
   updateVariable,
 } from '../store/variables.ts'
 import { listVariableUsers } from '../store/source-users.ts'
-import { variableKey, variableValue } from '../variable-rules.ts'
+import { variableKey, variableValue } from '../fields/variable-rules.ts'
 
 /** Variables; values of sensitive ones come in only. */
 export function variableHandlers({ store, box }: Catalog): Handlers<typeof VariableService> {

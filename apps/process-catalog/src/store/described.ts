@@ -1,7 +1,7 @@
 import type { OriginSchema } from '@automation/contract/common/v1/origin'
 import type { Logger } from '@automation/service'
 import type { MessageInitShape } from '@bufbuild/protobuf'
-import { moduleDigest, processDigest } from '../source-digest.ts'
+import { moduleDigest, processDigest } from '../processes/source-digest.ts'
 import type { Rows, Store } from './store.ts'
 
 // What is said of the source of a row (its digest, where it comes from) is bound to the edit that it was written with. A

@@ -1,6 +1,6 @@
 import { manifestOf } from '../dependencies/manifest.ts'
-import type { Findable } from '../found-imports.ts'
-import type { LanguageName } from '../language.ts'
+import type { Findable } from '../dependencies/found-imports.ts'
+import type { LanguageName } from '../fields/language.ts'
 import { foundModule, scope } from './run-spec-statement.ts'
 import type { Store } from './store.ts'
 

@@ -10,7 +10,7 @@ import {
   satisfied,
   type Waiter,
 } from '../dependencies/plan.ts'
-import { languageOf, type LanguageName } from '../language.ts'
+import { languageOf, type LanguageName } from '../fields/language.ts'
 import { audit, systemOf } from './audit.ts'
 import type { ManifestRow } from './dependencies.ts'
 import { keptSetsOfLanguage, noteBegun, noteEnded, type InstallOutcome } from './install-records.ts'

@@ -1,5 +1,5 @@
 import { v7 } from 'uuid'
-import type { LanguageName } from '../language.ts'
+import type { LanguageName } from '../fields/language.ts'
 import type { Rows, Store } from './store.ts'
 
 /** A use of a process of code. */

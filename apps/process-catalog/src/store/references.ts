@@ -1,5 +1,5 @@
 import { isUuid } from '@automation/contract/forms'
-import { isTag } from '../names.ts'
+import { isTag } from '../fields/names.ts'
 import type { Store } from './store.ts'
 
 /** A process, and one of its versions by id, tag or alias; empty for the current source. */

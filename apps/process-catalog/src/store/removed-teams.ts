@@ -1,6 +1,6 @@
 import { AuditType } from '@automation/contract/audit/v1/audit'
 import { Failure } from '@automation/errors'
-import { limits } from '../limits.ts'
+import { limits } from '../fields/limits.ts'
 import { audit } from './audit.ts'
 import { parentsInForce, tellParents } from './inheritance.ts'
 import type { Author } from './processes.ts'

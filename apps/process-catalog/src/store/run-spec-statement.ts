@@ -1,4 +1,4 @@
-import { limits } from '../limits.ts'
+import { limits } from '../fields/limits.ts'
 import { asOf } from './former-sources.ts'
 
 // Each way to name a process and a version is a statement of its own, so that each has a plan with its own index.

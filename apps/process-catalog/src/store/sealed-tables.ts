@@ -1,8 +1,8 @@
 import { Resealing, type SealedTable, type SecretBox } from '@automation/database'
 import type { PartContext } from '@automation/service'
-import { sessionContext } from '../sessions.ts'
-import { signingKeyContext } from '../signing-keys.ts'
-import { variableContext } from '../variable-rules.ts'
+import { sessionContext } from '../access/sessions.ts'
+import { signingKeyContext } from '../access/signing-keys.ts'
+import { variableContext } from '../fields/variable-rules.ts'
 import type { Store } from './store.ts'
 
 const tables: SealedTable[] = [

@@ -1,6 +1,6 @@
 import { AuditType } from '@automation/contract/audit/v1/audit'
 import type { Sealed } from '@automation/database'
-import { limits } from '../limits.ts'
+import { limits } from '../fields/limits.ts'
 import { auditInAll } from './audit.ts'
 import type { Author } from './processes.ts'
 import type { Store } from './store.ts'

@@ -3,7 +3,7 @@ import type { ListTeamLimitsResponseSchema } from '@automation/contract/catalog/
 import { notFound } from '@automation/errors'
 import type { MessageInitShape } from '@bufbuild/protobuf'
 import { timestampFromDate } from '@bufbuild/protobuf/wkt'
-import { limits } from '../limits.ts'
+import { limits } from '../fields/limits.ts'
 import { audit } from './audit.ts'
 import type { Author } from './processes.ts'
 import type { Rows, Store } from './store.ts'

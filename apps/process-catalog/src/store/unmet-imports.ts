@@ -1,7 +1,7 @@
 import { isBuiltin } from 'node:module'
 import type { UnmetImportSchema } from '@automation/contract/catalog/v1/resolve'
 import type { MessageInitShape } from '@bufbuild/protobuf'
-import { limits } from '../limits.ts'
+import { limits } from '../fields/limits.ts'
 import { pythonLibrary } from '../reading/python-library.ts'
 
 /** What the statement says of imports that lead to no module. */

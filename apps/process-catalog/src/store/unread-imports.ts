@@ -1,5 +1,5 @@
-import type { Checks } from '../checks.ts'
-import type { LanguageName } from '../language.ts'
+import type { Checks } from '../checks/checks.ts'
+import type { LanguageName } from '../fields/language.ts'
 import { changeTeam } from './revisions.ts'
 import { Failure } from '@automation/errors'
 import type { Store } from './store.ts'

@@ -1,7 +1,7 @@
 import type { Origin } from '@automation/contract/common/v1/origin'
 import { Faults } from '@automation/errors/faults'
-import { limits } from './limits.ts'
-import { text } from './text.ts'
+import { limits } from '../fields/limits.ts'
+import { text } from '../fields/text.ts'
 
 /** Where a source comes from, as JSON text; null where nothing is said of it. Fails with invalid `/origin/…`. */
 export function originText(origin: Origin | undefined): string | null {

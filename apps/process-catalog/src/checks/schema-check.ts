@@ -3,7 +3,7 @@ import { jsonFault } from '@automation/errors/json-fault'
 import { schemaFaults } from '@automation/errors/schema-faults'
 import { Ajv } from 'ajv'
 import { Ajv2020 } from 'ajv/dist/2020.js'
-import { pointerSegment } from './text.ts'
+import { pointerSegment } from '../fields/text.ts'
 
 type Dialect = 'draft-07' | '2020-12'
 

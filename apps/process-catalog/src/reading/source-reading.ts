@@ -1,8 +1,8 @@
 import { WarningSchema, type Warning } from '@automation/contract/common/v1/warning'
 import { create } from '@bufbuild/protobuf'
-import type { Catalog } from './catalog.ts'
-import type { Reading, ReadSource } from './reading/reading.ts'
-import { readLanguage, type OwnerName } from './store/owners.ts'
+import type { Catalog } from '../catalog.ts'
+import type { Reading, ReadSource } from './reading.ts'
+import { readLanguage, type OwnerName } from '../store/owners.ts'
 
 /** What a save of a source says of it beside its record. */
 export function warningsOf(reading: Reading | undefined): Warning[] {

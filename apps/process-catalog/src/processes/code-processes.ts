@@ -9,11 +9,11 @@ import { Status } from '@automation/contract/execution/v1/execution'
 import { Failure, invalid } from '@automation/errors'
 import { asService, memberIn, ownContext, type CallContext, type Handlers } from '@automation/rpc'
 import { create } from '@bufbuild/protobuf'
-import type { Catalog } from './catalog.ts'
+import type { Catalog } from '../catalog.ts'
 import { deleteUnusedProcess } from './deletion.ts'
-import { manifestText } from './dependencies/manifest.ts'
-import { languageName, languageOf } from './language.ts'
-import { dueUses, endUse, lookLater, noteUse, type Code, type Use } from './store/process-uses.ts'
+import { manifestText } from '../dependencies/manifest.ts'
+import { languageName, languageOf } from '../fields/language.ts'
+import { dueUses, endUse, lookLater, noteUse, type Code, type Use } from '../store/process-uses.ts'
 
 /** What of processes is called as callers do it. */
 type Processes = Pick<Handlers<typeof ProcessService>, 'createProcess' | 'updateProcess'>

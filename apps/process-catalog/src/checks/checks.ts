@@ -3,11 +3,11 @@ import { Faults } from '@automation/errors/faults'
 import { findInterpreter } from '@automation/jail'
 import { DeadlineError, DeadlineWorker } from '@automation/service'
 import type { CheckJob } from './check-thread.ts'
-import type { LanguageName } from './language.ts'
-import { schemaText } from './process-values.ts'
-import { emptyReading, mayMention, type Reading } from './reading/reading.ts'
-import type { PythonProgram } from './reading/python-fault.ts'
-import type { ReadingJob } from './reading/reading-thread.ts'
+import type { LanguageName } from '../fields/language.ts'
+import { schemaText } from '../processes/process-values.ts'
+import { emptyReading, mayMention, type Reading } from '../reading/reading.ts'
+import type { PythonProgram } from '../reading/python-fault.ts'
+import type { ReadingJob } from '../reading/reading-thread.ts'
 
 // Of the thread's processor time.
 const schemaDeadlineMs = 200
@@ -25,8 +25,8 @@ export class Checks {
   readonly #python: PythonProgram
   #interpreter: Promise<PythonProgram> | undefined
   readonly #checks = new DeadlineWorker(new URL('./check-thread.ts', import.meta.url))
-  readonly #readings = new DeadlineWorker(new URL('./reading/reading-thread.ts', import.meta.url))
-  readonly #largeReadings = new DeadlineWorker(new URL('./reading/reading-thread.ts', import.meta.url))
+  readonly #readings = new DeadlineWorker(new URL('../reading/reading-thread.ts', import.meta.url))
+  readonly #largeReadings = new DeadlineWorker(new URL('../reading/reading-thread.ts', import.meta.url))
 
   constructor(python: PythonProgram) {
     this.#python = python

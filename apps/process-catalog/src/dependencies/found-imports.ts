@@ -1,13 +1,13 @@
 import { isBuiltin } from 'node:module'
 import { ImportKind, type FoundImportSchema } from '@automation/contract/catalog/v1/source'
 import type { MessageInitShape } from '@bufbuild/protobuf'
-import { packageOfImport, type DetectionOptions } from './dependencies/detect.ts'
-import type { Dependencies } from './dependencies/manifest.ts'
-import { canonicalName } from './dependencies/package-name.ts'
-import type { LanguageName } from './language.ts'
-import { packageOf } from './reading/javascript.ts'
-import { pythonLibrary } from './reading/python-library.ts'
-import type { Reading } from './reading/reading.ts'
+import { packageOfImport, type DetectionOptions } from './detect.ts'
+import type { Dependencies } from './manifest.ts'
+import { canonicalName } from './package-name.ts'
+import type { LanguageName } from '../fields/language.ts'
+import { packageOf } from '../reading/javascript.ts'
+import { pythonLibrary } from '../reading/python-library.ts'
+import type { Reading } from '../reading/reading.ts'
 
 /** What runs of a team find. */
 export interface Findable extends Pick<DetectionOptions, 'without' | 'pythonImports'> {

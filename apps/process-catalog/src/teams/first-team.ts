@@ -1,11 +1,11 @@
 import { Failure } from '@automation/errors'
 import type { Environment, Logger } from '@automation/service'
 import { isTeamSlug } from '@automation/contract/forms'
-import { bootstrapScopes, isClientIdOf, readApiToken } from './api-token.ts'
-import { createApiToken } from './store/api-tokens.ts'
-import { systemOf } from './store/audit.ts'
-import type { Store } from './store/store.ts'
-import { createTeam } from './store/teams.ts'
+import { bootstrapScopes, isClientIdOf, readApiToken } from '../access/api-token.ts'
+import { createApiToken } from '../store/api-tokens.ts'
+import { systemOf } from '../store/audit.ts'
+import type { Store } from '../store/store.ts'
+import { createTeam } from '../store/teams.ts'
 
 /** A team, and an API token of it, that are there from the first start on. */
 export interface FirstTeam {

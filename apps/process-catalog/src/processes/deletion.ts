@@ -3,11 +3,11 @@ import { asFailure, unavailable, type Failure } from '@automation/errors'
 import { asService, memberIn, ownContext, type CallContext, type Client } from '@automation/rpc'
 import { failPoint } from '@automation/service'
 import { timestampMs } from '@bufbuild/protobuf/wkt'
-import type { Catalog } from './catalog.ts'
-import { findAliasName, removeAlias } from './store/aliases.ts'
-import { forgetDrafts } from './store/drafts.ts'
-import type { OwnerName } from './store/owners.ts'
-import type { Store } from './store/store.ts'
+import type { Catalog } from '../catalog.ts'
+import { findAliasName, removeAlias } from '../store/aliases.ts'
+import { forgetDrafts } from '../store/drafts.ts'
+import type { OwnerName } from '../store/owners.ts'
+import type { Store } from '../store/store.ts'
 import {
   buryProcess,
   buryUnusedProcess,
@@ -15,10 +15,10 @@ import {
   removeRemains,
   tombstonesOlderThan,
   type Tombstone,
-} from './store/tombstones.ts'
-import { forgetUnneeded } from './store/unneeded.ts'
-import { findVersionName, removeVersion } from './store/versions.ts'
-import { nobody, type Users } from './store/users.ts'
+} from '../store/tombstones.ts'
+import { forgetUnneeded } from '../store/unneeded.ts'
+import { findVersionName, removeVersion } from '../store/versions.ts'
+import { nobody, type Users } from '../store/users.ts'
 
 const timeoutMs = 30_000
 const schedulerTimeoutMs = 2000

@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto'
 import type { SecretBox } from '@automation/database'
 import { exportJWK, generateKeyPair, importJWK, SignJWT, type JWK } from 'jose'
-import { systemOf } from './store/audit.ts'
-import * as kept from './store/signing-keys.ts'
-import type { Store } from './store/store.ts'
+import { systemOf } from '../store/audit.ts'
+import * as kept from '../store/signing-keys.ts'
+import type { Store } from '../store/store.ts'
 
 /** The keys that sign access tokens. The database says which one signs; private halves are opened once and kept in memory. */
 export class SigningKeys {

@@ -2,8 +2,8 @@ import type { AuditEntry } from '@automation/audit'
 import { BoundedRows, type Logger } from '@automation/service'
 import type { Counter } from 'prom-client'
 import { v7 } from 'uuid'
-import { appendExchanges, type ExchangeRow } from './store/audit-records.ts'
-import type { Store } from './store/store.ts'
+import { appendExchanges, type ExchangeRow } from '../store/audit-records.ts'
+import type { Store } from '../store/store.ts'
 
 /** Rows that a replica writes a minute, of each event: of a client id, of a team, and in all. */
 const most = { client: 10, team: 100, all: 1000 }

@@ -2,8 +2,8 @@ import { randomBytes } from 'node:crypto'
 import { isUuid } from '@automation/contract/forms'
 import { invalid } from '@automation/errors'
 import { Faults } from '@automation/errors/faults'
-import { limits } from './limits.ts'
-import { isTag } from './names.ts'
+import { limits } from '../fields/limits.ts'
+import { isTag } from '../fields/names.ts'
 
 /** A new token of the link that opens a form: 192 random bits. */
 export function newPublicToken(): string {

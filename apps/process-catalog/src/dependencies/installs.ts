@@ -4,12 +4,19 @@ import { PackageSetService } from '@automation/contract/storage/v1/package_set'
 import { Failure, isPassing } from '@automation/errors'
 import { asService, ownContext, type CallContext, type Client, type Neighbours } from '@automation/rpc'
 import type { Logger } from '@automation/service'
-import type { Dependencies } from './dependencies/manifest.ts'
-import type { Metrics } from './metrics.ts'
-import type { ManifestRow } from './store/dependencies.ts'
-import { settleInstalls, type InstallOutcome } from './store/install-records.ts'
-import { beginInstall, countInstalls, dueManifests, finishInstall, noteExecution, setsInUse } from './store/installs.ts'
-import type { Store } from './store/store.ts'
+import type { Dependencies } from './manifest.ts'
+import type { Metrics } from '../metrics.ts'
+import type { ManifestRow } from '../store/dependencies.ts'
+import { settleInstalls, type InstallOutcome } from '../store/install-records.ts'
+import {
+  beginInstall,
+  countInstalls,
+  dueManifests,
+  finishInstall,
+  noteExecution,
+  setsInUse,
+} from '../store/installs.ts'
+import type { Store } from '../store/store.ts'
 
 export interface InstallsContext {
   store: Store

@@ -1,5 +1,5 @@
 import { invalid } from '@automation/errors'
-import { text } from './text.ts'
+import { text } from '../fields/text.ts'
 
 /** What a webhook asks of its callers: both or neither. */
 export interface WebhookCredentials {

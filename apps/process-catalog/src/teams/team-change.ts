@@ -3,11 +3,11 @@ import { invalid } from '@automation/errors'
 import { Faults } from '@automation/errors/faults'
 import type { FieldMask } from '@bufbuild/protobuf/wkt'
 import { isUuid } from '@automation/contract/forms'
-import { addressRanges } from './address-ranges.ts'
-import { absentProcess, absentVersionOrAlias } from './absent.ts'
-import { limits } from './limits.ts'
-import { isSlug, isTag } from './names.ts'
-import { pointerSegment, requiredText } from './text.ts'
+import { addressRanges } from '../fields/address-ranges.ts'
+import { absentProcess, absentVersionOrAlias } from '../processes/absent.ts'
+import { limits } from '../fields/limits.ts'
+import { isSlug, isTag } from '../fields/names.ts'
+import { pointerSegment, requiredText } from '../fields/text.ts'
 
 /** What its members may change of a team; what is absent stays. */
 export interface TeamChange {
