@@ -188,7 +188,7 @@ test('8 the run of order 4711 is found by its number', async () => {
   expect(journey.acts).toBe(2)
 })
 
-test('9 why a run waits, its place and the remedy are seen without an act', async () => {
+test('9 why a run waits, its position and the remedy are seen without an act', async () => {
   const made = await client.post<Process>('/processes', {
     name: 'Slow',
     sourceCode: 'await new Promise((resolve) => setTimeout(resolve, 120_000))',

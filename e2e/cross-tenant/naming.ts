@@ -106,7 +106,7 @@ const plain: ReadonlySet<string> = new Set([
   'query types',
   'query limit',
   'query delimiter',
-  'query after', // a place in a list of one's own
+  'query after', // a position in a list of one's own
   'query async',
   'query wait',
   'query bucket',

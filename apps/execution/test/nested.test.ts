@@ -99,7 +99,7 @@ test('a run that waits again, before it has its slot back, leaves the slot to th
     return row?.['slot'] === 2
   }
   const first = call(1)
-  // The place of the parent goes to the one that came before its child.
+  // The slot of the parent goes to the one that came before its child.
   await runner.run(next)
   await system.executions.killExecution({ id: await queuedChild() }, userContext('demo'))
   await until(wantsItsSlot)

@@ -34,7 +34,7 @@ export class TeamShare {
     try {
       return await work()
     } finally {
-      // Who waits takes the place over, so that nobody comes between.
+      // Who waits takes the turn over, so that nobody comes between.
       const next = at.waiting.shift()
       if (next !== undefined) next.begin()
       else if ((at.open -= 1) === 0) this.#teams.delete(team)

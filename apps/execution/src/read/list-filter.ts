@@ -22,7 +22,7 @@ export async function listFilter(
   if (origins.length > 0 && known.length === 0) return undefined
   const [processId, scheduleId, versionId] = ids.map((name) => request[name].toLowerCase() || undefined)
   const afterId = request.after.toLowerCase() || undefined
-  if (afterId !== undefined && !isUuid(afterId)) throw invalid('/after', 'is not a place in this list')
+  if (afterId !== undefined && !isUuid(afterId)) throw invalid('/after', 'must be the id of an execution')
   return {
     team,
     keywords: keywords || undefined,

@@ -98,7 +98,7 @@ function atLimit({ running, wanted, parentHolds }: WaitingRow, allowed: number):
   const inUse = running + wanted
   const goOn = wanted === 0 ? '' : `; ${wanted} of them have waited for runs of theirs and go on before new ones`
   const parent = parentHolds
-    ? '. The run that has started this one holds a place, which svc.processes.runSync gives back'
+    ? '. The run that has started this one holds a slot, which svc.processes.runSync gives back'
     : ''
   const reason = `The team runs ${inUse} at once, its limit${goOn}${parent}`
   return { code: 'team_limit', reason, remedy: remedies.limit, inUse, allowed }

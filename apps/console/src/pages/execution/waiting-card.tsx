@@ -3,7 +3,7 @@ import { useWaiting } from '../../api/queries/executions.ts'
 import { Time } from '../../parts/time.tsx'
 import styles from './execution.module.css'
 
-/** Why an execution waits, its place in the line, what to do, and what occupies the places. */
+/** Why an execution waits, its position in the queue, what to do, and what occupies the slots. */
 export function WaitingCard({ team, id }: { team: string; id: string }) {
   const { data } = useWaiting(team, id, true)
   if (data === undefined || !data.waiting) return null
