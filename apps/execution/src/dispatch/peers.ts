@@ -7,7 +7,7 @@ import type { RunOutcome } from '../end/waiters.ts'
 import type { Metrics } from '../metrics.ts'
 import type { Queries } from '../store/connections.ts'
 import { beat, removeReplicas, type ReplicaRow } from '../store/replicas.ts'
-import { GatheredNews, type News } from './queue-news.ts'
+import { PendingHints, type QueueHint } from './pending-hints.ts'
 
 export interface PeersContext {
   pool: Queries
@@ -41,8 +41,8 @@ export class Peers {
   readonly #context: PeersContext
   #ended: EndedRun[] = []
   #others: ReplicaRow[] = []
-  /** What is new of the queue, by the id of whom it is for. */
-  readonly #news = new Map<string, GatheredNews>()
+  /** Hints about the queue that are not sent yet, by the id of the replica. */
+  readonly #pending = new Map<string, PendingHints>()
   /** Ids that were looked for and are not there; none comes back. */
   readonly #gone = new LRUCache<string, true>({ max: 1000 })
   #isStopping = false
@@ -93,12 +93,12 @@ export class Peers {
     this.#schedule()
   }
 
-  /** Tells these replicas what is new of the queue; absent: all. */
-  tell(news: News, to: readonly string[] = this.#others.map(({ id }) => id)): void {
+  /** Sends these replicas a hint about the queue; absent: all. */
+  hint(hint: QueueHint, to: readonly string[] = this.#others.map(({ id }) => id)): void {
     for (const id of to) {
-      const gathered = this.#news.get(id) ?? new GatheredNews()
-      this.#news.set(id, gathered)
-      gathered.add(news)
+      const pending = this.#pending.get(id) ?? new PendingHints()
+      this.#pending.set(id, pending)
+      pending.add(hint)
     }
     if (to.length > 0) this.#schedule()
   }
@@ -141,13 +141,13 @@ export class Peers {
     const ended = this.#ended.splice(0)
     for (const { id, address } of this.#others) {
       const runs = ended.filter((run) => this.#concerns(run, id))
-      const news = this.#news.get(id)
-      if (runs.length === 0 && news === undefined) continue
+      const pending = this.#pending.get(id)
+      if (runs.length === 0 && pending === undefined) continue
       const values = runs.flatMap(({ executionId, returnValue }) => (returnValue ? [{ executionId, returnValue }] : []))
-      const queue = { replicaId: this.#context.replicaId, ...news?.message }
+      const queue = { replicaId: this.#context.replicaId, ...pending?.message }
       void this.#wake(address, { executionIds: runs.map(({ executionId }) => executionId), values, queue })
     }
-    this.#news.clear()
+    this.#pending.clear()
   }
 
   /**
@@ -162,11 +162,11 @@ export class Peers {
     )
   }
 
-  async #wake(address: string, hint: MessageInitShape<typeof WakeRequestSchema>): Promise<void> {
+  async #wake(address: string, request: MessageInitShape<typeof WakeRequestSchema>): Promise<void> {
     const { neighbours, metrics, logger } = this.#context
     metrics.hints.inc()
     try {
-      await neighbours.at(ReplicaService, address).wake(hint, ownContext(asService('execution'), wakeTimeoutMs))
+      await neighbours.at(ReplicaService, address).wake(request, ownContext(asService('execution'), wakeTimeoutMs))
     } catch (error) {
       logger.debug({ err: error, address }, 'a replica could not be woken')
     }

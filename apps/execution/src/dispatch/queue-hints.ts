@@ -19,7 +19,7 @@ export interface QueueHintsContext {
 const sayAgainMs = 2000
 
 /**
- * What replicas tell each other of the queue: each only what the other may have a use for. A hint that is lost costs
+ * The hints that replicas send each other about the queue: each only what the other may have a use for. A hint that is lost costs
  * time and nothing else, as each replica looks at the rows of the queue every second (`upkeep.ts`).
  */
 export class QueueHints {
@@ -34,7 +34,7 @@ export class QueueHints {
   constructor(context: QueueHintsContext) {
     this.#context = context
     const { signals, peers } = context
-    signals.leftOver.on((waiting) => peers.tell({ waiting }))
+    signals.leftOver.on((waiting) => peers.hint({ waiting }))
     signals.slotAwaited.on(({ team, to }) => this.#await(team, to))
     signals.slotFreed.on((team) => this.#freed(team))
     signals.slotGranted.on((pool) => this.#heed(pool))
@@ -75,18 +75,18 @@ export class QueueHints {
     const nowMs = performance.now()
     if (nowMs < (this.#said.get(key) ?? 0)) return
     this.#said.set(key, nowMs + sayAgainMs)
-    this.#context.peers.tell(to === 'begin' ? { awaitedTeam: team } : { resumingTeam: team })
+    this.#context.peers.hint(to === 'begin' ? { awaitedTeam: team } : { resumingTeam: team })
   }
 
   #isAwaited(team: string, replicaId: string, to: SlotUse): void {
     const { claims, peers } = this.#context
     const isFree = this.#awaited.add(team, replicaId, to, performance.now(), () => claims.canBegin(team))
-    if (isFree) peers.tell({ freedTeam: team }, [replicaId])
+    if (isFree) peers.hint({ freedTeam: team }, [replicaId])
   }
 
   #freed(team: string): void {
     const { claims, peers } = this.#context
     const told = this.#awaited.freed(team, () => claims.canBegin(team), performance.now())
-    if (told.length > 0) peers.tell({ freedTeam: team }, told)
+    if (told.length > 0) peers.hint({ freedTeam: team }, told)
   }
 }

@@ -3,22 +3,22 @@ import type { QueueNewsSchema } from '@automation/contract/execution/v1/executio
 import type { MessageInitShape } from '@bufbuild/protobuf'
 import type { LeftOver } from '../signals.ts'
 
-/** What one replica tells another of the queue. */
-export interface News {
+/** A hint from one replica to another about the queue. */
+export interface QueueHint {
   waiting?: LeftOver
   awaitedTeam?: string
   resumingTeam?: string
   freedTeam?: string
 }
 
-/** What a replica is to be told next: what came several times is told once. */
-export class GatheredNews {
+/** The hints that a replica is sent next: what came several times is sent once. */
+export class PendingHints {
   readonly #waiting = new Map<string, { pool: string; team: string; languages: Set<Language> }>()
   readonly #awaited = new Set<string>()
   readonly #resuming = new Set<string>()
   readonly #freed = new Set<string>()
 
-  add({ waiting, awaitedTeam, resumingTeam, freedTeam }: News): void {
+  add({ waiting, awaitedTeam, resumingTeam, freedTeam }: QueueHint): void {
     if (waiting !== undefined) this.#wait(waiting)
     if (awaitedTeam !== undefined) this.#awaited.add(awaitedTeam)
     if (resumingTeam !== undefined) this.#resuming.add(resumingTeam)
