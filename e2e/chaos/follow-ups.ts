@@ -25,7 +25,7 @@ await tell('end')
 export interface CallbackReceiver {
   url: string
   /** By `Idempotency-Key`: the statuses that came with it. */
-  told: ReadonlyMap<string, ReadonlySet<string>>
+  delivered: ReadonlyMap<string, ReadonlySet<string>>
   /** Whether it refuses what comes. */
   refuses: boolean
   close(): Promise<void>
@@ -33,7 +33,7 @@ export interface CallbackReceiver {
 
 /** `heard` is told of each callback that comes. */
 export async function openReceiver(heard = (): void => undefined): Promise<CallbackReceiver> {
-  const told = new Map<string, Set<string>>()
+  const delivered = new Map<string, Set<string>>()
   const server = createServer((request, response) => {
     const noted = request
       .setEncoding('utf8')
@@ -42,7 +42,7 @@ export async function openReceiver(heard = (): void => undefined): Promise<Callb
         if (receiver.refuses) return 503
         const { status } = JSON.parse(parts.join('')) as { status: string }
         const key = String(request.headers['idempotency-key'])
-        told.set(key, (told.get(key) ?? new Set()).add(status))
+        delivered.set(key, (delivered.get(key) ?? new Set()).add(status))
         heard()
         return 204
       })
@@ -57,7 +57,7 @@ export async function openReceiver(heard = (): void => undefined): Promise<Callb
     await once(server.close(), 'close')
   }
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/ended`
-  const receiver: CallbackReceiver = { url, told, refuses: false, close }
+  const receiver: CallbackReceiver = { url, delivered, refuses: false, close }
   return receiver
 }
 
@@ -88,8 +88,9 @@ export async function faultsOfFollowUps(at: Followed, listed: ReadonlyMap<string
     const by = book.promised.get(id)?.by
     if (by === undefined || !wantsCallback.has(by)) continue
     const last = Math.max(...timeline.events.map((_, index) => index + 1))
-    const told = [...(receiver.told.get(`${id}:${last}`) ?? [])]
-    if (told.join() !== status) fault('a callback for an end', `told ${told.join() || 'nothing'}, it is ${status}`)
+    const delivered = [...(receiver.delivered.get(`${id}:${last}`) ?? [])]
+    if (delivered.join() !== status)
+      fault('a callback for an end', `delivered ${delivered.join() || 'nothing'}, it is ${status}`)
   }
   return found
 }

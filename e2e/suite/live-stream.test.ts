@@ -137,11 +137,11 @@ describe('the live stream of a team', () => {
         .filter(({ data }) => data.id === id)
         .map(({ event, data }) => `${event} ${data.change} ${data.status ?? ''}`.trimEnd())
     const changes = ['process updated', 'process deleted']
-    const isTold = (one: EventStream) => () =>
+    const isDelivered = (one: EventStream) => () =>
       Promise.resolve(
         of(one, process.id).at(-1) === changes[1] && of(one, sandbox.id).some((told) => told.endsWith('KILLED')),
       )
-    await waitUntil('all changes', isTold(stream), { timeoutMs: 30_000 })
+    await waitUntil('all changes', isDelivered(stream), { timeoutMs: 30_000 })
     expect(of(stream, process.id)).toEqual(changes)
     expect(of(stream, schedule.id)).toEqual(['schedule created', 'schedule deleted'])
     expect(of(stream, sandbox.id)[0]).toBe('sandbox created PENDING')
@@ -170,8 +170,8 @@ describe('the live stream of a team', () => {
     const id = await execute(process)
     await awaitEnd(id)
     const again = await EventStream.at(client, `/events?processId=${process.id}`, stream.events.at(-1)?.id)
-    const isTold = () => Promise.resolve(again.events.some(({ data }) => data.status === 'FINISHED'))
-    await waitUntil('the end', isTold, { timeoutMs: 30_000 })
+    const isDelivered = () => Promise.resolve(again.events.some(({ data }) => data.status === 'FINISHED'))
+    await waitUntil('the end', isDelivered, { timeoutMs: 30_000 })
     expect(withoutWaiting(again.events.map(({ data }) => data.status ?? ''))).toEqual([
       'CREATED',
       'RUNNING',

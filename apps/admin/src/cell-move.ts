@@ -143,7 +143,7 @@ class CellMove {
         throw new Failure(
           'failed_precondition',
           'team_busy',
-          `The team has ${running} runs that do not end, and ${untoldEvents} events that are not told: all is as it was. Wait longer, or kill them`,
+          `The team has ${running} runs that do not end, and ${untoldEvents} events that are not delivered: all is as it was. Wait longer, or kill them`,
         )
       const words = running > 0 ? `Runs that are not over: ${running}.` : 'Nothing runs; the cell is told.'
       if (words !== said) this.#tell(words)

@@ -59,7 +59,7 @@ export async function exportTeam(
   requirePas()
   const folder = resolve(out)
   if (existsSync(folder)) throw invalid('/out', `${folder} is there already: name another folder`)
-  const settings = await settingsWhereTold(target, team)
+  const settings = await settingsWhereShown(target, team)
   // Its own name, as pas makes one that is there when it has come to its end.
   const whole = `${folder}.without-datastore`
   await rm(whole, { recursive: true, force: true })
@@ -116,7 +116,7 @@ export async function importTeam(
 }
 
 /** What operators have set for a team; undefined where a system of an older release does not tell operators. */
-async function settingsWhereTold(target: Target, team: string): Promise<OperatorSettings | undefined> {
+async function settingsWhereShown(target: Target, team: string): Promise<OperatorSettings | undefined> {
   try {
     return await readOperatorSettings(target, team)
   } catch (error) {

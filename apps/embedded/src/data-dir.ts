@@ -26,7 +26,7 @@ export interface Holder extends Holding {
 /** The data folder, held by this process alone. */
 export interface DataDir {
   path: string
-  tell(told: Pick<Holding, 'address' | 'consoleUrl' | 'addresses'>): void
+  tell(details: Pick<Holding, 'address' | 'consoleUrl' | 'addresses'>): void
   release(): void
 }
 
@@ -45,7 +45,7 @@ export async function takeDataDir(folder: string, kind: Holding['kind']): Promis
     if (taken.held) {
       return {
         path,
-        tell: (told) => taken.tell({ ...holding, ...told }),
+        tell: (details) => taken.tell({ ...holding, ...details }),
         release: taken.release,
       }
     }

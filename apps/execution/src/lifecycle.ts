@@ -70,14 +70,14 @@ export async function stopEngine(engine: Engine, options: StopOptions): Promise<
   const { callbacks, errorHandlers, audit, limitRows, teamEvents } = engine
   admission.stop()
   streams.drain()
-  const told = atMost(writesMs, peers.stopping())
+  const notified = atMost(writesMs, peers.stopping())
   watches.close()
   teamEvents.close()
   const end = performance.now() + graceMs
   // A run that is RUNNING already can only be handed over; what that waits for is away at most as long as it is patient.
   await atMost(Math.max(writesMs, graceMs), Promise.all([claims.stop(), starts.idle()]))
   await untilNoneRuns(runners, () => performance.now() >= end)
-  await told
+  await notified
   if (runners.activeIds.length > 0 && (exclusive || peers.alone)) {
     const unsaid = (error: unknown) => logger.warn({ err: error }, 'what still ran was not ended')
     await atMost(writesMs, forced.fail(runners.activeIds, 'service stopped').catch(unsaid))

@@ -33,7 +33,7 @@ const hintsOf = async ({ metrics }: Replica) => {
 
 // A look at the rows is made every second: what takes less was told. Once is enough, on a machine that is slow now and then.
 const lookMs = 1000
-async function isTold(attempt: () => Promise<void>) {
+async function isNotified(attempt: () => Promise<void>) {
   const times: number[] = []
   do {
     const began = performance.now()
@@ -65,7 +65,7 @@ test('of the end of a run is told the replica that accepted it, and no other', a
 test('what is queued at a replica that has no slot for it begins at once where there is one', async () => {
   const [first, second] = system.replicas as [Replica, Replica]
   const runner = await runnerOf(second, { slots: 2, runs: () => value(1) })
-  await isTold(async () => void (await system.ended(await start(first))))
+  await isNotified(async () => void (await system.ended(await start(first))))
   await runner.goodbye()
 })
 
@@ -75,7 +75,7 @@ test("where a team is at its limit, a slot of it that comes free at one replica 
     await runnerOf(first, { slots: 2, runs: () => value(1) }),
     await runnerOf(second, { slots: 4, runs: () => undefined }),
   ] as const
-  await isTold(async () => {
+  await isNotified(async () => {
     const running = [await start(second), await start(second)] as const
     for (const id of running) await runners[1].run(id)
     const waiting = await start(first)
@@ -94,7 +94,7 @@ test('an older replica, which only says that there may be something, has all of 
   const [first, second] = system.replicas as [Replica, Replica]
   const runner = await runnerOf(second, { slots: 2, runs: () => value(1) })
   system.hintsAreLost = true
-  await isTold(async () => {
+  await isNotified(async () => {
     const id = await start(first)
     await second.network.client(ReplicaService).wake({ executionIds: [id] }, ownContext(asService('execution'), 2000))
     await system.ended(id)

@@ -25,7 +25,7 @@ class Follower {
   /** Where it begins. */
   beginning = ''
   /** `FINISHED id`, `gap 3`. */
-  readonly told: string[] = []
+  readonly delivered: string[] = []
   readonly messages: WatchTeamResponse[] = []
   readonly #stream: AsyncIterator<WatchTeamResponse>
   readonly #leave = new AbortController()
@@ -60,8 +60,8 @@ class Follower {
   }
 
   async has(...last: string[]): Promise<void> {
-    await until(() => last.every((one) => this.told.includes(one)), {
-      what: () => `${last.join(', ')}; was told ${this.told.join(', ')}`,
+    await until(() => last.every((one) => this.delivered.includes(one)), {
+      what: () => `${last.join(', ')}; was delivered ${this.delivered.join(', ')}`,
     })
   }
 
@@ -69,8 +69,8 @@ class Follower {
     for (let next = await this.#stream.next(); next.done !== true; next = await this.#stream.next()) {
       const { event } = next.value
       this.messages.push(next.value)
-      if (event.case === 'execution') this.told.push(`${Status[event.value.status]} ${event.value.id}`)
-      else if (event.case === 'gap') this.told.push(`gap ${event.value.missed}`)
+      if (event.case === 'execution') this.delivered.push(`${Status[event.value.status]} ${event.value.id}`)
+      else if (event.case === 'gap') this.delivered.push(`gap ${event.value.missed}`)
     }
   }
 }
@@ -86,11 +86,11 @@ test('a team is told of each status of its executions as it comes, at every repl
   const second = await system.finished(runner, 'demo')
   for (const follower of [near, far]) {
     await follower.has(`FINISHED ${second}`)
-    expect(follower.told).toEqual([...all(first), ...all(second)])
+    expect(follower.delivered).toEqual([...all(first), ...all(second)])
   }
   const theirs = await system.finished(runner, 'stranger')
   await stranger.has(`FINISHED ${theirs}`)
-  expect(stranger.told).toEqual(all(theirs))
+  expect(stranger.delivered).toEqual(all(theirs))
   for (const follower of [near, far, stranger]) follower.leave()
 })
 
@@ -111,7 +111,7 @@ test('who asks for a process is told of that alone', async () => {
   await system.finished(runner, 'demo')
   const id = await system.finished(runner, 'demo', { identifier: 'other' })
   await follower.has(`FINISHED ${id}`)
-  expect(follower.told).toEqual(all(id))
+  expect(follower.delivered).toEqual(all(id))
   follower.leave()
 })
 
@@ -125,10 +125,10 @@ test('from every position a reader goes on without a gap or a repetition, at any
   )
   ids.push(await system.finished(runner, 'demo'))
   await whole.has(`FINISHED ${ids[2]}`)
-  expect(whole.told).toEqual(ids.flatMap(all))
+  expect(whole.delivered).toEqual(ids.flatMap(all))
   for (const [index, follower] of again.entries()) {
     await follower.has(`FINISHED ${ids[2]}`)
-    expect(follower.told).toEqual(whole.told.slice(index + 1))
+    expect(follower.delivered).toEqual(whole.delivered.slice(index + 1))
   }
   for (const follower of [whole, ...again]) follower.leave()
 })
@@ -141,7 +141,7 @@ test.each(['of a team that has had none', 'behind others'])(
     const ids = [await system.finished(runner, 'begins'), await system.finished(runner, 'begins')]
     const again = await Follower.of('begins', { after: whole.beginning, replica: system.replicas[1] })
     await again.has(`FINISHED ${ids[1]}`)
-    expect(again.told).toEqual(ids.flatMap(all))
+    expect(again.delivered).toEqual(ids.flatMap(all))
     expect(again.beginning).toBe('')
     again.leave()
   },
@@ -181,7 +181,7 @@ test('who comes again after very much is told of a gap, and of what comes then',
   await again.has('gap 1003')
   const next = await system.finished(runner, 'far')
   await again.has(`FINISHED ${next}`)
-  expect(again.told).toEqual(['gap 1003', ...all(next)])
+  expect(again.delivered).toEqual(['gap 1003', ...all(next)])
   again.leave()
 })
 
@@ -194,20 +194,20 @@ test('a slow reader is told what it missed, and holds nobody up', async () => {
     ids.push(await system.finished(runner, 'slow', { parameters }))
     await quick.has(`FINISHED ${ids.at(-1)}`)
   }
-  expect(quick.told).toEqual(ids.flatMap(all))
+  expect(quick.delivered).toEqual(ids.flatMap(all))
   slow.reads()
-  await until(() => slow.told.some((one) => one.startsWith('gap ')))
-  const had = slow.told.length - 1
-  expect(slow.told).toEqual([...quick.told.slice(0, had), `gap ${quick.told.length - had}`])
+  await until(() => slow.delivered.some((one) => one.startsWith('gap ')))
+  const had = slow.delivered.length - 1
+  expect(slow.delivered).toEqual([...quick.delivered.slice(0, had), `gap ${quick.delivered.length - had}`])
   expect(had).toBeGreaterThan(1)
   const gap = slow.messages.at(-1)
   expect(gap?.event.case === 'gap' && gap.event.value.since).toEqual(quick.messages[had]?.time)
   const next = await system.finished(runner, 'slow')
   await slow.has(`FINISHED ${next}`)
-  expect(slow.told.slice(had + 1)).toEqual(all(next))
+  expect(slow.delivered.slice(had + 1)).toEqual(all(next))
   const behind = await Follower.of('slow', { after: gap?.position })
   await behind.has(`FINISHED ${next}`)
-  expect(behind.told).toEqual(all(next))
+  expect(behind.delivered).toEqual(all(next))
   for (const follower of [slow, quick, behind]) follower.leave()
 })
 

@@ -126,11 +126,11 @@ test('what changes at other services is told with what came from execution, and 
   }
   const reader = new StreamReader()
   await reader.read(await open('', { 'last-event-id': '~4~~~0' }), () => reader.events.length >= 5)
-  const told = reader.events.map(
+  const delivered = reader.events.map(
     ({ event, data }) => `${event} ${(JSON.parse(data) as { missed?: number }).missed ?? ''}`,
   )
   // 7 and 8 are not kept any more.
-  expect(told.filter((one) => !one.startsWith('execution'))).toEqual(['process ', 'install ', 'gap 2', 'process '])
+  expect(delivered.filter((one) => !one.startsWith('execution'))).toEqual(['process ', 'install ', 'gap 2', 'process '])
   expect(reader.events.at(-1)!.id).toMatch(/^a\.1~9~0~0~[0-9a-z]+$/)
   expect(JSON.parse(reader.events.find(({ event }) => event === 'install')!.data)).toEqual({
     id: PROCESS_ID,

@@ -32,7 +32,7 @@ export class Reconciler {
   /** Those that this process has asked for and that are not gone yet, with their teams. */
   readonly #there = new Map<string, string>()
   /** Those with news for their rows that the database may not have taken yet. */
-  readonly #untold = new Set<string>()
+  readonly #unwritten = new Set<string>()
   readonly #closing = new AbortController()
   #hasLeft = false
 
@@ -104,7 +104,7 @@ export class Reconciler {
     const { store, startTimeoutMs } = this.#options
     const overdue = await endOverdue(store)
     const reason = `It did not answer within ${startTimeoutMs} ms`
-    const unanswered = await endUnanswered(store, startTimeoutMs, { reason, except: [...this.#untold] })
+    const unanswered = await endUnanswered(store, startTimeoutMs, { reason, except: [...this.#unwritten] })
     // One that takes its time must not hold up the deadlines of others.
     for (const id of [...overdue, ...unanswered]) void this.#quietly(id, () => this.#end(id))
   }
@@ -118,7 +118,7 @@ export class Reconciler {
     for (const id of this.#there.keys()) if (!held.has(id) && !this.#making.has(id)) this.#there.delete(id)
     // A row is there before its sandbox: what is held without one has ended.
     const orphans = [...held].filter((id) => !wanted.has(id))
-    const isLost = (id: string) => !held.has(id) && !this.#making.has(id) && !this.#untold.has(id)
+    const isLost = (id: string) => !held.has(id) && !this.#making.has(id) && !this.#unwritten.has(id)
     const lost = before.filter(({ id, ageMs }) => ageMs > youngMs && isLost(id))
     await Promise.all([
       ...orphans.map((id) => this.#quietly(id, () => this.#end(id))),
@@ -149,7 +149,7 @@ export class Reconciler {
 
   /** Writes what is known of a sandbox, however long the database is away: this process alone knows it. */
   async #recorded<T>(id: string, write: () => Promise<T>): Promise<T> {
-    this.#untold.add(id)
+    this.#unwritten.add(id)
     const { logger } = this.#options
     try {
       return await retryWhileAway(
@@ -158,7 +158,7 @@ export class Reconciler {
         this.#closing.signal,
       )
     } finally {
-      this.#untold.delete(id)
+      this.#unwritten.delete(id)
     }
   }
 

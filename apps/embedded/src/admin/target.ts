@@ -32,10 +32,10 @@ export async function openTarget(values: EnvironmentValues): Promise<Target> {
   const holder = await startedHolder(settings.dataDir)
   if (holder !== undefined) {
     // The running system knows better than the environment of this command.
-    const told = { ...shown, restUrl: holder.address, consoleUrl: holder.consoleUrl }
-    if (holder.kind === 'embedded') return { ...overTheSocket(settings.dataDir), shown: told }
+    const ofHolder = { ...shown, restUrl: holder.address, consoleUrl: holder.consoleUrl }
+    if (holder.kind === 'embedded') return { ...overTheSocket(settings.dataDir), shown: ofHolder }
     const addresses = { ...others, ...(holder.addresses ?? { catalog: '' }) }
-    return { ...(await overTheWire(addresses, values, settings.dataDir)), shown: told }
+    return { ...(await overTheWire(addresses, values, settings.dataDir)), shown: ofHolder }
   }
   const { openDatabaseTarget } = await import('./database-target.ts')
   try {

@@ -12,20 +12,20 @@ const believedMs = 5000
 /** About as long as it takes from a look at the rows until others know what it has found. */
 const onItsWayMs = 1000
 
-/** Which replicas are to be told when a slot of a team comes free: each once. Pure. */
+/** Which replicas are to be notified when a slot of a team comes free: each once. Pure. */
 export class AwaitedSlots {
   readonly #byTeam = new LRUCache<string, Awaiting[]>({ max: 10_000 })
-  /** When a slot of a team came free of which nobody was told. */
-  readonly #untoldAtMs = new LRUCache<string, number>({ max: 10_000 })
+  /** When a slot of a team came free of which nobody was notified. */
+  readonly #unnotifiedAtMs = new LRUCache<string, number>({ max: 10_000 })
 
   /**
-   * This replica awaits a slot of this team; whether it is to be told at once, of one that came free meanwhile. `isUsed`:
+   * This replica awaits a slot of this team; whether it is to be notified at once, of one that came free meanwhile. `isUsed`:
    * whether the next run of the queue takes that here.
    */
   add(team: string, replicaId: string, to: SlotUse, nowMs: number, isUsed: () => boolean): boolean {
-    const isFree = nowMs - (this.#untoldAtMs.get(team) ?? -Infinity) < onItsWayMs
+    const isFree = nowMs - (this.#unnotifiedAtMs.get(team) ?? -Infinity) < onItsWayMs
     if (isFree && (to === 'go on' || !isUsed())) {
-      this.#untoldAtMs.delete(team)
+      this.#unnotifiedAtMs.delete(team)
       return true
     }
     const others = this.#of(team, nowMs).filter((each) => each.replicaId !== replicaId || each.to !== to)
@@ -33,22 +33,22 @@ export class AwaitedSlots {
     return false
   }
 
-  /** A slot has come free; gives who is to be told. `isUsed`: whether the next run of the queue takes it here. */
+  /** A slot has come free; gives who is to be notified. `isUsed`: whether the next run of the queue takes it here. */
   freed(team: string, isUsed: () => boolean, nowMs: number): string[] {
-    const told = this.#told(team, isUsed, nowMs)
-    if (told.length === 0) this.#untoldAtMs.set(team, nowMs)
-    return told
+    const notified = this.#notified(team, isUsed, nowMs)
+    if (notified.length === 0) this.#unnotifiedAtMs.set(team, nowMs)
+    return notified
   }
 
-  #told(team: string, isUsed: () => boolean, nowMs: number): string[] {
+  #notified(team: string, isUsed: () => boolean, nowMs: number): string[] {
     if (!this.#byTeam.has(team)) return []
     const all = this.#of(team, nowMs)
     const used = isUsed()
-    const told = all.filter(({ to }) => to === 'go on' || !used)
-    const left = all.filter((each) => !told.includes(each))
+    const notified = all.filter(({ to }) => to === 'go on' || !used)
+    const left = all.filter((each) => !notified.includes(each))
     if (left.length > 0) this.#byTeam.set(team, left)
     else this.#byTeam.delete(team)
-    return [...new Set(told.map(({ replicaId }) => replicaId))]
+    return [...new Set(notified.map(({ replicaId }) => replicaId))]
   }
 
   #of(team: string, nowMs: number): Awaiting[] {

@@ -27,8 +27,8 @@ const none: ReadonlySet<Language> = new Set()
 /** Which teams are known to have queued runs, by pool, and whose turn it is. Pure. */
 export class Backlog {
   readonly #pools = new Map<string, Map<string, Entry>>()
-  /** By pool, teams whose runs were queued here, of which no other replica was told. */
-  readonly #untold = new Map<string, Set<string>>()
+  /** By pool, teams whose runs were queued here, of which no other replica was notified. */
+  readonly #unnotified = new Map<string, Set<string>>()
 
   /** This team has queued runs in this pool, in these languages. Known teams keep their turn. */
   add(pool: string, team: string, languages: Languages = allLanguages): void {
@@ -46,7 +46,7 @@ export class Backlog {
     if (!isBehind) this.add(pool, team, [language])
     else if (entry.news === 'none') entry.news = 'behind'
     entry.languages.add(language)
-    if (!entry.atLimit) this.#isUntold(pool, team)
+    if (!entry.atLimit) this.#isUnnotified(pool, team)
   }
 
   /**
@@ -64,7 +64,7 @@ export class Backlog {
     }
     if (entry.languages.size > 0) return
     teams!.delete(team)
-    this.#untold.get(pool)?.delete(team)
+    this.#unnotified.get(pool)?.delete(team)
   }
 
   /** A newer run of this team in this language waits behind the queued ones. */
@@ -82,7 +82,7 @@ export class Backlog {
     const entry = this.#pools.get(pool)?.get(team)
     if (entry === undefined || entry.freed) return
     entry.atLimit = true
-    this.#untold.get(pool)?.delete(team)
+    this.#unnotified.get(pool)?.delete(team)
   }
 
   /** A slot of this team came free; gives the pools where it has queued runs. */
@@ -91,7 +91,7 @@ export class Backlog {
     for (const [pool, teams] of this.#pools) {
       const entry = teams.get(team)
       if (entry === undefined) continue
-      if (entry.atLimit) this.#isUntold(pool, team)
+      if (entry.atLimit) this.#isUnnotified(pool, team)
       entry.atLimit = false
       entry.freed = true
       pools.push(pool)
@@ -130,10 +130,10 @@ export class Backlog {
     teams!.set(team, entry)
   }
 
-  /** Teams that may have queued runs in this pool of which no other replica was told; each is given once. */
-  untold(pool: string): string[] {
-    const teams = this.#untold.get(pool)
-    this.#untold.delete(pool)
+  /** Teams that may have queued runs in this pool of which no other replica was notified; each is given once. */
+  unnotified(pool: string): string[] {
+    const teams = this.#unnotified.get(pool)
+    this.#unnotified.delete(pool)
     return [...(teams ?? [])]
   }
 
@@ -154,9 +154,9 @@ export class Backlog {
     return entry
   }
 
-  #isUntold(pool: string, team: string): void {
-    const teams = this.#untold.get(pool) ?? new Set<string>()
-    this.#untold.set(pool, teams.add(team))
+  #isUnnotified(pool: string, team: string): void {
+    const teams = this.#unnotified.get(pool) ?? new Set<string>()
+    this.#unnotified.set(pool, teams.add(team))
   }
 }
 

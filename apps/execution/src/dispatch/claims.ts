@@ -134,7 +134,7 @@ export class Claims {
   /** What was queued here and could not be begun is told to those that may. */
   #leave(pool: string): void {
     const { backlog, signals } = this.#context
-    for (const team of backlog.untold(pool)) {
+    for (const team of backlog.unnotified(pool)) {
       const languages = [...backlog.languages(pool, team)]
       if (languages.length > 0) signals.leftOver.emit({ pool, team, languages })
     }

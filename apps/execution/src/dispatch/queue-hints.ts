@@ -86,7 +86,7 @@ export class QueueHints {
 
   #freed(team: string): void {
     const { claims, peers } = this.#context
-    const told = this.#awaited.freed(team, () => claims.canBegin(team), performance.now())
-    if (told.length > 0) peers.hint({ freedTeam: team }, told)
+    const notified = this.#awaited.freed(team, () => claims.canBegin(team), performance.now())
+    if (notified.length > 0) peers.hint({ freedTeam: team }, notified)
   }
 }

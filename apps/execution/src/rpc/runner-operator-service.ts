@@ -25,11 +25,11 @@ export function runnerOperatorService({
       const runners = await readRunners(reads)
       const names = new Set(runners.map(({ name }) => name))
       const poolsOnDemand = knownPools.all.flatMap((pool) => {
-        const told = capacity.of(pool)
-        if (told === undefined) return []
+        const demanded = capacity.of(pool)
+        if (demanded === undefined) return []
         // One that has come since is told of as it is.
-        const starting = told.starting.filter(({ runnerName }) => !names.has(runnerName))
-        return [{ pool, starting, whyNone: told.whyNone }]
+        const starting = demanded.starting.filter(({ runnerName }) => !names.has(runnerName))
+        return [{ pool, starting, whyNone: demanded.whyNone }]
       })
       return { runners, poolsOnDemand }
     },

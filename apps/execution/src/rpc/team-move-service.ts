@@ -13,7 +13,7 @@ import { readTeamSlots, recountTeam } from '../store/run-slots.ts'
 import {
   beginMark,
   clearTeam,
-  countUntold,
+  countUndelivered,
   hasPools,
   hasSilentReplica,
   isUnknownToSome,
@@ -65,7 +65,7 @@ export function teamMoveService(parts: TeamMoveParts): Handlers<typeof TeamMoveS
 
   /** Whether all is over in the cell that a team has left. */
   async function isOver({ team, movedAt }: LeftTeam): Promise<LeaveTeamInit> {
-    const untoldEvents = await countUntold(pool, team, [...events.readers])
+    const untoldEvents = await countUndelivered(pool, team, [...events.readers])
     if (untoldEvents > 0) return { untoldEvents, closed: true }
     const key = `${team} ${movedAt.getTime()}`
     if (!(await allHeard(key)) || (await isUnknownToSome(pool, movedAt))) return { closed: true }
@@ -139,15 +139,15 @@ export function teamMoveService(parts: TeamMoveParts): Handlers<typeof TeamMoveS
           'A replica of execution does not say that it knows of moves: it is of a release before, or has just begun',
         )
       const stay = await readStay(pool, team, [...events.readers])
-      if (stay.running > 0 || stay.untold > 0) {
+      if (stay.running > 0 || stay.undelivered > 0) {
         marks.delete(team)
-        return { running: stay.running, untoldEvents: stay.untold }
+        return { running: stay.running, untoldEvents: stay.undelivered }
       }
       if (!(await allHeard(team))) return { untoldEvents: 1 }
       marks.delete(team)
-      const { running, untold } = await leaveCell(pool, team, cell, [...events.readers])
+      const { running, undelivered } = await leaveCell(pool, team, cell, [...events.readers])
       await parts.lookAtMoves()
-      return { running, untoldEvents: untold }
+      return { running, untoldEvents: undelivered }
     },
 
     async joinTeam({ team }, context) {

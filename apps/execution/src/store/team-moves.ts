@@ -57,7 +57,7 @@ export async function isUnknownToSome(pool: Queries, movedAt: Date): Promise<boo
 export interface Stay {
   running: number
   /** Events that some of these readers have not seen; up to 1,000. */
-  untold: number
+  undelivered: number
 }
 
 /**
@@ -69,7 +69,7 @@ export function leaveCell(connections: Connections, team: string, cell: string, 
     await client.query('INSERT INTO team_slots (team) VALUES ($1) ON CONFLICT DO NOTHING', [team])
     await client.query('SELECT FROM team_slots WHERE team = $1 FOR UPDATE', [team])
     const stay = await readStay(client, team, readers)
-    if (stay.running === 0 && stay.untold === 0)
+    if (stay.running === 0 && stay.undelivered === 0)
       await client.query(
         'UPDATE team_slots SET moved_to = $2, moved_at = clock_timestamp() WHERE team = $1 AND moved_to IS NULL',
         [team, cell],
@@ -86,19 +86,19 @@ export async function readStay(pool: Queries, team: string, readers: string[]): 
   )
   return {
     running: rows[0]!.running,
-    untold: await countUntold(pool, team, readers, `AND t.status IN ${endedStatuses}`),
+    undelivered: await countUndelivered(pool, team, readers, `AND t.status IN ${endedStatuses}`),
   }
 }
 
 /** Events of a team that some of these readers have not seen; up to 1,000. */
-export async function countUntold(pool: Queries, team: string, readers: string[], further = ''): Promise<number> {
-  const { rows } = await pool.query<{ untold: number }>(
-    `SELECT count(*)::integer AS untold FROM (
+export async function countUndelivered(pool: Queries, team: string, readers: string[], further = ''): Promise<number> {
+  const { rows } = await pool.query<{ undelivered: number }>(
+    `SELECT count(*)::integer AS undelivered FROM (
        SELECT FROM bus_cursors c JOIN timeline_events t ON ${isWaiting}
         WHERE c.consumer = ANY ($2) AND t.team = $1 ${further} LIMIT 1000) u`,
     [team, readers],
   )
-  return rows[0]!.untold
+  return rows[0]!.undelivered
 }
 
 /** Begins a team's stay, or lets it go on. Keys of starts that came too late are gone, so that their callers may try again. */

@@ -103,7 +103,7 @@ export function formRoutes(
       const { start, files } = await readSubmission(exchange, process, rules)
       const begun = <T>(begin: () => Promise<T>): Promise<T> =>
         withFiles(storage, files, context, { start: begin, report: (failure) => report(failure, exchange) })
-      const told = ({ executionId, replayed }: { executionId: string; replayed: boolean }) => {
+      const headersOf = ({ executionId, replayed }: { executionId: string; replayed: boolean }) => {
         exchange.executionId = executionId
         // On refusals of this call as well.
         if (replayed) exchange.outgoing.setHeader('Idempotency-Replayed', 'true')
@@ -111,10 +111,10 @@ export function formRoutes(
       }
       if (query.wait !== true) {
         const started = await begun(() => executions.startExecution(start, context))
-        return { headers: told(started), body: { executionId: started.executionId } }
+        return { headers: headersOf(started), body: { executionId: started.executionId } }
       }
       const outcome = await begun(() => syncRuns.run(start, context))
-      const headers = told(outcome)
+      const headers = headersOf(outcome)
       return { status: 203, headers, body: new RawJson(returnedText(outcome, { mayRead: mayRead(principal) })) }
     },
   )

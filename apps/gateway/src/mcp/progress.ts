@@ -8,7 +8,7 @@ export class Progress {
   #count = 0
   #news: string | undefined
   #last: string
-  #toldAtMs = performance.now()
+  #notifiedAtMs = performance.now()
 
   /** `tell` gets a number that grows, and words. */
   constructor(first: string, tell: (progress: number, message: string) => void) {
@@ -27,11 +27,11 @@ export class Progress {
   }
 
   #look(): void {
-    const isSilent = performance.now() - this.#toldAtMs >= silentMs
+    const isSilent = performance.now() - this.#notifiedAtMs >= silentMs
     if (this.#news === undefined && !isSilent) return
     this.#last = this.#news ?? this.#last
     this.#news = undefined
-    this.#toldAtMs = performance.now()
+    this.#notifiedAtMs = performance.now()
     this.#count += 1
     this.#tell(this.#count, this.#last)
   }

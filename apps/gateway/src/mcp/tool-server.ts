@@ -60,10 +60,10 @@ export function toolServer(serving: ToolServing): Server {
       cacheHints: { 'tools/list': { ttlMs, cacheScope: 'private' } },
     },
   )
-  const told = (error: unknown) => tellable(error, serving)
-  server.setRequestHandler('tools/list', ({ params }) => listed(processes, rows, params?.cursor).catch(told))
+  const asFailed = (error: unknown) => tellable(error, serving)
+  server.setRequestHandler('tools/list', ({ params }) => listed(processes, rows, params?.cursor).catch(asFailed))
   server.setRequestHandler('tools/call', ({ params }, context) =>
-    called(params, context, { ...serving, rest, processes, rows }).catch(told),
+    called(params, context, { ...serving, rest, processes, rows }).catch(asFailed),
   )
   return server
 }

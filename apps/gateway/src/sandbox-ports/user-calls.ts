@@ -72,14 +72,14 @@ export function daemonRefusal(
 ): Failure {
   const { code, message, kind, fields } = asFailure(error)
   if (kind === 'deadline_exceeded' || code === 'stopping' || code === 'client_gone') return asFailure(error)
-  const told = Object.hasOwn(known, code) ? known[code] : undefined
-  if (told === undefined)
+  const believed = Object.hasOwn(known, code) ? known[code] : undefined
+  if (believed === undefined)
     return new Failure('unavailable', 'sandbox_unreachable', 'The sandbox does not answer', { cause: error })
   const pointer = pointers[code] ?? pointers[fields[0]?.path ?? '']
-  return new Failure(told, code, message, {
+  return new Failure(believed, code, message, {
     cause: error,
     ...(pointer !== undefined && { fields: [{ path: pointer, message: fields[0]?.message ?? message }] }),
-    ...(told === 'resource_exhausted' && { retryAfterS: 1 }),
+    ...(believed === 'resource_exhausted' && { retryAfterS: 1 }),
   })
 }
 

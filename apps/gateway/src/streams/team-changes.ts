@@ -17,7 +17,10 @@ export type Positions = Readonly<Partial<Record<Source, bigint>>>
  * A change, or that some are missing: at least so many, 0 where it is not known, and none from before `sinceMs`. Times here
  * are Unix times in ms.
  */
-export type Told = { source: Source; number: bigint } & ({ change: TeamChange } | { missed: number; sinceMs: number })
+export type Delivered = { source: Source; number: bigint } & (
+  | { change: TeamChange }
+  | { missed: number; sinceMs: number }
+)
 
 const readEveryMs = 250
 /** For each reader and service; what has no room becomes a gap. */
@@ -122,8 +125,8 @@ class SourceReader {
   /** Nothing is missing from before. */
   sinceMs: number
   #kept: TeamChange[] = []
-  /** The last that was told, or passed over as missing. */
-  #told = 0n
+  /** The last that was delivered, or passed over as missing. */
+  #delivered = 0n
   /** The last that there is. */
   #last: bigint | undefined
 
@@ -140,7 +143,7 @@ class SourceReader {
     this.#kept = []
     // A number from before the database was restored tells nothing.
     const isKnown = after === undefined || after <= last
-    this.#told = isKnown ? (after ?? last) : -1n
+    this.#delivered = isKnown ? (after ?? last) : -1n
     this.put(isKnown ? changes : [], last)
     this.put(before, before.at(-1)?.number ?? last)
   }
@@ -148,36 +151,36 @@ class SourceReader {
   /** What is missing from before is not known. */
   beginAnew(last: bigint): void {
     this.#kept = []
-    this.#told = -1n
+    this.#delivered = -1n
     this.#last = last
     this.#wake()
   }
 
   get position(): bigint {
-    return this.#told < 0n ? 0n : this.#told
+    return this.#delivered < 0n ? 0n : this.#delivered
   }
 
   put(changes: readonly TeamChange[], last: bigint): void {
-    const known = this.#kept.at(-1)?.number ?? this.#told
+    const known = this.#kept.at(-1)?.number ?? this.#delivered
     for (const change of changes) if (change.number > known && this.#kept.length < mostKept) this.#kept.push(change)
     if (this.#last === undefined || last > this.#last) this.#last = last
-    if (this.#kept.length > 0 || this.#last !== this.#told) this.#wake()
+    if (this.#kept.length > 0 || this.#last !== this.#delivered) this.#wake()
     else this.sinceMs = Math.max(this.sinceMs, Date.now() - latenessMs)
   }
 
-  take(): Told | undefined {
+  take(): Delivered | undefined {
     const next = this.#kept[0]
     const source = this.#source
-    const expected = this.#told + 1n
-    if (this.#told >= 0n && next?.number === expected) {
+    const expected = this.#delivered + 1n
+    if (this.#delivered >= 0n && next?.number === expected) {
       this.#kept.shift()
-      this.#told = expected
+      this.#delivered = expected
       return { source, number: expected, change: next }
     }
     const until = next === undefined ? (this.#last ?? 0n) : next.number - 1n
-    if (until <= this.#told && this.#told >= 0n) return undefined
-    const missed = this.#told < 0n ? 0 : Number(until - this.#told)
-    this.#told = until
+    if (until <= this.#delivered && this.#delivered >= 0n) return undefined
+    const missed = this.#delivered < 0n ? 0 : Number(until - this.#delivered)
+    this.#delivered = until
     return { source, number: until, missed, sinceMs: this.sinceMs }
   }
 }
@@ -215,8 +218,8 @@ export class TeamChanges {
     const positions = Object.fromEntries(wanted.map((source, place) => [source, readers[place]?.position]))
     const take = () => {
       for (const reader of readers) {
-        const told = reader.take()
-        if (told !== undefined) return told
+        const delivered = reader.take()
+        if (delivered !== undefined) return delivered
       }
       return undefined
     }
@@ -238,7 +241,7 @@ export interface ChangeReader {
   /** Where it begins. */
   positions: Positions
   /** The next; undefined while there is none. */
-  take(): Told | undefined
+  take(): Delivered | undefined
   leave(): void
   /** Nothing that it has not been told of is from before. */
   sinceMs(): number

@@ -173,9 +173,9 @@ export class OutputReader {
 
   /** It was not the child that died: of a subprocess the reason is told, without what speaks of the machine. */
   #emitNoise(): void {
-    const told = this.#isDeath ? this.#noise.filter(({ text }) => !ofTheMachine.test(text)) : this.#noise
+    const shown = this.#isDeath ? this.#noise.filter(({ text }) => !ofTheMachine.test(text)) : this.#noise
     this.#dropNoise()
-    for (const { text, wasCut } of told) this.#onLine(LogLevel.ERROR, text, wasCut)
+    for (const { text, wasCut } of shown) this.#onLine(LogLevel.ERROR, text, wasCut)
   }
 
   #dropNoise(): void {

@@ -92,10 +92,10 @@ function leadTo(location: string, cookies: string[]): Answer {
   return { status: 302, headers, body: '' }
 }
 
-const told = new Set(['expired', 'no_team', 'sign_in_refused', 'too_many_attempts'])
+const shownCodes = new Set(['expired', 'no_team', 'sign_in_refused', 'too_many_attempts'])
 
 /** What the page tells of it. */
 function textOf(failure: Failure): string {
-  if (told.has(failure.code)) return failure.message
+  if (shownCodes.has(failure.code)) return failure.message
   return isPassing(failure) ? 'The issuer does not answer as it should: try again' : 'Signing in has failed: try again'
 }

@@ -2,7 +2,7 @@ import type { WatchTeamResponse } from '@automation/contract/execution/v1/team_e
 import { presentTime } from '../../rest/time.ts'
 import { jsonText } from '../../http/json.ts'
 import { writtenOnce } from '../../streams/live-streams.ts'
-import type { ChangeReader, Positions, Source, Told } from '../../streams/team-changes.ts'
+import type { ChangeReader, Positions, Source, Delivered } from '../../streams/team-changes.ts'
 import type { TeamChange } from '@automation/contract/common/v1/change'
 import { presentExecution } from '../executions/record.ts'
 import { none, positionText } from './position.ts'
@@ -49,12 +49,12 @@ export class TeamStream {
     const { changes, gapSinceMs } = this.#options
     if (gapSinceMs !== undefined) yield this.#framed(gapText(0, gapSinceMs))
     for (;;) {
-      const told = changes?.take()
+      const delivered = changes?.take()
       const event = this.#event
       this.#event = undefined
-      if (told !== undefined) yield* this.#change(told)
+      if (delivered !== undefined) yield* this.#change(delivered)
       if (event !== undefined) yield this.#executed(event)
-      if (told !== undefined || event !== undefined) continue
+      if (delivered !== undefined || event !== undefined) continue
       if (this.#ended === 'ended') return
       if (this.#ended !== undefined) throw this.#ended.error
       this.#ask()
@@ -63,10 +63,10 @@ export class TeamStream {
     }
   }
 
-  *#change(told: Told): Generator<Uint8Array> {
-    this.#positions[told.source] = told.number
-    if ('missed' in told) yield this.#framed(gapText(told.missed, told.sinceMs))
-    else if (this.#options.wants(told.change)) yield this.#framed(changeText(told.change))
+  *#change(delivered: Delivered): Generator<Uint8Array> {
+    this.#positions[delivered.source] = delivered.number
+    if ('missed' in delivered) yield this.#framed(gapText(delivered.missed, delivered.sinceMs))
+    else if (this.#options.wants(delivered.change)) yield this.#framed(changeText(delivered.change))
   }
 
   #executed(event: WatchTeamResponse): Uint8Array {
