@@ -190,7 +190,7 @@ export const metricGroups: { title: string; metrics: MetricText[] }[] = [
       {
         names: ['runner_children'],
         labels: ['state'],
-        text: 'child processes: `starting`, `blank` (spare ones), `idle`, `running`, `checking`, `ending`',
+        text: 'child processes: `starting`, `spare` (made ahead, for no process yet), `idle`, `running`, `checking`, `ending`',
       },
       {
         names: ['runner_python_imports'],

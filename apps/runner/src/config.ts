@@ -42,7 +42,7 @@ export interface ChildrenConfig {
   tmpMb: number
   /** What all children together may hold; beyond, idle ones end, and then new runs wait for a child. */
   memoryMb: number
-  /** Blank children kept at hand. */
+  /** Spare children kept at hand. */
   spares: number
   maxRuns: number
   maxAgeMs: number

@@ -23,7 +23,7 @@ export interface Measured {
 }
 
 const buckets = [0.001, 0.005, 0.02, 0.1, 0.5, 2, 10, 60, 300, 3600]
-const states: ChildState[] = ['starting', 'blank', 'idle', 'running', 'checking', 'ending']
+const states: ChildState[] = ['starting', 'spare', 'idle', 'running', 'checking', 'ending']
 
 /** Slots, children and run durations of a runner. */
 export function runnerMetrics(registry: Registry, measured: Measured): Metrics {

@@ -5,7 +5,7 @@ import { until } from '@automation/testing'
 export async function settled(metrics: Registry): Promise<void> {
   const isBusy = async () => {
     const { values } = await metrics.getSingleMetric('runner_children')!.get()
-    return values.some(({ labels, value }) => value > 0 && !['idle', 'blank'].includes(String(labels['state'])))
+    return values.some(({ labels, value }) => value > 0 && !['idle', 'spare'].includes(String(labels['state'])))
   }
   await until(async () => !(await isBusy()), { what: 'no child is busy' })
 }

@@ -88,7 +88,7 @@ const registryOf = () =>
 async function anotherRunner(settings: Record<string, string>, work: (runner: RunnerUnderTest) => Promise<void>) {
   const sets = mkdtempSync(join(folder, 'sets-'))
   const all = { ...settings, RUNNER_DEPENDENCIES_DIR: sets, DEPENDENCIES_MAX_MB: '32' }
-  // Blank children find no packages.
+  // Spare children find no packages.
   const fixed = { children: { spares: 0 } }
   const runner = await startRunner(all, new ScriptedReplica(), storage.services, fixed)
   try {

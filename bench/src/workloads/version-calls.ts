@@ -23,7 +23,7 @@ export class VersionCalls {
     this.#source = source
   }
 
-  /** First calls of new versions, one after the other, each with blank children at hand. */
+  /** First calls of new versions, one after the other, each with spare children at hand. */
   async newVersions(count: number): Promise<number> {
     const process = this.#processes[0]!
     return await this.#timesOf(count, async (connection) => {
@@ -44,7 +44,7 @@ export class VersionCalls {
     })
   }
 
-  /** Calls right after one that ended its own process, blank children at hand. */
+  /** Calls right after one that ended its own process, spare children at hand. */
   async crashes(count: number): Promise<number> {
     const process = this.#processes[0]!
     const version = await this.#renew(process)
@@ -57,7 +57,7 @@ export class VersionCalls {
     })
   }
 
-  /** First calls of new versions of all processes at once: more than there are blank children. */
+  /** First calls of new versions of all processes at once: more than there are spare children. */
   async bursts(count: number): Promise<number> {
     const connections = await Promise.all(this.#processes.map(({ webhook }) => connected(webhook)))
     const tookMs: number[] = []
@@ -101,7 +101,7 @@ export class VersionCalls {
     for (let call = 0; call < 5; call += 1) await connection.send(request)
   }
 
-  /** No child is starting and there are blank ones, at two looks in a row: the pool is as full as it wants to be. */
+  /** No child is starting and there are spare ones, at two looks in a row: the pool is as full as it wants to be. */
   async #sparesAtHand(): Promise<void> {
     let looks = 0
     await untilTrue(
@@ -109,10 +109,10 @@ export class VersionCalls {
         await new Promise((resolve) => setTimeout(resolve, 100))
         const metrics = await (await fetch(`${this.#ours.healthUrl}/metrics`)).text()
         const children = (state: string) => metricSum(metrics, 'runner_children', `state="${state}"`)
-        looks = children('starting') === 0 && children('blank') > 0 ? looks + 1 : 0
+        looks = children('starting') === 0 && children('spare') > 0 ? looks + 1 : 0
         return looks === 2
       },
-      () => new Error('there are no blank children at hand'),
+      () => new Error('there are no spare children at hand'),
     )
   }
 }

@@ -1,7 +1,7 @@
 'use strict'
 
 /*
- * A child that runs JavaScript processes, one run at a time. Blank until it gets its first program. It answers each run
+ * A child that runs JavaScript processes, one run at a time. A spare until it gets its first program. It answers each run
  * with its value or failure, then looks for what the run left behind, and says that it is clean or ends.
  */
 

@@ -1,7 +1,7 @@
 'use strict'
 
 /*
- * A run that is nobody's, for a blank child: what its first run would wait for has been loaded and compiled by then. It
+ * A run that is nobody's, for a spare child: what its first run would wait for has been loaded and compiled by then. It
  * is begun, answered and cleaned up like any other, only that nobody is told.
  */
 

@@ -40,7 +40,7 @@ const slowly = (language: string) => `${language} children start more slowly: th
 // The first versions of Python that runs processes.
 const oldest = [3, 11]
 
-/** Starts blank children of the languages. */
+/** Starts spare children of the languages. */
 export class ChildLauncher {
   /** Why Python processes can't be run here; undefined when they can. */
   readonly withoutPython: string | undefined
@@ -106,7 +106,7 @@ export class ChildLauncher {
   }
 
   /**
-   * Starts a blank child of a language, which finds these packages; one that is made ahead has a low CPU priority.
+   * Starts a spare child of a language, which finds these packages; one that is made ahead has a low CPU priority.
    * Rejects when it does not come.
    */
   async start({ language, packages }: Pick<Spares, 'language' | 'packages'>, isAhead = false): Promise<Launched> {

@@ -21,7 +21,7 @@ import type { Ending, Exit, RunningChild, Surroundings, Task, WhoseMemory } from
 import { usualMb } from './retirement.ts'
 
 /** `checking`: its run has been answered, and it looks whether it is clean. */
-export type ChildState = 'starting' | 'blank' | 'idle' | 'running' | 'checking' | 'ending' | 'gone'
+export type ChildState = 'starting' | 'spare' | 'idle' | 'running' | 'checking' | 'ending' | 'gone'
 
 /** What the pool hears of a child. */
 export interface ChildEvents {
@@ -55,7 +55,7 @@ export class Child implements RunningChild {
   state: ChildState = 'starting'
   hasStarted = false
   runs = 0
-  /** What it runs; nothing while it is blank. */
+  /** What it runs; nothing while it is a spare. */
   program = ''
   isCalledAgain = false
   readonly startedAt = performance.now()
@@ -131,7 +131,7 @@ export class Child implements RunningChild {
     return this.#launched.directory
   }
 
-  /** It is blank, and nobody waits for it: it does what its first program would wait for. One of Python has done so. */
+  /** It is a spare, and nobody waits for it: it does what its first program would wait for. One of Python has done so. */
   rehearse(): void {
     if (this.language === 'javascript') this.send(frame(FrameType.rehearse))
   }
@@ -192,7 +192,7 @@ export class Child implements RunningChild {
 
   #frame({ type, run, payload }: Frame): void {
     if (type === FrameType.hello && this.state === 'starting') {
-      this.state = 'blank'
+      this.state = 'spare'
       this.hasStarted = true
       return this.#events.ready(this)
     }

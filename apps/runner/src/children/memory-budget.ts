@@ -6,7 +6,7 @@ import { firstToGo, memoryOf, usualMb } from './retirement.ts'
 /** The children that share the memory. */
 export interface Sharers {
   children: ReadonlySet<Child>
-  /** Which group each works for; blank ones for none. */
+  /** Which group each works for; spares for none. */
   groupOf: ReadonlyMap<Child, Group>
   spares: ReadonlyMap<string, Spares>
 }

@@ -29,8 +29,8 @@ const retryMs = 200
 const sparesLaterMs = 10
 
 /**
- * The children: blank spares at hand, warm ones by program, and the runs that wait for one. A child of a program never
- * runs another; blank ones belong to nobody.
+ * The children: spares at hand, warm ones by program, and the runs that wait for one. A child of a program never
+ * runs another; spares belong to nobody.
  */
 export class ChildPool {
   readonly #options: PoolOptions
@@ -137,7 +137,7 @@ export class ChildPool {
 
   readonly #demandingGroups = () => [...this.#spares.byKind.values()].flatMap(({ demand }) => [...demand])
 
-  /** Gives blank children to who asked for them, and starts as many as are missing. */
+  /** Gives spares to who asked for them, and starts as many as are missing. */
   #refill(): void {
     for (const spares of this.#spares.byKind.values()) this.#refillFrom(spares)
     for (const spares of this.#spares.byKind.values()) this.#startUpTo(spares, spares.demand.count)
@@ -159,10 +159,10 @@ export class ChildPool {
     }
   }
 
-  #startUpTo(spares: Spares, blank: number): void {
+  #startUpTo(spares: Spares, wanted: number): void {
     const starting = [...this.#launching.values()]
     for (const child of this.#children) if (child.state === 'starting') starting.push(child.spares)
-    const missing = blank - spares.count - starting.filter((each) => each === spares).length
+    const missing = wanted - spares.count - starting.filter((each) => each === spares).length
     for (let more = Math.min(missing, this.#cores * 4 - starting.length); more > 0; more -= 1) {
       if (this.#stopped || this.#retry !== undefined) return
       if (!this.#memory.isThere(this.#launching.size)) {
@@ -197,7 +197,7 @@ export class ChildPool {
       this.#failedStarts = 0
       child.spares.add(child)
       this.#refill()
-      if (child.state === 'blank') child.rehearse()
+      if (child.state === 'spare') child.rehearse()
     },
     free: (child) => this.#free(child),
     unclean: (reason) => this.#options.logger.debug({ reason }, 'a child is not clean after its run'),

@@ -59,7 +59,7 @@ export function expectation(before: number | undefined, latest: number): number 
   return before === undefined ? latest : before + (latest - before) * 0.2
 }
 
-/** Blank children to keep at hand: more for a while after several were assigned. */
+/** Spare children to keep at hand: more for a while after several were assigned. */
 export function sparesTarget(configured: number, assignedLately: number): number {
   return Math.min(configured + assignedLately, Math.max(configured, 4))
 }

@@ -7,7 +7,7 @@ import type { Group } from './group.ts'
 const assignedLatelyMs = 10_000
 
 /**
- * The blank children of a language at hand, how many there should be, and who waits for one. Those that find packages are
+ * The spare children of a language at hand, how many there should be, and who waits for one. Those that find packages are
  * started for whoever waits, and none are kept.
  */
 export class Spares {
@@ -15,7 +15,7 @@ export class Spares {
   readonly packages: ShownPackages | undefined
   readonly demand = new SpareDemand()
   readonly #configured: number
-  readonly #blank: Child[] = []
+  readonly #children: Child[] = []
   #assignedAt: number[] = []
 
   constructor(language: ChildLanguage, configured: number, packages?: ShownPackages) {
@@ -25,32 +25,32 @@ export class Spares {
   }
 
   add(child: Child): void {
-    this.#blank.push(child)
+    this.#children.push(child)
   }
 
   take(): Child | undefined {
-    const child = this.#blank.pop()
+    const child = this.#children.pop()
     if (child !== undefined) this.#assignedAt.push(performance.now())
     return child
   }
 
   remove(child: Child): void {
-    const at = this.#blank.indexOf(child)
-    if (at >= 0) this.#blank.splice(at, 1)
+    const at = this.#children.indexOf(child)
+    if (at >= 0) this.#children.splice(at, 1)
   }
 
   /** Those that are more than the target, the oldest first. */
   takeSurplus(): Child[] {
-    return this.#blank.splice(0, Math.max(0, this.count - this.target))
+    return this.#children.splice(0, Math.max(0, this.count - this.target))
   }
 
   /** One that nobody waits for, where its memory is wanted. */
   giveUp(): Child | undefined {
-    return this.demand.count === 0 ? this.#blank.shift() : undefined
+    return this.demand.count === 0 ? this.#children.shift() : undefined
   }
 
   get count(): number {
-    return this.#blank.length
+    return this.#children.length
   }
 
   get target(): number {
@@ -60,7 +60,7 @@ export class Spares {
   }
 }
 
-/** Groups that asked for a blank child. Teams that have few at work come first, then each in turn. */
+/** Groups that asked for a spare child. Teams that have few at work come first, then each in turn. */
 export class SpareDemand implements Iterable<Group> {
   readonly #byTeam = new Map<string, Group[]>()
 
@@ -102,7 +102,7 @@ export class SpareDemand implements Iterable<Group> {
   }
 }
 
-/** The blank children of each kind: of a language and, where they find packages, of those. */
+/** The spare children of each kind: of a language and, where they find packages, of those. */
 export class SparesByKind {
   readonly byKind: Map<string, Spares>
 
