@@ -1,3 +1,4 @@
+import { Status } from '@automation/contract/execution/v1/execution'
 import { until } from '@automation/testing'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { brokenInvariants } from './invariants.ts'
@@ -13,34 +14,31 @@ afterAll(() => system.stop())
 const isLocked = `SELECT FROM pg_stat_activity
                    WHERE datname = current_database() AND wait_event_type = 'Lock' AND query LIKE '%WITH ended AS%'`
 
-test('ends of a team whose row is locked hold up no ends of others that came with them', async () => {
-  const teams = ['one', 'two', 'alpha', 'beta', 'gamma']
+test('ends of teams whose rows are locked hold up no ends of others, whether these come with them or after them', async () => {
+  const locked = ['one', 'two', 'alpha', 'beta']
+  const teams = [...locked, 'gamma', 'delta']
   const runner = await system.runner({ slots: 8, runs: () => undefined })
-  const ids = await Promise.all(teams.map((team) => system.start(team)))
-  for (const id of ids) await runner.run(id)
-  const [first, locked] = await Promise.all([system.sql.connect(), system.sql.connect()])
+  const ids = new Map<string, string>()
+  for (const team of teams) ids.set(team, await system.start(team))
+  for (const id of ids.values()) await runner.run(id)
+  const client = await system.sql.connect()
   try {
-    for (const client of [first, locked]) await client.query('BEGIN')
-    const lock = 'SELECT FROM team_slots WHERE team = ANY ($1) FOR UPDATE'
-    await first.query(lock, [['one', 'two']])
-    await locked.query(lock, [['alpha']])
+    await client.query('BEGIN')
+    await client.query('SELECT FROM team_slots WHERE team = ANY ($1) FOR UPDATE', [locked])
     // Two are on their way, so that the others come together.
-    for (const [at, id] of ids.slice(0, 2).entries()) {
-      runner.finish(id)
-      await until(async () => (await system.rows(isLocked)).length === at + 1, { everyMs: 5 })
+    for (const [at, team] of ['one', 'two'].entries()) {
+      runner.finish(ids.get(team)!)
+      await until(async () => (await system.rows(isLocked)).length > at, { everyMs: 5 })
     }
-    for (const id of ids.slice(2)) runner.finish(id)
-    // What a stream brings is heard in its order.
-    runner.grant(0)
-    await system.list({}, 'alpha')
-    await first.query('ROLLBACK')
-    for (const at of [3, 4]) await system.ended(ids[at]!, teams[at], 15_000)
-    expect(await system.rows(isLocked)).toHaveLength(1)
-    await locked.query('ROLLBACK')
-    await system.ended(ids[2]!, 'alpha')
+    for (const team of ['alpha', 'beta', 'gamma']) runner.finish(ids.get(team)!)
+    await system.ended(ids.get('gamma')!, 'gamma', 15_000)
+    runner.finish(ids.get('delta')!)
+    await system.ended(ids.get('delta')!, 'delta', 15_000)
+    for (const team of locked) expect((await system.get(ids.get(team)!, team)).status).toBe(Status.RUNNING)
+    await client.query('ROLLBACK')
+    for (const team of locked) await system.ended(ids.get(team)!, team, 15_000)
   } finally {
-    first.release(true)
-    locked.release(true)
+    client.release(true)
   }
   await runner.goodbye()
   expect(await brokenInvariants(system)).toEqual([])

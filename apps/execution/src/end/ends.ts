@@ -46,6 +46,7 @@ export class Ends {
       owner: ({ id }) => context.runners.teamOf(id),
       width: 2,
       isolates: (error) => !isConnectionFailure(error) || isTakenBack(error),
+      repeats: (error) => isTakenBack(error) && !context.signal.aborted,
       metrics: context.metrics.writer('end'),
     })
   }
@@ -105,11 +106,6 @@ export class Ends {
     }
   }
 
-  #areOfSeveral(endings: Ending[]): boolean {
-    const { runners } = this.#context
-    return new Set(endings.map(({ id }) => runners.teamOf(id))).size > 1
-  }
-
   async #flush(endings: Ending[]): Promise<(Ended | undefined)[]> {
     const { pool, partitions, signal, signals } = this.#context
     let unknown = false
@@ -124,9 +120,8 @@ export class Ends {
         signals.changed.emit(endings.map(({ id }) => id))
         return ended
       } catch (error) {
-        // Where one of several teams is locked, the others do not wait for it.
-        if (!isConnectionFailure(error) || signal.aborted || (isTakenBack(error) && this.#areOfSeveral(endings)))
-          throw error
+        // Where a team is locked, the others do not wait for it.
+        if (!isConnectionFailure(error) || signal.aborted || isTakenBack(error)) throw error
         unknown = true
         await new Promise((resolve) => setTimeout(resolve, pauseMs))
       }

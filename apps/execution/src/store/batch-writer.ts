@@ -16,6 +16,8 @@ export interface BatchWriterOptions<I, O> {
   weight?(item: I): number
   /** Whether items that failed together may be tried apart, owner by owner, then one by one: nothing of the flush was written. */
   isolates(error: unknown): boolean
+  /** Whether what failed so is tried again, apart, until it is written or fails in another way. */
+  repeats?(error: unknown): boolean
   /** Whether a failure is that of all that wait as well. */
   spreads?(error: unknown): boolean
   metrics: BatchMetrics
@@ -41,6 +43,8 @@ export class BatchWriter<I, O> {
   /** Of what is on its way. */
   readonly #owners = new Set<string>()
   #flushes = 0
+  /** By owner, what is tried again; the first one now. */
+  readonly #repeated: [owner: string, own: Entry<I, O>[]][] = []
   #planned = false
   #idle: (() => void)[] = []
 
@@ -116,29 +120,46 @@ export class BatchWriter<I, O> {
   async #flush(byOwner: Map<string, Entry<I, O>[]>, entries: Entry<I, O>[]): Promise<void> {
     for (const owner of byOwner.keys()) this.#owners.add(owner)
     this.#flushes += 1
-    const severalOwners = byOwner.size > 1
-    const isAnswered = await this.#write(entries)
+    const isOfOne = byOwner.size === 1
+    const result = await this.#write(entries)
     this.#flushes -= 1
-    if (isAnswered) for (const owner of byOwner.keys()) this.#owners.delete(owner)
+    if (result === 'answered') for (const owner of byOwner.keys()) this.#owners.delete(owner)
+    else if (result === 'repeat' && isOfOne) for (const [owner, own] of byOwner) void this.#repeat(owner, own)
     // From here on the trouble of one holds up no other.
-    else for (let count = 0; count < this.#width; count++) void this.#writeApart(byOwner, severalOwners)
+    else for (let count = 0; count < this.#width; count++) void this.#writeApart(byOwner, isOfOne)
     this.#go()
   }
 
   /** Takes one owner after the other, until none is left. */
-  async #writeApart(byOwner: Map<string, Entry<I, O>[]>, severalOwners: boolean): Promise<void> {
+  async #writeApart(byOwner: Map<string, Entry<I, O>[]>, isOfOne: boolean): Promise<void> {
     for (const [owner, own] of byOwner) {
       byOwner.delete(owner)
-      const isAnswered = severalOwners && (await this.#write(own))
-      if (!isAnswered) for (const entry of own) await this.#write([entry])
-      this.#owners.delete(owner)
-      this.#go()
+      await this.#writeOwn(owner, own, isOfOne)
     }
   }
 
-  /** Whether all have an answer, be it a failure; else they may be tried apart. */
-  async #write(entries: Entry<I, O>[]): Promise<boolean> {
-    const { flush, isolates, spreads, metrics } = this.#options
+  async #writeOwn(owner: string, own: Entry<I, O>[], hasFailed = false): Promise<void> {
+    const result = hasFailed ? 'apart' : await this.#write(own)
+    if (result === 'repeat') return void this.#repeat(owner, own)
+    if (result === 'apart')
+      for (const [at, entry] of own.entries())
+        if ((await this.#write([entry])) === 'repeat') return void this.#repeat(owner, own.slice(at))
+    this.#owners.delete(owner)
+    this.#go()
+  }
+
+  /** Owners take turns at a single place, outside of `width`: none holds up another for longer than one attempt. */
+  async #repeat(owner: string, own: Entry<I, O>[]): Promise<void> {
+    if (this.#repeated.push([owner, own]) > 1) return
+    for (let next = this.#repeated[0]; next !== undefined; next = this.#repeated[0]) {
+      await this.#writeOwn(...next)
+      this.#repeated.shift()
+    }
+  }
+
+  /** `answered`: all have an answer, be it a failure; else nothing was written. */
+  async #write(entries: Entry<I, O>[]): Promise<'answered' | 'apart' | 'repeat'> {
+    const { flush, isolates, repeats, spreads, metrics } = this.#options
     const began = performance.now()
     try {
       const answers = await flush(entries.map(({ item }) => item))
@@ -146,9 +167,10 @@ export class BatchWriter<I, O> {
       entries.forEach(({ resolve }, index) => resolve(answers[index] as O))
     } catch (error) {
       metrics.failed()
-      if (entries.length > 1 && isolates(error)) return false
+      if (repeats?.(error)) return 'repeat'
+      if (entries.length > 1 && isolates(error)) return 'apart'
       for (const { reject } of spreads?.(error) ? entries.concat(this.#waiting.splice(0)) : entries) reject(error)
     }
-    return true
+    return 'answered'
   }
 }

@@ -3,6 +3,7 @@ import { LogLevel, Status, type LogEntry } from '@automation/contract/execution/
 import { dayOf } from '../execution-id.ts'
 import { chunkColumns, type Chunk } from './log-chunks.ts'
 import { lastWord } from './log-pages.ts'
+import { noLongerThan } from './start-keys.ts'
 import type { Queries } from './connections.ts'
 
 /** A result on its way into the database. */
@@ -44,6 +45,9 @@ export interface Ended {
 const [running] = way(Status.RUNNING, Status.FINISHED)
 way(running, Status.ERROR)
 
+/** Before anything is locked. */
+const patience = noLongerThan(800)
+
 const oneRow = `(SELECT $1::uuid AS id, $2::bigint AS fence, $3::smallint AS status, $4::text AS return_value,
                  $5::boolean AS transient, $6::text AS explanation, $7::uuid AS session_id,
                  $8::integer AS error_line, $9::integer AS cpu_ms, $10::integer AS memory_mb) AS i`
@@ -64,7 +68,7 @@ WITH ended AS (
      SET status = i.status, sequence = e.sequence + 1, return_value = i.return_value, transient = i.transient,
          explanation = i.explanation, error_line = i.error_line, cpu_ms = i.cpu_ms, memory_mb = i.memory_mb,
          updated_at = now(), tracked = false
-    FROM ${rows}
+    FROM ${patience} CROSS JOIN ${rows}
    WHERE e.id = i.id AND e.fence = i.fence AND e.session_id = i.session_id AND e.status = ${running}
   RETURNING e.id, e.fence, e.session_id, e.status, e.sequence, e.explanation, e.team, e.process_id, e.replica_id, e.slot, e.traceparent
 ), freed AS (
