@@ -155,8 +155,9 @@ export class Schedules {
     const { team, name } = asker
     return this.#options.store.transaction(async (client) => {
       const row = found(validate(id) ? await lockSchedule(client, team, id) : undefined)
-      requireUnchanged(ifMatch, editOf(row))
+      // Before the tag, which a pause has changed: a call that is repeated after a lost answer learns that it is done.
       if (row.paused) throw new Failure('failed_precondition', 'schedule_paused', 'The schedule is paused already')
+      requireUnchanged(ifMatch, editOf(row))
       await record(client, asker, 'paused', row.id)
       return setPaused(client, row, name, true, undefined)
     })
@@ -169,8 +170,8 @@ export class Schedules {
     const resumed = await this.#options.store.transaction(async (client) => {
       const zone = await holdZone(client, team)
       const row = found(await lockSchedule(client, team, id))
-      requireUnchanged(ifMatch, editOf(row))
       if (!row.paused) throw new Failure('failed_precondition', 'schedule_active', 'The schedule is not paused')
+      requireUnchanged(ifMatch, editOf(row))
       const nextAt = comingTime(whenOf(row), zone, await databaseTime(client))
       await record(client, asker, 'resumed', row.id)
       return setPaused(client, row, name, false, nextAt)

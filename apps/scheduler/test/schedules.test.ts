@@ -152,6 +152,15 @@ test('pausing what is paused and resuming what is not are refused; a paused one 
   expect((await nextOf(id))!.toISOString().slice(11)).toBe('08:00:00.000Z')
 })
 
+test('a pause or resumption that is repeated with the tag of before learns that it is done', async () => {
+  const { id, etag } = await create()
+  const { etag: paused } = await system.schedules.pauseSchedule({ id, ifMatch: [etag] }, me())
+  expect(await refusal(system.schedules.pauseSchedule({ id, ifMatch: [etag] }, me()))).toBe('schedule_paused')
+  expect(await refusal(system.schedules.resumeSchedule({ id, ifMatch: [etag] }, me()))).toBe('changed_meanwhile')
+  await system.schedules.resumeSchedule({ id, ifMatch: [paused] }, me())
+  expect(await refusal(system.schedules.resumeSchedule({ id, ifMatch: [paused] }, me()))).toBe('schedule_active')
+})
+
 test('one that is made paused is checked as any, has no next time, and is resumed as one that was paused later', async () => {
   expect(await refusal(create({ cron: '0 0 30 2 *', paused: true }))).toBe('/cron')
   expect(await refusal(create({ dateTime: inMs(-1000), paused: true }))).toBe('/dateTime')
