@@ -98,6 +98,24 @@ describe('a run by hand', () => {
     expect(page).toMatchObject({ total: 2 })
   })
 
+  test('has no reason while it is under way', async () => {
+    const { id, context } = await make()
+    const start = system.executions.holdStarts()
+    const run = system.schedules.runSchedule({ id }, context)
+    const shown = async () => {
+      const { firings } = await system.schedules.listFirings({ id }, context)
+      return firings.map(({ state, reason }) => [state, reason])
+    }
+    try {
+      await until(async () => (await shown()).length === 1)
+      expect(await shown()).toEqual([[FiringState.WAITING, undefined]])
+    } finally {
+      start.release()
+    }
+    await run
+    expect(await shown()).toEqual([[FiringState.STARTED, undefined]])
+  })
+
   test('that was answered with an error starts nothing any more', async () => {
     const { id, context } = await make()
     system.executions.failure = new Failure('unavailable', 'unavailable', 'Execution is away')
