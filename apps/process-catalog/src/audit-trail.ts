@@ -4,7 +4,7 @@ import { invalid } from '@automation/errors'
 import type { Logger } from '@automation/service'
 import type { Gauge } from 'prom-client'
 import { isUuid } from '@automation/contract/forms'
-import { appendAuditRecords } from './store/audit-records.ts'
+import { appendAuditRecords, databaseTimeMs } from './store/audit-records.ts'
 import type { Store } from './store/store.ts'
 
 export interface AuditTrailOptions {
@@ -49,7 +49,8 @@ export class AuditTrail {
   async append(records: readonly AuditRecord[]): Promise<void> {
     const wrong = records.findIndex(({ id }) => !isUuid(id))
     if (wrong !== -1) throw invalid(`/records/${wrong}/id`, 'must be a UUID')
-    const now = Date.now()
+    // Records that another clock has made: as everywhere, that of the database says what is past.
+    const now = await databaseTimeMs(this.#options.store)
     const oldest = months.at(now - this.#options.retentionDays * dayMs)
     const kept = records.filter(({ id }) => monthOf(id) >= oldest)
     if (kept.length === 0) return

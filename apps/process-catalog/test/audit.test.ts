@@ -7,7 +7,7 @@ import type { CallContext } from '@automation/rpc'
 import { operatorContext, serviceContext, until, userContext } from '@automation/testing'
 import { timestampFromMs, timestampMs } from '@bufbuild/protobuf/wkt'
 import { v7 } from 'uuid'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { quickUpkeep, refused, startCatalog, type CatalogUnderTest } from './catalog-under-test.ts'
 import { manifestsOf, succeed } from './manifests.ts'
 
@@ -197,6 +197,18 @@ describe('records', () => {
     const ages = [-200, 200, 500].map((days) => newRecord(team, Date.now() - days * dayMs))
     await records().appendAuditRecords({ records: ages }, serviceContext('storage'))
     expect((await list(caller, { type: AuditType.STORAGE })).map(({ id }) => id)).toEqual([ages[0]!.id, ages[1]!.id])
+  })
+
+  test('are past retention by the clock of the database alone', async () => {
+    const caller = await catalog.team()
+    const record = newRecord(caller.principal.team)
+    vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + 1000 * 86_400_000 })
+    try {
+      await records().appendAuditRecords({ records: [record] }, serviceContext('storage'))
+    } finally {
+      vi.useRealTimers()
+    }
+    expect((await list(caller, { type: AuditType.STORAGE })).map(({ id }) => id)).toEqual([record.id])
   })
 
   test('are filtered by type, entity and an inclusive time, newest first, in pages', async () => {

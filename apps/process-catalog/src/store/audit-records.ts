@@ -70,6 +70,13 @@ async function append(
   return added!.count
 }
 
+/** In Unix ms. */
+export async function databaseTimeMs(store: Store): Promise<number> {
+  const text = 'SELECT extract(epoch FROM now())::float8 * 1000 AS ms'
+  const [row] = await store.statement<{ ms: number }>({ name: 'time', text, values: [] })
+  return row!.ms
+}
+
 /** A page of a team's records, newest first. */
 export async function listAuditRecords(store: Store, filter: AuditFilter, window: Window) {
   const { where, values } = conditionsOf(filter)
