@@ -143,3 +143,32 @@ test('where one team is locked, its starts without a key are refused in time, an
   })
   await system.start('beta')
 })
+
+test('where a name of one team is about to be written elsewhere, starts of others that came with its start go on', async () => {
+  const named = system.catalog.put('named')
+  const client = await system.sql.connect()
+  try {
+    await client.query('BEGIN')
+    await client.query('INSERT INTO process_names (team, process_id, process_name) VALUES ($1, $2, $3)', [
+      'beta',
+      named,
+      'named',
+    ])
+    let starts: Promise<PromiseSettledResult<string>[]> | undefined
+    const before: Promise<unknown>[] = []
+    await whileLocked(['one', 'two'], async () => {
+      for (const [index, team] of ['one', 'two'].entries()) {
+        before.push(system.start(team))
+        await isLocked(index + 1)
+      }
+      starts = Promise.allSettled(teams.map((team) => system.start(team, { identifier: 'named' })))
+      for (let count = 0; count < 3; count++) await startOn(0, 'demo', `named ${count}`)
+    })
+    await Promise.all(before)
+    expect((await starts!).map(({ status }) => status === 'fulfilled')).toEqual(teams.map((team) => team !== 'beta'))
+  } finally {
+    await client.query('ROLLBACK')
+    client.release()
+  }
+  await system.start('beta', { identifier: 'named' })
+})

@@ -3,12 +3,13 @@ import { storedText } from './stored-text.ts'
 import type { Arrival } from './new-run-columns.ts'
 import type { TeamMoves } from '../move/team-moves.ts'
 import type { Queries } from './connections.ts'
+import { noLongerThan } from './start-keys.ts'
 
 const maxSeen = 100_000
 
 const statement = `
 INSERT INTO process_names (team, process_id, process_name)
-SELECT DISTINCT * FROM unnest($1::text[], $2::uuid[], $3::text[]) AS n(team, process_id, process_name)
+SELECT DISTINCT n.* FROM ${noLongerThan(800)} CROSS JOIN unnest($1::text[], $2::uuid[], $3::text[]) AS n(team, process_id, process_name)
  ORDER BY 1, 2, 3 ON CONFLICT DO NOTHING`
 
 /** Rows that a run needs beside its own, made when its team or the name of its process is seen for the first time here. */
