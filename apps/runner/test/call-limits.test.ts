@@ -98,7 +98,7 @@ test('what is parsed of a call is bounded', async () => {
 
 test('a value that is far too large for the datastore is refused before anything is asked', async () => {
   const source = `try { await svc.datastore.set("a", "x".repeat(1048576)) } catch (e) { return [e.message, e.code] }`
-  expect((await run(source)).value).toEqual(['The value is larger than 1048576 bytes', 'value_too_large'])
+  expect((await run(source)).value).toEqual(['The value is larger than 65536 bytes', 'value_too_large'])
 })
 
 test('a run with too many open calls waits with more until they are fewer, and all are answered', async () => {

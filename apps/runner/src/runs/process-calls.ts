@@ -36,8 +36,10 @@ const headTooLarge = new Failure(
   'call_too_large',
   `A call may have at most ${headMaxBytes} bytes beside its parameters or its value`,
 )
-/** Of a value for the datastore and of a piece of a content; storage takes less. */
-const valueMaxBytes = 1024 * 1024
+/** Of a value for the datastore, as storage has it. */
+const valueMaxBytes = 64 * 1024
+/** Of a piece of a content. */
+const pieceMaxBytes = 1024 * 1024
 
 /** What process code asks for, asked with the run's own rights: `svc.processes` of execution, the rest of storage. */
 export class ProcessCalls {
@@ -93,7 +95,7 @@ export class ProcessCalls {
     if (headEnd > headMaxBytes) return this.#refuse(run, open, payload, headTooLarge)
     const sent = objectOf(payload.subarray(0, headEnd)) ?? {}
     const act = this.#storage.act(sent['method'])
-    const failure = this.#bodyTooLarge(length - headEnd - 1, act !== undefined)
+    const failure = this.#bodyTooLarge(length - headEnd - 1, act !== undefined, sent['method'])
     if (failure !== undefined) return this.#refuse(run, open, payload, failure)
     sent['body'] = headEnd < length ? payload.toString('utf8', headEnd + 1) : undefined
     const call = act === undefined ? callOf(sent) : undefined
@@ -107,8 +109,9 @@ export class ProcessCalls {
     })
   }
 
-  #bodyTooLarge(bytes: number, isValue: boolean): Failure | undefined {
-    const most = isValue ? valueMaxBytes : this.#parametersMaxBytes
+  #bodyTooLarge(bytes: number, isValue: boolean, method: unknown): Failure | undefined {
+    const valueMost = method === 'datastore.set' ? valueMaxBytes : pieceMaxBytes
+    const most = isValue ? valueMost : this.#parametersMaxBytes
     if (bytes <= most) return undefined
     return isValue
       ? new Failure('too_large', 'value_too_large', `The value is larger than ${most} bytes`)
