@@ -1,7 +1,14 @@
 import { eventStream, type EventStreamOptions, type StreamEvent } from './event-stream.ts'
 import type { operations } from './generated/types.ts'
 import { Pages, type Page } from './pages.ts'
-import type { AttemptOptions, CallOptions, Query, RequestOptions, Transport } from './transport.ts'
+import {
+  type AttemptOptions,
+  type CallOptions,
+  doneBefore,
+  type Query,
+  type RequestOptions,
+  type Transport,
+} from './transport.ts'
 
 /** The data of an answer, to be awaited; or with the answer, for its headers. */
 export type Call<T> = Promise<T> & {
@@ -47,6 +54,12 @@ export class Api {
 
   call<T>(method: string, path: string, options?: RequestOptions, attempts?: AttemptOptions): Call<T> {
     return callOf(this.request<T>(method, path, options, attempts))
+  }
+
+  /** The same; `instead` gives the answer that was lost, where an attempt has done what the one after it was asked for. */
+  callOnce<T>(method: string, path: string, options: RequestOptions = {}, instead: () => Promise<Answer<T>>): Call<T> {
+    const answer = this.request<T>(method, path, options)
+    return callOf(answer.then((one) => (one.response.status === doneBefore ? instead() : one)))
   }
 
   /** The same, with the data made into something else. */

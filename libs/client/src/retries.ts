@@ -21,10 +21,13 @@ export function mayBeDone(failure: unknown): boolean {
 /** Whether the refusal of a repeated call says that what was asked is done. */
 export function saysDone(method: string, { status, code }: ApiError): boolean {
   // Neither another address nor another team says that the thing itself is gone.
-  if (method === 'DELETE') return status === 404 && code.endsWith('_not_found') && code !== 'team_not_found'
-  // The answers of pause and resume alone.
-  return method === 'PUT' && (code === 'schedule_paused' || code === 'schedule_active')
+  if (method === 'DELETE')
+    return code === 'nothing_staged' || (status === 404 && code.endsWith('_not_found') && code !== 'team_not_found')
+  return method === 'PUT' && doneByPut.has(code)
 }
+
+/** The answers of pause, resume and kill alone. */
+const doneByPut = new Set(['schedule_paused', 'schedule_active', 'execution_ended'])
 
 /**
  * The pause before the next attempt in milliseconds; undefined where another is of no use. `failures` counts those so

@@ -3,7 +3,7 @@ import { ApiError, RunError, TooManyRequestsError } from './errors.ts'
 import type { StreamEvent } from './event-stream.ts'
 import type { Execution, ExecutionLog, ExecutionTimelineEvent } from './generated/types.ts'
 import { pause, reasonOf } from './retries.ts'
-import type { CallOptions } from './transport.ts'
+import { type CallOptions, doneBefore } from './transport.ts'
 
 /** What happens in a run, as it comes; `end` is the last. */
 export type RunEvent =
@@ -146,8 +146,10 @@ export class Run {
 /** Ends an execution; false where it had ended. */
 export async function killed(api: Api, id: string, options?: CallOptions): Promise<boolean> {
   try {
-    await api.call('PUT', at`/executions/${id}/kill`, options)
-    return true
+    const { response } = await api.request('PUT', at`/executions/${id}/kill`, options)
+    if (response.status !== doneBefore) return true
+    // By the attempt before, or else by itself.
+    return (await api.call<Execution>('GET', at`/executions/${id}`, options)).status === 'KILLED'
   } catch (error) {
     if (error instanceof ApiError && error.code === 'execution_ended') return false
     throw error

@@ -170,7 +170,7 @@ export class Transport {
       if (!response.ok && !takesAnyStatus) {
         const refusal = await apiErrorOf(response)
         if (!isUnsure || !saysDone(request.method, refusal)) throw refusal
-        return await read(new Response(null, { status: 204 }))
+        return await read(new Response(null, { status: doneBefore }))
       }
       if (!isRead) clearTimeout(timer)
       return await read(response).catch((error: unknown) => {
@@ -227,6 +227,9 @@ export class Transport {
     return this.#repeated(this.#options.maxRetries, undefined, () => this.#attempt(request, options, read, {}))
   }
 }
+
+/** The status of a repeated call that an attempt before has done, whose answer was lost. */
+export const doneBefore = 204
 
 interface OutgoingRequest {
   method: string

@@ -24,6 +24,8 @@ def is_repeatable(method: str, headers: Mapping[str, str]) -> bool:
 def says_done(method: str, refusal: ApiError) -> bool:
     """Whether the refusal of a repeated call says that what was asked is done."""
     if method == "DELETE":
+        if refusal.code == "nothing_staged":
+            return True
         # Neither another address nor another team says that the thing itself is gone.
         return refusal.status == 404 and refusal.code.endswith("_not_found") and refusal.code != "team_not_found"
     # The answers of pause and resume alone.

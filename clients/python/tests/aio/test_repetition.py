@@ -97,6 +97,9 @@ async def test_what_was_done_though_its_answer_was_lost_is_not_refused(
     proxy.lose_answer("DELETE ")
     await cut_pas.schedules.delete(schedule.id)
     assert proxy.count(f"/{schedule.id}") == 6
+    await pas.dependencies.update("PYTHON", {"six": "*"})
+    proxy.lose_answer("/install ")
+    assert (await cut_pas.dependencies.discard("PYTHON")).next_installation is None
     # Known to have done nothing at first.
     proxy.answer("DELETE ", 429, Retry_After="0")
     with pytest.raises(NotFound):

@@ -33,7 +33,8 @@ export class Dependencies {
 
   /** Drops what is staged. */
   discard(language: Language, options?: CallOptions): Call<types.ProgrammingLanguageManifest> {
-    return this.#api.call('DELETE', at`/dependencies/${language}/install`, options)
+    const instead = () => this.get(language, options).withResponse()
+    return this.#api.callOnce('DELETE', at`/dependencies/${language}/install`, options, instead)
   }
 
   /** Newest first. */

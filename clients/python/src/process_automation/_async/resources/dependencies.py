@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from ..._answers import record_of
 from ..._operations import operation
 from ..._settings import segment
 from ...inputs import RollbackInput, UpdateTeamDependenciesInput
@@ -44,8 +45,9 @@ class Dependencies(Resource):
     @operation("deleteDependenciesByLanguageInstall")
     async def discard(self, language: ProgrammingLanguage) -> ProgrammingLanguageManifest:
         """Drops what is staged."""
-        path = f"{_path_of(language)}/install"
-        return await self._transport.record(ProgrammingLanguageManifest, "DELETE", path)
+        answer = await self._transport.send(self._transport.call("DELETE", f"{_path_of(language)}/install"))
+        # Empty where an attempt before has done it, whose answer was lost.
+        return record_of(answer, ProgrammingLanguageManifest) if answer.content else await self.get(language)
 
     @operation("getDependenciesByLanguageInstalls")
     def installs(
