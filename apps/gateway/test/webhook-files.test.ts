@@ -1,3 +1,4 @@
+import { Status } from '@automation/contract/execution/v1/execution'
 import { StorageService } from '@automation/contract/storage/v1/storage'
 import { Failure, invalid } from '@automation/errors'
 import { served, type Handlers } from '@automation/rpc'
@@ -53,6 +54,17 @@ test.each([
 
 test('files of a call that could not keep all of them are removed', async () => {
   expect((await call(['a', 'b', 'c'])).status).toBe(429)
+  expect(removed).toEqual(kept)
+})
+
+test.each([
+  ['runExecution', ''],
+  ['startExecution', '?async=true'],
+])('files of a call that %s knows from before are removed: its run has those of that one', async (method, query) => {
+  gateway.servers.answers.set(method, () => ({ executionId: 'known', replayed: true, status: Status.FINISHED }))
+  const { headers } = await call(['a', 'b'], query)
+  expect(headers.get('idempotency-replayed')).toBe('true')
+  expect(kept).toHaveLength(2)
   expect(removed).toEqual(kept)
 })
 

@@ -101,20 +101,24 @@ export function formRoutes(
       const process = await forms.open(call)
       submissions.count(process.id, principal.ip ?? '', performance.now())
       const { start, files } = await readSubmission(exchange, process, rules)
-      const begun = <T>(begin: () => Promise<T>): Promise<T> =>
-        withFiles(storage, files, context, { start: begin, report: (failure) => report(failure, exchange) })
-      const headersOf = ({ executionId, replayed }: { executionId: string; replayed: boolean }) => {
-        exchange.executionId = executionId
+      const noted = <T extends { executionId: string; replayed: boolean }>(started: T): T => {
+        exchange.executionId = started.executionId
         // On refusals of this call as well.
-        if (replayed) exchange.outgoing.setHeader('Idempotency-Replayed', 'true')
-        return { [idHeader]: executionId }
+        if (started.replayed) exchange.outgoing.setHeader('Idempotency-Replayed', 'true')
+        return started
       }
+      const begun = <T extends { executionId: string; replayed: boolean }>(begin: () => Promise<T>): Promise<T> =>
+        withFiles(storage, files, context, {
+          start: async () => noted(await begin()),
+          isReplay: () => exchange.outgoing.hasHeader('Idempotency-Replayed'),
+          report: (failure) => report(failure, exchange),
+        })
       if (query.wait !== true) {
-        const started = await begun(() => executions.startExecution(start, context))
-        return { headers: headersOf(started), body: { executionId: started.executionId } }
+        const { executionId } = await begun(() => executions.startExecution(start, context))
+        return { headers: { [idHeader]: executionId }, body: { executionId } }
       }
       const outcome = await begun(() => syncRuns.run(start, context))
-      const headers = headersOf(outcome)
+      const headers = { [idHeader]: outcome.executionId }
       return { status: 203, headers, body: new RawJson(returnedText(outcome, { mayRead: mayRead(principal) })) }
     },
   )

@@ -111,22 +111,33 @@ function safeName(filename = ''): string {
 }
 
 /**
- * Keeps files for what `start` starts, which finds them; removes them where nothing was started and nothing will be. Tells
- * `report` of those that can't be removed, which go when their time is over.
+ * Keeps files for what `start` starts, which finds them; removes them where nothing was started and nothing will be, as by a
+ * replay, whose run has those of its own call. Tells `report` of those that can't be removed, which go when their time is
+ * over.
  */
 export async function withFiles<T>(
   storage: Client<typeof StorageService>,
   files: FormFile[],
   context: CallContext,
-  { start, report }: { start: () => Promise<T>; report: (failure: Failure) => void },
+  { start, isReplay, report }: FileUse<T>,
 ): Promise<T> {
+  let isRefused = false
   try {
     await keepFiles(storage, files, context)
     return await start()
   } catch (error) {
-    if (isRefusal(error)) for (const failure of await dropFiles(storage, files, context)) report(failure)
+    isRefused = isRefusal(error)
     throw error
+  } finally {
+    if (isRefused || isReplay()) for (const failure of await dropFiles(storage, files, context)) report(failure)
   }
+}
+
+interface FileUse<T> {
+  start: () => Promise<T>
+  /** Asked when `start` is over. */
+  isReplay: () => boolean
+  report: (failure: Failure) => void
 }
 
 function isRefusal(error: unknown): boolean {

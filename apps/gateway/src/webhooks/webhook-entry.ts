@@ -157,7 +157,8 @@ export class WebhookEntry {
     await this.#permitted(exchange, { identifier, tag, webhook })
     const context = this.#context(exchange, this.#dependencies.config.callTimeoutMs)
     const report = (failure: Failure) => this.#dependencies.report(failure, exchange)
-    return await withFiles(this.#storage, files, context, { start, report })
+    const isReplay = () => exchange.outgoing.hasHeader('Idempotency-Replayed')
+    return await withFiles(this.#storage, files, context, { start, isReplay, report })
   }
 
   async #start(exchange: Exchange, { options, start }: WebhookCall): Promise<Answer> {
@@ -173,7 +174,7 @@ export class WebhookEntry {
       Location: `${publicUrl}/api/${exchange.team}/rest/executions/${executionId}`,
       [this.#idHeader]: executionId,
     }
-    if (replayed) headers['Idempotency-Replayed'] = 'true'
+    if (replayed) exchange.outgoing.setHeader('Idempotency-Replayed', 'true')
     return { status: 201, headers, body: text ?? `{"id":"${executionId}","status":"CREATED","data":null}` }
   }
 
