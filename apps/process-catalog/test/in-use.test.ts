@@ -79,6 +79,26 @@ describe('of a process', () => {
     await deleteAlias(caller, { process }, id)
   })
 
+  test('a version or alias stays that its form runs, until the form is closed', async () => {
+    const caller = await catalog.team()
+    const { id: process } = await catalog.process(caller)
+    const { id: version } = await publish(caller, { process }, 'v1')
+    const { id } = await alias(caller, { process }, 'live', 'v1')
+    const form = (formsEnabled: boolean, formsTag: string) =>
+      catalog.processes.updateProcess(
+        { identifier: process, values: { formsEnabled, formsTag }, mask: { paths: ['forms_enabled', 'forms_tag'] } },
+        caller,
+      )
+    await form(true, 'live')
+    const message = 'The alias live is used by the form of the process'
+    await expect(deleteAlias(caller, { process }, id)).rejects.toMatchObject({ code: 'alias_in_use', message })
+    await form(true, version.toUpperCase())
+    await deleteAlias(caller, { process }, id)
+    await expect(deleteVersion(caller, { process }, 'v1')).rejects.toMatchObject({ code: 'version_in_use' })
+    await form(false, version)
+    await deleteVersion(caller, { process }, 'v1')
+  })
+
   test('nothing is deleted while the scheduler does not say whether schedules use it', async () => {
     const caller = await catalog.team()
     const { id: process } = await catalog.process(caller)

@@ -12,7 +12,7 @@ export interface Used {
   id?: string
 }
 
-/** Who uses a version: aliases, these schedules, the team's error handler, and who imports it; undefined for nobody. */
+/** Who uses a version: aliases, these schedules, the error handler, the form, and who imports it; undefined for nobody. */
 export async function usersOfVersion(
   rows: Rows,
   team: string,
@@ -39,15 +39,20 @@ export async function usersOfAlias(
 }
 
 async function usersOfName(rows: Rows, team: string, owner: OwnerName, used: Used): Promise<Users> {
-  if (owner.module === '') return errorHandlerOf(rows, team, used)
+  if (owner.module === '') return settingsWith(rows, team, used)
   return importersOf(rows, await findModule(rows, team, used.ownerId), used)
 }
 
-async function errorHandlerOf(rows: Rows, team: string, { ownerId, name, id }: Used): Promise<Users> {
-  const process = await rows.process.findUnique({ where: { id: ownerId }, select: { slug: true } })
-  const { errorHandlerSlug: slug, errorHandlerTag: tag } = await rows.team.findUniqueOrThrow({ where: { slug: team } })
-  const isUsed = slug !== null && slug === process?.slug && tag !== null && (tag === name || tag.toLowerCase() === id)
-  return isUsed ? { named: ['the error handler of the team'], own: 1, others: 0 } : nobody
+/** The team's error handler, and the form of the process itself. */
+async function settingsWith(rows: Rows, team: string, { ownerId, name, id }: Used): Promise<Users> {
+  const select = { slug: true, formsEnabled: true, formsTag: true }
+  const process = await rows.process.findUnique({ where: { id: ownerId }, select })
+  const { errorHandlerSlug, errorHandlerTag } = await rows.team.findUniqueOrThrow({ where: { slug: team } })
+  const isMeant = (tag: string | null | undefined) => tag === name || (id !== undefined && tag?.toLowerCase() === id)
+  const named: string[] = []
+  if (process?.slug === errorHandlerSlug && isMeant(errorHandlerTag)) named.push('the error handler of the team')
+  if (process?.formsEnabled === true && isMeant(process.formsTag)) named.push('the form of the process')
+  return { named, own: named.length, others: 0 }
 }
 
 /** Who uses something. */
