@@ -109,7 +109,7 @@ export function compose(
     slots,
   })
   const capacity = new RunnerCapacity(runners.slots)
-  const unserved = new UnservedTeams(backlog, runners.slots, capacity, logger)
+  const unserved = new UnservedTeams(backlog, runners.slots, capacity, limits, logger)
 
   // How it ends, and who gets to know.
   const outcomes = new Outcomes(reads, waiters, runners)

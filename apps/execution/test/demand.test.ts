@@ -113,7 +113,7 @@ test('demand is for services, and for a pool that is there', async () => {
   await expect(client.getDemand({ pool: 'default' }, runner)).rejects.toMatchObject({ code: 'permission_denied' })
 })
 
-// The last one: a replica that has suspended a team goes on counting it among those that wait.
+// The last one: a team stays suspended.
 test('a metric of one replica tells how many runners are wanted: by team, and none for a team at its limit or suspended', async () => {
   const series = /^execution_runners_wanted\{pool="default",cell=""\} (\d+)$/m
   const untilWanted = (count: number) =>
@@ -133,6 +133,12 @@ test('a metric of one replica tells how many runners are wanted: by team, and no
   for (const team of ['away', 'away', 'away']) await system.start(team)
   // Two slots for a team that may run two.
   await untilWanted(4)
+  const unserved = async () => {
+    const { detail } = (await system.replicas[0]!.part.ready()).find(({ name }) => name === 'runners')!
+    return Number(/(\d+) teams wait/.exec(detail ?? '')?.[1])
+  }
+  const count = await unserved()
   system.catalog.suspended.push('away')
   await untilWanted(2)
+  expect(await unserved()).toBe(count - 1)
 })

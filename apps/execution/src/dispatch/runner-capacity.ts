@@ -3,6 +3,7 @@ import type { Capacity as Reported } from '@automation/contract/runner/v1/demand
 import type { Logger } from '@automation/service'
 import type { Slots } from './slots.ts'
 import type { Backlog } from './backlog.ts'
+import type { RunLimits } from '../run-limits.ts'
 
 /** How many runners can be made on demand, as reported by the service that makes them. */
 export interface Capacity {
@@ -61,13 +62,21 @@ export class UnservedTeams {
   readonly #backlog: Backlog
   readonly #slots: Slots
   readonly #capacity: RunnerCapacity
+  readonly #limits: Pick<RunLimits, 'held'>
   readonly #logger: Logger
   #nextMs = 0
 
-  constructor(backlog: Backlog, slots: Slots, capacity: RunnerCapacity, logger: Logger) {
+  constructor(
+    backlog: Backlog,
+    slots: Slots,
+    capacity: RunnerCapacity,
+    limits: Pick<RunLimits, 'held'>,
+    logger: Logger,
+  ) {
     this.#backlog = backlog
     this.#slots = slots
     this.#capacity = capacity
+    this.#limits = limits
     this.#logger = logger
   }
 
@@ -108,8 +117,9 @@ export class UnservedTeams {
   #in(pool: string): string[] {
     const capacity = this.#capacity.of(pool)
     if (capacity !== undefined && capacity.trouble === '' && capacity.runners < capacity.mostRunners) return []
+    const held = new Set(this.#limits.held)
     return this.#backlog
       .teams(pool)
-      .filter((team) => this.#slots.isUnserved(pool, team, this.#backlog.languages(pool, team)))
+      .filter((team) => !held.has(team) && this.#slots.isUnserved(pool, team, this.#backlog.languages(pool, team)))
   }
 }
