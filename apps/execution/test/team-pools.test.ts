@@ -183,6 +183,29 @@ describe('pools of one team each', { timeout: 60_000 }, () => {
     await runner.renew()
   })
 
+  test('leave connections to others, however many runners with their tokens go at once', async () => {
+    const poolToken = await made('leaving', 'acme')
+    const leaving = await Promise.all(Array.from({ length: 8 }, () => system.runner({ poolToken })))
+    const held = await system.sql.connect()
+    const isLocked = `SELECT FROM pg_stat_activity
+                       WHERE datname = current_database() AND wait_event_type = 'Lock' AND query LIKE 'UPDATE sessions SET ended_at%'`
+    try {
+      await held.query('BEGIN')
+      const ids = leaving.map(({ sessionId }) => sessionId)
+      await held.query('SELECT FROM sessions WHERE id = ANY ($1) FOR UPDATE', [ids])
+      const goodbyes = Promise.allSettled(leaving.map((runner) => runner.goodbye()))
+      await until(async () => (await system.rows(isLocked)).length > 0, { everyMs: 5 })
+      for (const key of ['a', 'b', 'c'])
+        await system.start('other', { idempotencyKey: { key, requestHash: new Uint8Array() } })
+      // One at each replica.
+      expect((await system.rows(isLocked)).length).toBeLessThanOrEqual(2)
+      await held.query('ROLLBACK')
+      await goodbyes
+    } finally {
+      held.release(true)
+    }
+  })
+
   test('end the sessions and runs of a token that is revoked, at all replicas', async () => {
     await pools().createPool({ name: 'revoked', team: 'acme' }, operator())
     const { text: poolToken, token } = await tokenOf('revoked')

@@ -13,6 +13,7 @@ export class PoolTokens {
   readonly #pool: Queries
   /** One place for each token. */
   readonly #turns = new TeamShare(1)
+  readonly #turnsOut = new TeamShare(1)
 
   constructor(pool: Queries) {
     this.#pool = pool
@@ -26,6 +27,11 @@ export class PoolTokens {
   /** What callers with the same token ask of the database is done one by one, so that they leave connections to others. */
   inTurn<T>({ principal }: CallContext, work: () => Promise<T>): Promise<T> {
     return principal.token === undefined ? work() : this.#turns.use(principal.token, work)
+  }
+
+  /** The same for ends of sessions, which may have to wait longer: behind them nobody loses another one. */
+  outInTurn<T>({ principal }: CallContext, work: () => Promise<T>): Promise<T> {
+    return principal.token === undefined ? work() : this.#turnsOut.use(principal.token, work)
   }
 
   /** Failure `unauthenticated` pool_token where it is none, was revoked or has expired. */

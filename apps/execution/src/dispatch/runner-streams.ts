@@ -54,6 +54,8 @@ export interface Credentials {
   grantOf(): Promise<PoolGrant | undefined>
   /** Those that came with the same token are let in one by one. */
   inTurn<T>(work: () => Promise<T>): Promise<T>
+  /** And let out, for which nobody waits who renews. */
+  outInTurn<T>(work: () => Promise<T>): Promise<T>
 }
 
 /** A runner answers sooner where it has slots to give. */
@@ -134,7 +136,7 @@ export class RunnerStreams {
           if (stream !== undefined) throw outOfTurn('A runner says hello once')
           stream = await credentials.inTurn(() => this.#welcome(message.value, credentials, messages))
         } else if (stream === undefined) throw outOfTurn('A runner says hello first')
-        else if (message.case === 'goodbye') return await this.#goodbye(stream)
+        else if (message.case === 'goodbye') return await this.#goodbye(stream, credentials)
         else {
           await this.#hear(stream, message)
           await this.#room(stream)
@@ -276,10 +278,11 @@ export class RunnerStreams {
     await ends.end(ending, value)
   }
 
-  async #goodbye(stream: Stream): Promise<void> {
-    this.#context.runners.close(stream)
+  async #goodbye(stream: Stream, { outInTurn }: Credentials): Promise<void> {
+    const { runners, sessions } = this.#context
+    runners.close(stream)
     await Promise.all(stream.storing)
-    await this.#context.sessions.end(stream.sessionId)
+    await outInTurn(() => sessions.end(stream.sessionId))
   }
 }
 

@@ -17,6 +17,7 @@ export function runnerService(
         pod,
         grantOf: () => tokens.grantOf(context),
         inTurn: <T>(work: () => Promise<T>) => tokens.inTurn(context, work),
+        outInTurn: <T>(work: () => Promise<T>) => tokens.outInTurn(context, work),
       }
       return streams.serve(requests, credentials, context.signal)
     },
