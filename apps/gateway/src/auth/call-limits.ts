@@ -5,9 +5,11 @@ import { LRUCache } from 'lru-cache'
 export type CallsPerSecond = (team: string) => number | undefined
 
 const mostBuckets = 10_000
+/** For how many seconds what was called beyond the limit may keep a team waiting. */
+const longestDebtS = 10
 
 interface Bucket {
-  /** Calls that may be made now. */
+  /** Calls that may be made now; below 0, what was made beyond the limit. */
   tokens: number
   atMs: number
 }
@@ -32,6 +34,14 @@ export class CallLimits {
     this.#count(team, team, nowMs)
   }
 
+  /** Counts a call that a request, which was let through, makes for its team: the team's next requests wait for it instead. */
+  countInner(team: string, nowMs: number): void {
+    const bucket = this.#bucketOf(team, team, nowMs)
+    if (bucket === undefined) return
+    const { tokens, most } = bucket
+    this.#buckets.set(team, { tokens: Math.max(tokens - 1, -longestDebtS * most), atMs: nowMs })
+  }
+
   /**
    * Counts a call that anybody may make. Those have as many of their own: strangers take none from the team. `address`: each
    * address has as many, so that strangers take none from each other either.
@@ -41,19 +51,27 @@ export class CallLimits {
   }
 
   #count(team: string, key: string, nowMs: number): void {
+    const bucket = this.#bucketOf(team, key, nowMs)
+    if (bucket === undefined) return
+    const { limit, share, tokens } = bucket
+    this.#buckets.set(key, { tokens: tokens < 1 ? tokens : tokens - 1, atMs: nowMs })
+    if (tokens >= 1) return
+    const retryAfterS = Math.max(1, Math.ceil((1 - tokens) / share))
+    const soon = retryAfterS === 1 ? 'a second' : `${retryAfterS} seconds`
+    const text = `The team has more than ${limit} calls a second, which is the most it may: try again in ${soon}`
+    throw new Failure('resource_exhausted', 'too_many_calls', text, { retryAfterS })
+  }
+
+  /** As it is now; undefined where there is no limit. */
+  #bucketOf(team: string, key: string, nowMs: number) {
     const limit = this.#limitOf(team)
     if (limit === undefined) {
       this.#buckets.delete(key)
-      return
+      return undefined
     }
     const share = limit / this.#gateways()
     const most = Math.max(share, 1)
     const { tokens, atMs } = this.#buckets.get(key) ?? { tokens: most, atMs: nowMs }
-    const now = Math.min(tokens + ((nowMs - atMs) / 1000) * share, most)
-    this.#buckets.set(key, { tokens: now < 1 ? now : now - 1, atMs: nowMs })
-    if (now >= 1) return
-    const text = `The team has more than ${limit} calls a second, which is the most it may: try again in a second`
-    const retryAfterS = Math.max(1, Math.ceil((1 - now) / share))
-    throw new Failure('resource_exhausted', 'too_many_calls', text, { retryAfterS })
+    return { limit, share, most, tokens: Math.min(tokens + ((nowMs - atMs) / 1000) * share, most) }
   }
 }

@@ -22,9 +22,10 @@ export class Exchange {
   executionId: string | undefined
   /**
    * Whom the service makes it for itself, with what of their rights: a run that it starts is held to its schema, and
-   * a source that nobody would look at is not read. Undefined for what came from outside.
+   * a source that nobody would look at is not read. `isCounted`: with the request that it is made for. Undefined for what
+   * came from outside.
    */
-  onBehalf: { identity: Identity; scope: string; withoutSource?: boolean | undefined } | undefined
+  onBehalf: { identity: Identity; scope: string; isCounted: boolean; withoutSource?: boolean | undefined } | undefined
   /** Whether it came to a host that one team has for itself. */
   isTeamHost = false
   /** Of its body, what counts towards the budget of all bodies. */

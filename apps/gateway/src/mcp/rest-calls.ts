@@ -53,6 +53,7 @@ export class RestCalls {
   readonly #budget: BodyBudget
   readonly #initiatedByHeader: string
   readonly #signal: AbortSignal
+  #isFirst = true
 
   /** `signal` gives up what is under way. */
   constructor(caller: McpCaller, { app, headerPrefix, budget, signal }: RestOptions) {
@@ -85,7 +86,8 @@ export class RestCalls {
     if (type !== undefined) headers.push(['content-type', type], ['content-length', String(body.length)])
     const sent = { method: request.method, target, headers, body }
     return withSentExchange(sent, { exchange, ip, signal }, async (inner) => {
-      inner.onBehalf = { identity, scope, withoutSource }
+      inner.onBehalf = { identity, scope, withoutSource, isCounted: this.#isFirst }
+      this.#isFirst = false
       try {
         const call = new Request(`http://localhost${target}`, { method: request.method })
         const response = await this.#app.fetch(call, { exchange: inner })

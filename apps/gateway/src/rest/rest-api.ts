@@ -171,8 +171,8 @@ export class RestApi {
     const known = principalFor(identity, own, initiatedBy, ip)
     const principal = onBehalf === undefined ? known : { ...known, scope: onBehalf.scope }
     teamAddresses.check(own, ip)
-    // The request that this one is made for has been counted.
     if (onBehalf === undefined) calls.count(own, performance.now())
+    else if (!onBehalf.isCounted) calls.countInner(own, performance.now())
     for (const scope of [operation.scope, operation.alsoScope]) if (scope !== undefined) requireScope(principal, scope)
     const { groups, endsMs: tokenEndsMs, accessEndsMs, isOwn } = identity
     const teamsWith = (scope: 'read' | 'build') =>
