@@ -170,7 +170,7 @@ function addTeamMove(teams: Command, perform: Perform): void {
     })
 }
 
-const limitNames = 'running, queued, stored (bytes), sandboxes, runners, callsPerSecond, kept (bytes)'
+const limitNames = 'running, queued, stored (bytes), sandboxes, runners, callsPerSecond, databaseBytes'
 
 function addTeamLimit(teams: Command, perform: Perform): void {
   leaf(

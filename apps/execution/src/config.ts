@@ -18,7 +18,7 @@ export interface ExecutionConfig {
   teamMaxRunning: number
   teamMaxQueued: number
   /** Bytes of the database that a team's executions may take; 0 is no limit. */
-  teamMaxKept: number
+  teamMaxDatabaseBytes: number
   runTimeoutMs: number
   runTimeoutMaxMs: number
   parametersMaxBytes: number
@@ -67,7 +67,7 @@ export function readExecutionConfig(env: Environment): ExecutionConfig {
     waitingStatus: env.choice('WAITING_STATUS', ['QUEUED', 'CREATED'], 'QUEUED'),
     teamMaxRunning: env.integer('TEAM_MAX_RUNNING', { default: 50, min: 1, max: 1_000_000 }),
     teamMaxQueued: env.integer('TEAM_MAX_QUEUED', { default: 10_000, min: 0, max: 100_000_000 }),
-    teamMaxKept: readTeamLimits(env).kept,
+    teamMaxDatabaseBytes: readTeamLimits(env).databaseBytes,
     runTimeoutMs: env.integer('RUN_TIMEOUT_MS', { default: 300_000, min: 100, max: runTimeoutMaxMs }),
     runTimeoutMaxMs,
     parametersMaxBytes: env.integer('PARAMETERS_MAX_BYTES', { default: 1_048_576, min: 2 }),

@@ -22,7 +22,7 @@ import { HandOvers } from './dispatch/hand-overs.ts'
 import { HeldRuns } from './dispatch/held-runs.ts'
 import { KilledRuns } from './end/killed-runs.ts'
 import { ForcedEnds } from './end/forced-ends.ts'
-import { KeptLimit } from './accept/kept-limit.ts'
+import { DatabaseBytesLimit } from './accept/database-bytes-limit.ts'
 import { RunLimits } from './run-limits.ts'
 import { LogBounds } from './dispatch/log-bounds.ts'
 import { Logs } from './dispatch/log-writer.ts'
@@ -84,8 +84,8 @@ export function compose(
     teams.listTeamLimits({ knownRevision }, ownContext(asService('execution'), 5000)),
   )
   const knownPools = new KnownPools({ pool: reads, shared: config.pools, logger })
-  const keptLimit = new KeptLimit(reads, limitRows, config.teamMaxKept)
-  const limits = new RunLimits(config, knownPools, limitRows, keptLimit)
+  const databaseBytesLimit = new DatabaseBytesLimit(reads, limitRows, config.teamMaxDatabaseBytes)
+  const limits = new RunLimits(config, knownPools, limitRows, databaseBytesLimit)
   const leaseMs = config.runnerLeaseMs
 
   const signals = new Signals()
@@ -164,7 +164,7 @@ export function compose(
   const teamEvents = new TeamEvents(reads, pools.events, logger)
   const agentPools = new AgentPools(reads, runners.slots, knownPools)
   const waitingRuns = new WaitingRuns({ reads, limits, nesting, capacity, agentPools })
-  const teamCapacity = new TeamCapacity(reads, limits, keptLimit, runners.slots)
+  const teamCapacity = new TeamCapacity(reads, limits, databaseBytesLimit, runners.slots)
   const outbox = new TimelineOutbox(pools.events, traces, logger)
   const startRecords = new StartRecords(reads, partitions, neighbours)
   const audit = new AuditRelay({ service: 'execution', query: reads.rows, neighbours, metrics: registry, logger })
@@ -189,7 +189,18 @@ export function compose(
     deletion,
     peers,
   }
-  const keeping = { hot, reads, partitions, retentionDays, leaseMs, knownPools, limits, keptLimit, metrics, logger }
+  const keeping = {
+    hot,
+    reads,
+    partitions,
+    retentionDays,
+    leaseMs,
+    knownPools,
+    limits,
+    databaseBytesLimit,
+    metrics,
+    logger,
+  }
   const upkeep = new Upkeep({ ...looked, ...keeping, events, signals, cell: config.cell, measureMs: config.measureMs })
 
   return {

@@ -1,5 +1,5 @@
 import type { TeamLimitRows, TeamSuspension } from '@automation/service'
-import type { KeptLimit } from './accept/kept-limit.ts'
+import type { DatabaseBytesLimit } from './accept/database-bytes-limit.ts'
 import type { KnownPools } from './dispatch/known-pools.ts'
 import type { ExecutionConfig } from './config.ts'
 import type { TeamLimits } from './store/start-rows.ts'
@@ -12,18 +12,18 @@ export class RunLimits {
   readonly #config: Pick<ExecutionConfig, 'teamMaxRunning' | 'teamMaxQueued'>
   readonly #pools: KnownPools
   readonly #rows: TeamLimitRows
-  readonly #kept: KeptLimit
+  readonly #databaseBytes: DatabaseBytesLimit
 
   constructor(
     config: Pick<ExecutionConfig, 'teamMaxRunning' | 'teamMaxQueued'>,
     pools: KnownPools,
     rows: TeamLimitRows,
-    kept: KeptLimit,
+    databaseBytes: DatabaseBytesLimit,
   ) {
     this.#config = config
     this.#pools = pools
     this.#rows = rows
-    this.#kept = kept
+    this.#databaseBytes = databaseBytes
   }
 
   /** `ofRuns`: for what its runs start. */
@@ -65,7 +65,7 @@ export class RunLimits {
   async requireActive(team: string): Promise<void> {
     if (!this.#rows.isKnown) await this.#rows.known(patienceMs)
     this.#rows.requireActive(team)
-    this.#kept.requireRoom(team)
+    this.#databaseBytes.requireRoom(team)
   }
 
   /** What teams run that have no limit of their own, and those that have one. */

@@ -1,7 +1,7 @@
 import type { FedEventBus } from '@automation/events'
 import { createdAtMs } from '@automation/database'
 import { Periodic, type Logger } from '@automation/service'
-import type { KeptLimit } from './accept/kept-limit.ts'
+import type { DatabaseBytesLimit } from './accept/database-bytes-limit.ts'
 import type { Claims } from './dispatch/claims.ts'
 import type { KnownPools } from './dispatch/known-pools.ts'
 import type { Backlog } from './dispatch/backlog.ts'
@@ -21,7 +21,7 @@ import type { Signals } from './signals.ts'
 import type { Sessions } from './dispatch/sessions.ts'
 import type { Partitions } from './store/partitions.ts'
 import { readLivingRunners, readWaitingRuns } from './store/demand.ts'
-import { forgetKept } from './store/kept-bytes.ts'
+import { forgetDatabaseBytes } from './store/database-bytes.ts'
 import { forgetRunCounts } from './store/run-counts.ts'
 import { readSlotSums, recountSlots } from './store/run-slots.ts'
 import { countCallbacks, forgetCallbacks } from './store/callbacks.ts'
@@ -58,7 +58,7 @@ export interface UpkeepContext {
   outcomes: Outcomes
   teamMoves: TeamMoves
   counter: RunCounter
-  keptLimit: KeptLimit
+  databaseBytesLimit: DatabaseBytesLimit
   reaper: Reaper
   sessions: Sessions
   deletion: ProcessDeletion
@@ -82,7 +82,7 @@ const heldMs = 500
 const activeMs = 5000
 const movesMs = 1000
 const countMs = 2000
-const keptMs = 2000
+const databaseBytesMs = 2000
 const usualMeasureMs = 5000
 
 /** All that happens by the clock. Only a net where a wake-up was missed, never the way that a run takes. */
@@ -112,7 +112,7 @@ export class Upkeep {
       work('held runs', heldMs, () => held.look()),
       work('tracked runs', lookMs, (signal) => trackRuns(hot, logger, { signal })),
       work('run counts', countMs, (signal) => counter.count(signal)),
-      work('kept bytes', keptMs, () => context.keptLimit.look()),
+      work('database bytes', databaseBytesMs, () => context.databaseBytesLimit.look()),
       work('waiters', lookMs, () => this.#lookAt(context.waiters.overdue(lookMs))),
       // Of a kill at another replica neither the runner's word nor a hint may have come.
       work('active runs', activeMs, () => this.#lookAt(runners.activeIds)),
@@ -277,7 +277,7 @@ export class Upkeep {
     await this.#context.peers.sweep()
     await forgetSessions(reads)
     await forgetCallbacks(reads, retentionDays)
-    await forgetKept(reads, retentionDays)
+    await forgetDatabaseBytes(reads, retentionDays)
     while ((await forgetRunCounts(reads, retentionDays, 1000)) >= 1000) await new Promise(setImmediate)
     while ((await forgetRefusals(reads, retentionDays, 1000)) >= 1000) await new Promise(setImmediate)
     while ((await removeExpiredKeys(reads, 1000)) === 1000) await new Promise(setImmediate)

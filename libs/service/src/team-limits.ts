@@ -9,8 +9,8 @@ const ranges = {
   streams: { default: 100, min: 1, max: 100_000 },
   /** 0: no limit. */
   callsPerSecond: { default: 0, max: 1_000_000 },
-  /** Bytes of the database; 0: no limit. */
-  kept: { default: 0 },
+  /** Of executions; 0: no limit. */
+  databaseBytes: { default: 0 },
 }
 
 /** How many things of each kind a team may have, and calls a second; each service takes those of its own. */

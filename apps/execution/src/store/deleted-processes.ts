@@ -1,6 +1,6 @@
 import { endedStatuses, livingStatuses } from './statuses.ts'
 import type { Connections, Queries } from './connections.ts'
-import { freeKept } from './kept-bytes.ts'
+import { freeDatabaseBytes } from './database-bytes.ts'
 
 /**
  * From its commit on, executions of the process are hidden and new ones refused. Statements that began before may
@@ -83,7 +83,7 @@ export function removeSome(
     )
     const ids = rows.map(({ id }) => id)
     if (ids.length > 0) {
-      await freeKept(client, ids)
+      await freeDatabaseBytes(client, ids)
       await removeExecutions(client, ids)
     }
     return ids.length

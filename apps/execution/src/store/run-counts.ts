@@ -2,7 +2,7 @@ import { installsProcessId } from '@automation/contract/installs'
 import { Status } from '@automation/contract/execution/v1/execution'
 import type { Connections, Queries } from './connections.ts'
 import { isWaiting } from './event-numbers.ts'
-import { countKept } from './kept-bytes.ts'
+import { countDatabaseBytes } from './database-bytes.ts'
 import { originOf } from './records.ts'
 import { endedStatuses } from './statuses.ts'
 
@@ -165,7 +165,7 @@ export function countRuns(connections: Connections, events: number, added: bigin
     const { rows } = await client.query<Group>({ name: 'run-counts-read', text: counted, values: [from, to] })
     const counts = countsOf(rows)
     if (counts.length > 0) await client.query({ name: 'run-counts-add', text: add, values: columnsOf(counts) })
-    await countKept(client, from, to)
+    await countDatabaseBytes(client, from, to)
     await client.query({
       name: 'run-counts-moved',
       text: `UPDATE bus_cursors SET window_from = $1::xid8, window_to = $1::xid8, position = 0 WHERE consumer = '${runCountsReader}'`,

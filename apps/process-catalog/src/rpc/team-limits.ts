@@ -13,7 +13,7 @@ const ranges: Record<string, readonly [number, number]> = {
   sandboxes: [0, 100_000],
   runners: [1, 1000],
   callsPerSecond: [1, 1_000_000],
-  kept: [1, Number.MAX_SAFE_INTEGER],
+  databaseBytes: [1, Number.MAX_SAFE_INTEGER],
 }
 
 /** What single teams may have. */

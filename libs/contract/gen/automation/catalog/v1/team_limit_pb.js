@@ -69,8 +69,8 @@ export const TeamLimitSchema = /*@__PURE__*/
 
 /**
  * What the operator lets single teams have, in place of what the settings say for all. Names: `running` and `queued` runs,
- * `stored` bytes, `sandboxes`, `runners` of a pool where each serves one team, `callsPerSecond` of REST, `kept` bytes of the
- * database for executions.
+ * `stored` bytes, `sandboxes`, `runners` of a pool where each serves one team, `callsPerSecond` of REST, `databaseBytes` of
+ * executions.
  *
  * @generated from service automation.catalog.v1.TeamLimitService
  */

@@ -22,8 +22,8 @@ SELECT t.team, ${day}, sum(CASE WHEN t.status = ${Status.CREATED} THEN ${ofInput
     ON CONFLICT (team, day) DO UPDATE SET bytes = kept_bytes.bytes + excluded.bytes`
 
 /** Counts what executions have brought by events of these transactions: their input when they are made, the rest when they end. */
-export async function countKept(client: Queries, from: string, to: string): Promise<void> {
-  await client.query({ name: 'kept-bytes-count', text: counted, values: [from, to] })
+export async function countDatabaseBytes(client: Queries, from: string, to: string): Promise<void> {
+  await client.query({ name: 'database-bytes-count', text: counted, values: [from, to] })
 }
 
 const freed = `
@@ -36,14 +36,14 @@ UPDATE kept_bytes k SET bytes = greatest(k.bytes - f.bytes, 0) FROM freed f JOIN
  WHERE k.team = f.team AND k.day = f.day`
 
 /** Takes off what these executions took, which have ended, are counted and are about to be removed. */
-export async function freeKept(client: Queries, ids: string[]): Promise<void> {
-  await client.query({ name: 'kept-bytes-free', text: freed, values: [ids] })
+export async function freeDatabaseBytes(client: Queries, ids: string[]): Promise<void> {
+  await client.query({ name: 'database-bytes-free', text: freed, values: [ids] })
 }
 
-/** What a team keeps, in bytes. */
-export async function readKept(pool: Queries, team: string): Promise<bigint> {
+/** What a team's executions take, in bytes. */
+export async function readDatabaseBytes(pool: Queries, team: string): Promise<bigint> {
   const { rows } = await pool.query<{ bytes: string }>({
-    name: 'kept-bytes-of-team',
+    name: 'database-bytes-of-team',
     text: 'SELECT coalesce(sum(bytes), 0) AS bytes FROM kept_bytes WHERE team = $1',
     values: [team],
   })
@@ -53,7 +53,7 @@ export async function readKept(pool: Queries, team: string): Promise<bigint> {
 /** The teams that keep so many bytes or more, with how many. */
 export async function readLargest(pool: Queries, least: number): Promise<{ team: string; bytes: number }[]> {
   const { rows } = await pool.query<{ team: string; bytes: string }>({
-    name: 'kept-bytes-largest',
+    name: 'database-bytes-largest',
     text: 'SELECT team, sum(bytes) AS bytes FROM kept_bytes GROUP BY team HAVING sum(bytes) >= $1',
     values: [least],
   })
@@ -61,9 +61,9 @@ export async function readLargest(pool: Queries, least: number): Promise<{ team:
 }
 
 /** Forgets days that retention has removed. */
-export async function forgetKept(pool: Queries, retentionDays: number): Promise<void> {
+export async function forgetDatabaseBytes(pool: Queries, retentionDays: number): Promise<void> {
   await pool.query({
-    name: 'kept-bytes-forget',
+    name: 'database-bytes-forget',
     text: `DELETE FROM kept_bytes WHERE day < (now() AT TIME ZONE 'UTC')::date - $1::integer - 1`,
     values: [retentionDays],
   })

@@ -4,12 +4,12 @@ import { afterAll, expect, test } from 'vitest'
 import { value } from './scripted-runner.ts'
 import { System } from './system.ts'
 
-const system = await System.start({ teamMaxKept: 60_000 })
+const system = await System.start({ teamMaxDatabaseBytes: 60_000 })
 await system.runner({ slots: 4, runs: () => value('x'.repeat(100)) })
 afterAll(() => system.stop())
 
-const kept = async (team: string) =>
-  (await system.executions.getLimits({}, userContext(team))).limits.find(({ name }) => name === 'kept')
+const databaseBytes = async (team: string) =>
+  (await system.executions.getLimits({}, userContext(team))).limits.find(({ name }) => name === 'databaseBytes')
 const startLarge = () => {
   const parameters = Buffer.from(JSON.stringify({ text: randomBytes(10_000).toString('base64') }))
   return system.start('demo', { identifier: 'large', parameters })
@@ -19,8 +19,8 @@ test('a team whose executions take all that they may begins nothing new, until s
   const processId = system.catalog.put('large')
   const ids = [await startLarge(), await startLarge(), await startLarge()]
   for (const id of ids) await system.ended(id, 'demo')
-  await until(async () => Number((await kept('demo'))?.inUse) >= 40_000, { what: 'their bytes are counted' })
-  expect(await kept('demo')).toMatchObject({ allowed: 60_000n })
+  await until(async () => Number((await databaseBytes('demo'))?.inUse) >= 40_000, { what: 'their bytes are counted' })
+  expect(await databaseBytes('demo')).toMatchObject({ allowed: 60_000n })
   ids.push(await startLarge(), await startLarge())
   for (const id of ids.slice(3)) await system.ended(id, 'demo')
   const refused = () =>
