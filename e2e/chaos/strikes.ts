@@ -19,8 +19,8 @@ interface FailPoint {
 export const failPoints: Record<string, FailPoint> = {
   'start-before-commit': { service: 'execution', passes: 20 },
   'start-after-commit': { service: 'execution', passes: 20 },
-  'handover-before': { service: 'execution', passes: 20 },
-  'handover-after': { service: 'execution', passes: 20 },
+  'assign-before': { service: 'execution', passes: 20 },
+  'assign-after': { service: 'execution', passes: 20 },
   'claim-after-commit': { service: 'execution', passes: 4 },
   'end-before-commit': { service: 'execution', passes: 20 },
   'end-after-commit': { service: 'execution', passes: 20 },

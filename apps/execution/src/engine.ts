@@ -18,7 +18,7 @@ import { Ends } from './end/ends.ts'
 import { ErrorHandlers } from './react/error-handlers.ts'
 import { KnownPools } from './dispatch/known-pools.ts'
 import { PoolTokens } from './dispatch/pool-tokens.ts'
-import { HandOvers } from './dispatch/hand-overs.ts'
+import { Assignments } from './dispatch/assignments.ts'
 import { HeldRuns } from './dispatch/held-runs.ts'
 import { KilledRuns } from './end/killed-runs.ts'
 import { ForcedEnds } from './end/forced-ends.ts'
@@ -122,9 +122,9 @@ export function compose(
 
   // How it is accepted.
   const sessions = new Sessions(hot, forced, leaseMs)
-  const handOvers = new HandOvers({ runners, sessions, logger })
+  const assignments = new Assignments({ runners, sessions, logger })
   const nesting = new Nesting(limits)
-  const starting = { teamMoves, runners, handOvers, capacity, backlog, limits, nesting, replicaId, partitions }
+  const starting = { teamMoves, runners, assignments, capacity, backlog, limits, nesting, replicaId, partitions }
   const starts = new Starts({ ...starting, signals, metrics, batches, pool: hot })
   const refusals = new WebhookRefusals(reads, metrics, logger)
   const gate = new WebhookGate(specs, refusals)
@@ -135,7 +135,7 @@ export function compose(
 
   // How it comes to a runner.
   const nested = new NestedRuns({ pool: hot, admission, outcomes, runners, limits, nesting, logger, signals })
-  const claiming = { runners, handOvers, backlog, specs, forced, nested, nesting, unserved, limits, logger, signals }
+  const claiming = { runners, assignments, backlog, specs, forced, nested, nesting, unserved, limits, logger, signals }
   const claims = new Claims({ ...claiming, metrics, pool: batches, specMaxBytes: config.runSpecMaxBytes })
   const queueHints = new QueueHints({ peers, backlog, claims, runners, signals })
   const held = new HeldRuns({ pool: hot, specs, forced, backlog, logger, signals })

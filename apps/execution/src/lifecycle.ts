@@ -74,7 +74,7 @@ export async function stopEngine(engine: Engine, options: StopOptions): Promise<
   watches.close()
   teamEvents.close()
   const end = performance.now() + graceMs
-  // A run that is RUNNING already can only be handed over; what that waits for is away at most as long as it is patient.
+  // A run that is RUNNING already can only be assigned; what that waits for is away at most as long as it is patient.
   await atMost(Math.max(writesMs, graceMs), Promise.all([claims.stop(), starts.idle()]))
   await untilNoneRuns(runners, () => performance.now() >= end)
   await notified

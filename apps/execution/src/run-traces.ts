@@ -31,7 +31,7 @@ export class RunTraces {
     return traceparentOf({ ...context, spanId: spanIdOf(id) })
   }
 
-  /** It is handed to a runner now: until here it has waited. */
+  /** It is assigned to a runner now: until here it has waited. */
   begun(run: TracedRun & { pool: string }): void {
     const parent = this.contextOf(run)
     if (this.#tracer === undefined || parent === undefined) return

@@ -89,7 +89,7 @@ test('connections that are cut again and again lose no accepted run and double n
   await cuts
   const ends = await Promise.all(accepted.map((id) => system.endedAtLast(id)))
   for (const { timeline } of ends) expect([Status.FINISHED, Status.ERROR]).toContain(timeline.at(-1)!.status)
-  // A hand-over may be lost with a connection; nothing else ends as ERROR.
+  // An assignment may be lost with a connection; nothing else ends as ERROR.
   for (const { status, timeline } of ends)
     if (status === Status.ERROR) expect(timeline.at(-1)!.explanation).toMatch(/^runner lost/)
   const started = runner.started.map((run) => run.executionId)
@@ -179,7 +179,7 @@ test('a result that a runner brings again is counted once', async () => {
   await runner.goodbye()
 })
 
-test('a claim whose commit is unknown is handed over once', async () => {
+test('a claim whose commit is unknown is assigned once', async () => {
   const id = await system.start()
   proxy.loseAnswerTo(says('claim'))
   const runner = await system.runner({ slots: 1, leaseMs: 1500, runs: () => value(1) })

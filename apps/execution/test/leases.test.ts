@@ -131,7 +131,7 @@ test('a result that comes twice is stored once', async () => {
   await runner.goodbye()
 })
 
-test('a run that its runner does not name a lease after the hand-over is lost; what it names and has ended, it is told', async () => {
+test('a run that its runner does not name a lease after the assignment is lost; what it names and has ended, it is told', async () => {
   const runner = await system.runner(open)
   const id = await system.start()
   await runner.run(id)

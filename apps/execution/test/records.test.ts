@@ -173,7 +173,7 @@ test('lines appended from outside come last, ended or not, and never displace th
   expect((await logs(id, 2, 2)).entries.map(({ message }) => message)).toEqual(['second'])
 })
 
-test('log lines of another hand-over are refused', async () => {
+test('log lines of another assignment are refused', async () => {
   const id = await system.start()
   const { fence } = await runner.run(id)
   runner.send(id, {

@@ -128,7 +128,7 @@ test('a stop in the midst of starts and claims loses none: what was accepted end
 })
 
 test.each([unavailable('The catalog is away'), tookTooLong])(
-  'a run that was claimed while the catalog is away is handed over when it is back, though its replica stops: $code',
+  'a run that was claimed while the catalog is away is assigned when it is back, though its replica stops: $code',
   async (failure) => {
     const system = await System.start()
     const id = await system.start()

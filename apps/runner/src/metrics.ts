@@ -72,7 +72,7 @@ export function runnerMetrics(registry: Registry, measured: Measured): Metrics {
   )
   const durations = new Histogram({
     name: 'runner_run_seconds',
-    help: 'From hand-over to the end of a run',
+    help: 'From assignment to the end of a run',
     labelNames: ['end'],
     buckets,
     registers,
@@ -80,12 +80,12 @@ export function runnerMetrics(registry: Registry, measured: Measured): Metrics {
   return {
     ended(run, result) {
       const end = result === undefined ? 'discarded' : (result.end.case ?? 'failed')
-      durations.observe({ end }, (performance.now() - run.handedOverAt) / 1000)
+      durations.observe({ end }, (performance.now() - run.assignedAt) / 1000)
     },
   }
 }
 
-/** Beside counting it, makes a span of each run that belongs to a trace, from its hand-over to its result. */
+/** Beside counting it, makes a span of each run that belongs to a trace, from its assignment to its result. */
 export function tracedEnds(metrics: Metrics, tracer: Tracer | undefined): Metrics {
   if (tracer === undefined) return metrics
   return {
@@ -96,10 +96,10 @@ export function tracedEnds(metrics: Metrics, tracer: Tracer | undefined): Metric
   }
 }
 
-function trace(tracer: Tracer, { run, handedOverAt }: ActiveRun, result: Result | undefined): void {
+function trace(tracer: Tracer, { run, assignedAt }: ActiveRun, result: Result | undefined): void {
   const { traceparent: parent, executionId } = run
   if (parent === undefined) return
-  const startMs = Date.now() - (performance.now() - handedOverAt)
+  const startMs = Date.now() - (performance.now() - assignedAt)
   const isFailed = result?.end.case === 'failed'
   const attributes = { 'automation.execution.id': executionId }
   const span = tracer.start('code', { kind: 'internal', parent, startMs, attributes })

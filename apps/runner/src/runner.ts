@@ -60,7 +60,7 @@ export class Runner {
   readonly #principal: Principal
   readonly #linkOf = new Map<ActiveRun, ReplicaLink>()
   readonly #results: KeptResults<ReplicaLink>
-  /** Runs that were killed before they were handed over here: the kill may come by another replica. */
+  /** Runs that were killed before they were assigned here: the kill may come by another replica. */
   readonly #killedAhead = new LRUCache<string, true>({ max: 10_000 })
   readonly #binding: TeamBinding
   readonly #idleness: Idleness
@@ -211,7 +211,7 @@ export class Runner {
     }
   }
 
-  /** The address of the replica that has handed it over; undefined while that one is away. */
+  /** The address of the replica that has assigned it; undefined while that one is away. */
   #replicaOf(run: ActiveRun): string | undefined {
     const link = this.#linkOf.get(run)
     return link?.isConnected === true ? link.address : undefined
@@ -254,7 +254,7 @@ export class Runner {
   }
 
   #take(link: ReplicaLink, run: Run, version: Version | undefined): void {
-    // A hand-over is never repeated; were it, user code would still start only once.
+    // An assignment is never repeated; were it, user code would still start only once.
     if (this.#runs.get(run.executionId) !== undefined || this.#results.has(run.executionId)) return
     if (this.#killedAhead.delete(run.executionId)) return this.#grants.soon()
     if (version === undefined) return this.#refuse(link, run, withoutSpec)

@@ -12,7 +12,7 @@ export function run(under: RunnerUnderTest, source: string, options: RunOptions 
   return under.replica.run(source, python(options))
 }
 
-/** Hands a Python run over. */
+/** Assigns a Python run. */
 export function hand(under: RunnerUnderTest, source: string, options: RunOptions = {}) {
   return under.replica.hand(source, python(options))
 }

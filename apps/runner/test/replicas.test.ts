@@ -33,7 +33,7 @@ async function startRunnerAt(replicas: ScriptedReplica[], neighbours = neighbour
   return runner
 }
 
-test("a run's calls go to the replica that handed it over", async () => {
+test("a run's calls go to the replica that assigned it", async () => {
   const replicas = [new ScriptedReplica(), new ScriptedReplica()]
   for (const replica of replicas) replica.onStart = accepted
   const runner = await startRunnerAt(replicas)

@@ -41,12 +41,12 @@ export interface RunOptions {
   spec?: MessageInitShape<typeof RunSpecSchema>
 }
 
-interface Handed {
+interface Assigned {
   chunks: Map<number, LogEntry[]>
   ended: PromiseWithResolvers<Ended>
 }
 
-/** A replica of execution that a test writes the script of: it hands over runs and keeps what comes back. */
+/** A replica of execution that a test writes the script of: it assigns runs and keeps what comes back. */
 export class ScriptedReplica {
   leaseMs = 15_000
   credit = 0
@@ -65,10 +65,10 @@ export class ScriptedReplica {
   onStart = async (_call: ProcessCall): Promise<MessageInitShape<typeof StartExecutionResponseSchema>> => ({})
   onRun = async (_call: ProcessCall): Promise<MessageInitShape<typeof OutcomeSchema>> => ({})
   goodbyes = 0
-  /** The runner has taken its slots back, but for as many as have a hand-over on its way. */
+  /** The runner has taken its slots back, but for as many as have an assignment on its way. */
   isDrained = false
   onItsWay = 0
-  readonly #handed = new Map<string, Handed>()
+  readonly #assigned = new Map<string, Assigned>()
   readonly #specs = new Map<string, string>()
   #outbox: MessageQueue<Outgoing> | undefined
   #count = 0
@@ -101,7 +101,7 @@ export class ScriptedReplica {
     return this.#outbox !== undefined && this.credit > 0
   }
 
-  /** Hands a run of this source over; resolves with its end. */
+  /** Assigns a run of this source; resolves with its end. */
   run(source: string, options: RunOptions = {}): Promise<Ended> {
     return this.hand(source, options).ended
   }
@@ -111,8 +111,8 @@ export class ScriptedReplica {
     { parameters = {}, request, run, spec }: RunOptions = {},
   ): { id: string; ended: Promise<Ended> } {
     const id = run?.executionId ?? `run-${(this.#count += 1)}`
-    const handed: Handed = { chunks: new Map(), ended: Promise.withResolvers<Ended>() }
-    this.#handed.set(id, handed)
+    const assigned: Assigned = { chunks: new Map(), ended: Promise.withResolvers<Ended>() }
+    this.#assigned.set(id, assigned)
     const specKey = this.#put(source, spec)
     this.credit -= 1
     this.send({
@@ -128,18 +128,18 @@ export class ScriptedReplica {
         ...run,
       },
     })
-    return { id, ended: handed.ended.promise }
+    return { id, ended: assigned.ended.promise }
   }
 
   /** Lets go of the runs that have ended. */
   forget(): void {
-    for (const { executionId } of this.results) this.#handed.delete(executionId)
+    for (const { executionId } of this.results) this.#assigned.delete(executionId)
     this.results.length = 0
   }
 
   /** The log of a run so far. */
   logOf(id: string): LogEntry[] {
-    const { chunks } = this.#handed.get(id)!
+    const { chunks } = this.#assigned.get(id)!
     return [...chunks].toSorted(([a], [b]) => a - b).flatMap(([, entries]) => entries)
   }
 
@@ -222,7 +222,7 @@ export class ScriptedReplica {
   }
 
   #keep(id: string, chunk: LogChunk | undefined): void {
-    const chunks = this.#handed.get(id)?.chunks
+    const chunks = this.#assigned.get(id)?.chunks
     if (chunk !== undefined && chunks !== undefined && !chunks.has(chunk.first)) chunks.set(chunk.first, chunk.entries)
   }
 
@@ -232,7 +232,7 @@ export class ScriptedReplica {
     this.#keep(executionId, lastLogs)
     if (this.stores) this.send({ case: 'resultStored', value: { executionId } })
     const finished = end.case === 'finished' ? end.value : undefined
-    this.#handed.get(executionId)?.ended.resolve({
+    this.#assigned.get(executionId)?.ended.resolve({
       result,
       value: finished && JSON.parse(Buffer.from(finished.returnValue).toString()),
       transient: finished?.transient ?? false,

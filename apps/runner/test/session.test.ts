@@ -29,7 +29,7 @@ const resultsOf = (id: string) => under.replica.results.filter(({ executionId })
 const goingOn: string[] = []
 const forever = 'console.log(process.pid); await new Promise((r) => setTimeout(r, 1e6))'
 
-/** Hands a run over that goes on, and gives its process. */
+/** Assigns a run that goes on, and gives its process. */
 async function handForever(replica: ScriptedReplica): Promise<{ id: string; pid: number; ended: Promise<unknown> }> {
   const { id, ended } = replica.hand(forever)
   goingOn.push(id)
@@ -72,7 +72,7 @@ describe('slots', () => {
     expect(under.replica.hellos[1]!.sessionId).toBe(under.replica.hellos[0]!.sessionId)
   })
 
-  test('a run that was killed before it is handed over is never begun, and its slot comes back', async () => {
+  test('a run that was killed before it is assigned is never begun, and its slot comes back', async () => {
     under.replica.kill('run-x')
     const { id } = under.replica.hand('console.log("began")', { run: { executionId: 'run-x' } })
     expect((await under.replica.run('return 1')).value).toBe(1)
@@ -85,7 +85,7 @@ describe('slots', () => {
 describe('results', () => {
   withOneRunner(64)
 
-  test('a hand-over that comes twice starts once', async () => {
+  test('an assignment that comes twice starts once', async () => {
     const { id, ended } = under.replica.hand('console.log("once"); return 1')
     // The first that is run here.
     const specKey = 'spec-1'

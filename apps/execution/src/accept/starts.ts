@@ -4,7 +4,7 @@ import { notFound, unavailable } from '@automation/errors'
 import { failPoint } from '@automation/service'
 import { awaitsPackages, whyHeld } from './specs.ts'
 import type { Backlog } from '../dispatch/backlog.ts'
-import type { HandOvers } from '../dispatch/hand-overs.ts'
+import type { Assignments } from '../dispatch/assignments.ts'
 import type { Nesting } from '../dispatch/nesting.ts'
 import type { Slot } from '../dispatch/slots.ts'
 import type { RunnerCapacity } from '../dispatch/runner-capacity.ts'
@@ -52,7 +52,7 @@ export interface StartsContext {
   pool: Queries
   teamMoves: TeamMoves
   runners: Runners
-  handOvers: HandOvers
+  assignments: Assignments
   capacity: RunnerCapacity
   backlog: Backlog
   limits: RunLimits
@@ -71,8 +71,8 @@ const patienceMs = 2000
 const lateMs = 1500
 
 /**
- * Accepts runs: with a slot at hand and nobody of the team waiting, the row is written as RUNNING and the run handed
- * over; else it waits in the queue. All that comes while a write is on its way goes with the next one.
+ * Accepts runs: with a slot at hand and nobody of the team waiting, the row is written as RUNNING and the run assigned;
+ * else it waits in the queue. All that comes while a write is on its way goes with the next one.
  */
 export class Starts {
   readonly #context: StartsContext
@@ -184,7 +184,7 @@ export class Starts {
   /** Returns when nothing is on its way. */
   async idle(): Promise<void> {
     await Promise.all([this.#writer.idle(), this.#keyed.idle(), Promise.allSettled(this.#rejections)])
-    await this.#context.handOvers.idle()
+    await this.#context.assignments.idle()
   }
 
   #arrive(run: NewRun): Item {
@@ -256,19 +256,19 @@ export class Starts {
   }
 
   #settle(item: Item, outcome: StartOutcome): void {
-    const { handOvers, backlog, signals, metrics } = this.#context
+    const { assignments, backlog, signals, metrics } = this.#context
     const { run, slot } = item
-    // A run that was queued after an unknown outcome may be RUNNING by a claim, which hands it over.
+    // A run that was queued after an unknown outcome may be RUNNING by a claim, which assigns it.
     if (outcome.status === Status.RUNNING && slot !== undefined && outcome.sessionId === slot.sessionId) {
       metrics.startDelay.observe(Math.max(0, Date.now() - createdAtMs(run.id)) / 1000)
-      failPoint('handover-before')
-      const given = handOvers.give({ ...run, slot, fence: firstFence })
+      failPoint('assign-before')
+      const given = assignments.assign({ ...run, slot, fence: firstFence })
       const over = (isGiven: boolean) => {
         if (!isGiven) signals.slotGranted.emit(run.pool)
       }
       if (typeof given === 'boolean') over(given)
       else void given.then(over)
-      failPoint('handover-after')
+      failPoint('assign-after')
       return
     }
     this.#giveBack(item)

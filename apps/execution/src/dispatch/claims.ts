@@ -4,7 +4,7 @@ import { failPoint, Tally, type Logger } from '@automation/service'
 import type { RunSpec } from '@automation/contract/catalog/v1/resolve'
 import { LRUCache } from 'lru-cache'
 import type { Backlog } from './backlog.ts'
-import type { HandOvers } from './hand-overs.ts'
+import type { Assignments } from './assignments.ts'
 import { allLanguages, type Languages } from './languages.ts'
 import { passes, whilePatient } from './patience.ts'
 import type { Slot, Portion } from './slots.ts'
@@ -25,14 +25,14 @@ import type { Queries } from '../store/connections.ts'
 export interface ClaimsContext {
   pool: Queries
   runners: Runners
-  handOvers: HandOvers
+  assignments: Assignments
   backlog: Backlog
   specs: Specs
   specMaxBytes: number
   limits: RunLimits
   metrics: Metrics
   logger: Logger
-  /** Ends claimed runs that can't be handed over. */
+  /** Ends claimed runs that can't be assigned. */
   forced: ForcedEnds
   /** Runs that waited for others take their slots back first. */
   nested: NestedRuns
@@ -55,10 +55,10 @@ const statementTimeoutMs = 4500
 export class Claims {
   readonly #context: ClaimsContext
   readonly #looking = new Map<string, { again: boolean }>()
-  /** Claims and hand-overs that are on their way. */
+  /** Claims and assignments that are on their way. */
   readonly #underWay = new Set<Promise<void>>()
-  /** Runs that are claimed and not handed over yet, by pool and team: how many. */
-  readonly #handOvers = new Tally()
+  /** Runs that are claimed and not assigned yet, by pool and team: how many. */
+  readonly #assigning = new Tally()
   /** When teams had no slot for what was in their queues, the last time. */
   readonly #heldAtMs = new LRUCache<string, number>({ max: 10_000 })
   /** Teams of which no specs are to be had at present: what is claimed of them would only end as ERROR. */
@@ -105,20 +105,20 @@ export class Claims {
     this.#track(this.#work(pool, now))
   }
 
-  /** Nothing more is claimed; runs that waited for others still go on. Returns when what was claimed is handed over. */
+  /** Nothing more is claimed; runs that waited for others still go on. Returns when what was claimed is assigned. */
   async quiesce(): Promise<void> {
     this.#quiet = true
-    await this.#handedOver()
+    await this.#allAssigned()
   }
 
-  /** Nothing more is claimed; returns when what was claimed is handed over. */
+  /** Nothing more is claimed; returns when what was claimed is assigned. */
   async stop(): Promise<void> {
     this.#stopped = true
-    await this.#handedOver()
+    await this.#allAssigned()
   }
 
-  async #handedOver(): Promise<void> {
-    // A claim that comes back has runs to hand over.
+  async #allAssigned(): Promise<void> {
+    // A claim that comes back has runs to assign.
     while (this.#underWay.size > 0) await Promise.all(this.#underWay)
   }
 
@@ -228,7 +228,7 @@ export class Claims {
     }
   }
 
-  /** The claim may have been committed, now or a little later: what it made RUNNING is ours to hand over. */
+  /** The claim may have been committed, now or a little later: what it made RUNNING is ours to assign. */
   #recover({ sessions, fence, pool }: ClaimRequest, slots: Slot[]): void {
     const later = async () => {
       await new Promise((resolve) => setTimeout(resolve, statementTimeoutMs))
@@ -250,7 +250,7 @@ export class Claims {
     const unused = [...slots]
     for (const run of claimed) {
       const index = unused.findIndex(({ sessionId }) => sessionId === run.sessionId)
-      this.#track(this.#handOver(run, unused.splice(index, 1)[0]!, fence))
+      this.#track(this.#assign(run, unused.splice(index, 1)[0]!, fence))
     }
     this.#giveBack(unused)
   }
@@ -259,10 +259,10 @@ export class Claims {
     for (const slot of slots) this.#context.runners.slots.giveBack(slot)
   }
 
-  async #handOver(run: Claimed, slot: Slot, fence: bigint): Promise<void> {
-    const { pool, specs, specMaxBytes, runners, handOvers, forced } = this.#context
+  async #assign(run: Claimed, slot: Slot, fence: bigint): Promise<void> {
+    const { pool, specs, specMaxBytes, runners, assignments, forced } = this.#context
     const { id, team, processId, versionId } = run
-    this.#handOvers.add(`${run.pool} ${team}`, 1)
+    this.#assigning.add(`${run.pool} ${team}`, 1)
     try {
       const name = { team, identifier: processId, tag: versionId ?? '' }
       const spec = await whilePatient(() => this.#specOf(name, run.traceparent ?? undefined))
@@ -278,8 +278,8 @@ export class Claims {
         traceparent: run.traceparent ?? undefined,
       }
       const request = run.request === null ? undefined : bytesOf(run.request)
-      failPoint('handover-before')
-      const handedOver = handOvers.give({
+      failPoint('assign-before')
+      const assigned = assignments.assign({
         ...run,
         ...texts,
         slot,
@@ -288,15 +288,15 @@ export class Claims {
         fence,
         parameters: bytesOf(run.parameters),
       })
-      failPoint('handover-after')
-      if (handedOver !== true && !(await handedOver)) this.look(run.pool)
+      failPoint('assign-after')
+      if (assigned !== true && !(await assigned)) this.look(run.pool)
     } catch (error) {
       runners.slots.giveBack(slot)
       this.look(run.pool)
-      const explanation = error instanceof Failure ? error.message : 'The run could not be handed over'
+      const explanation = error instanceof Failure ? error.message : 'The run could not be assigned'
       await whilePatient(() => forced.fail([id], explanation))
     } finally {
-      this.#handOvers.add(`${run.pool} ${team}`, -1)
+      this.#assigning.add(`${run.pool} ${team}`, -1)
     }
   }
 
@@ -322,9 +322,9 @@ export class Claims {
     for (const pool of backlog.pools()) this.look(pool)
   }
 
-  /** Runs of the team in this pool that have their slot here, or are about to be handed over. */
+  /** Runs of the team in this pool that have their slot here, or are about to be assigned. */
   #inFlight(pool: string, team: string): number {
-    return this.#context.runners.slots.holds(pool, team) + this.#handOvers.of(`${pool} ${team}`)
+    return this.#context.runners.slots.holds(pool, team) + this.#assigning.of(`${pool} ${team}`)
   }
 
   /** How long these have waited, without those that the limit of their team has held meanwhile. */

@@ -28,7 +28,7 @@ const restMs = 2000
 
 /**
  * What is taken of the log of a run from a runner that came with a pool token. Runners bound it by themselves, and less;
- * this is for one that does not. A run counts where its row says that it was handed to the session, so that no runner can
+ * this is for one that does not. A run counts where its row says that it was assigned to the session, so that no runner can
  * use up what another's run may log; what is not remembered is read from the rows again.
  */
 export class LogBounds {

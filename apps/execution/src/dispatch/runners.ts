@@ -130,10 +130,10 @@ export class Runners {
   }
 
   /**
-   * Hands a run over, once; to a pod only once it is bound to the team. Where the stream has gone since its RUNNING row was
+   * Assigns a run, once; to a pod only once it is bound to the team. Where the stream has gone since its RUNNING row was
    * written, it is left to the lease: the runner does not name it and it ends as lost.
    */
-  handOver(run: Assignment): boolean {
+  assign(run: Assignment): boolean {
     const open = this.#streams.get(run.slot.sessionId)
     if (open === undefined) return false
     if ((open.stream.owner ?? run.team) !== run.team || !this.isBoundTo(run))
@@ -169,7 +169,7 @@ export class Runners {
     return true
   }
 
-  /** Tells the runner to end the run's processes. A run that is not there yet is not handed over any more. */
+  /** Tells the runner to end the run's processes. A run that is not there yet is not assigned any more. */
   kill(executionId: string, sessionId?: string): void {
     const session = this.#active.get(executionId)?.sessionId
     if (session === undefined) this.#killed.set(executionId, true)
@@ -201,12 +201,12 @@ export class Runners {
     return this.#active.has(executionId)
   }
 
-  /** The team of a run that was handed over here; empty for others. */
+  /** The team of a run that was assigned here; empty for others. */
   teamOf(executionId: string): string {
     return this.#active.get(executionId)?.team ?? ''
   }
 
-  /** Runs that were handed over here and have not ended. */
+  /** Runs that were assigned here and have not ended. */
   get activeIds(): string[] {
     return [...this.#active.keys()]
   }

@@ -61,7 +61,7 @@ export class Ends {
     if (ended !== undefined && !isTerminal(ended.status)) {
       // The run goes on, and so does all that is known of it here.
       const { id, sessionId } = ending
-      return logger.warn({ executionId: id, sessionId }, 'a result was refused: the run was not handed to its runner')
+      return logger.warn({ executionId: id, sessionId }, 'a result was refused: the run was not assigned to its runner')
     }
     runners.ended(ending.id)
     if (ended === undefined) return

@@ -10,7 +10,7 @@ import type { Queries } from './connections.ts'
 export interface Ending {
   id: string
   fence: bigint
-  /** Of the runner that brings it: only that to which the run was handed over ends it. */
+  /** Of the runner that brings it: only that to which the run was assigned ends it. */
   sessionId: string
   status: Status.FINISHED | Status.ERROR
   /** JSON text as it is kept. */

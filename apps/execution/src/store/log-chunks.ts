@@ -23,7 +23,7 @@ export function isOfRun({ first, entries }: { first: number; entries: LogEntry[]
   return first + entries.length <= appendedFrom
 }
 
-/** Appends chunks, all of the same day, where fence and session are those of the run's hand-over. */
+/** Appends chunks, all of the same day, where fence and session are those of the run's assignment. */
 export async function insertChunks(pool: Queries, chunks: Chunk[]): Promise<void> {
   const day = dayOf(chunks[0]!.id)
   await pool.query({
@@ -44,7 +44,7 @@ export interface LogSize {
   bytes: number
 }
 
-/** How much the run itself has logged; undefined where fence and session are not those of its hand-over. */
+/** How much the run itself has logged; undefined where fence and session are not those of its assignment. */
 export async function readLogSize(
   pool: Queries,
   { id, fence, sessionId }: Pick<Chunk, 'id' | 'fence' | 'sessionId'>,

@@ -236,7 +236,7 @@ export async function readOverdue(
   return rows
 }
 
-/** RUNNING runs of a session that its runner does not name, though they were handed over more than a lease ago. */
+/** RUNNING runs of a session that its runner does not name, though they were assigned more than a lease ago. */
 export function readUnnamed(pool: Queries, sessionId: string, named: string[], leaseMs: number): Promise<string[]> {
   return ids(pool, {
     name: 'unnamed',

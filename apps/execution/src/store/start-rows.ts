@@ -39,7 +39,7 @@ export interface TeamLimits {
   onePool: boolean
 }
 
-/** The fence of a run that its creating statement hands over. */
+/** The fence of a run that its creating statement assigns. */
 export const firstFence = 1n
 
 const next = (offset: number) => `$${arrivalParameters + offset}`

@@ -42,11 +42,11 @@ export interface RunEnvironment {
   over(run: ActiveRun, result: Result | undefined, used?: Used): void
 }
 
-/** One run from its hand-over to its result. */
+/** One run from its assignment to its result. */
 export class ActiveRun implements Task {
   readonly run: Run
   readonly version: Version
-  readonly handedOverAt = performance.now()
+  readonly assignedAt = performance.now()
   readonly #environment: RunEnvironment
   readonly #log: RunLog
   /** Made for the first call of its code. */

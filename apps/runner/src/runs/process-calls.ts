@@ -15,7 +15,7 @@ import { StorageCalls, type Given } from './storage-calls.ts'
 
 type CallInit = MessageInitShape<typeof ProcessCallSchema>
 
-/** Told of runs that wait for others, and asked when they may go on and who handed them over. */
+/** Told of runs that wait for others, and asked when they may go on and who assigned them. */
 export interface WaitingRuns {
   waits(run: ActiveRun): void
   goesOn(run: ActiveRun): Promise<void>
@@ -137,7 +137,7 @@ export class ProcessCalls {
   }
 
   /**
-   * The replica that handed the run over counts what it waits for. Where that one goes, another is asked: by its number the
+   * The replica that assigned the run counts what it waits for. Where that one goes, another is asked: by its number the
    * call stays the same.
    */
   async #asked<T>(run: ActiveRun, ask: (replica: Client<typeof RunService>) => Promise<T>): Promise<T> {

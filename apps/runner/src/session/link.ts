@@ -50,7 +50,7 @@ const maxUnsentBytes = 32 * 1024 * 1024
 export class ReplicaLink {
   /** Slots granted to this replica that no run has taken. */
   granted = 0
-  /** Runs that it handed over and that are on. */
+  /** Runs that it assigned and that are on. */
   running = 0
   isConnected = false
   /** So many slots were asked back, and no answer has come. */

@@ -352,7 +352,7 @@ export declare type RemoveSets = Message<"automation.runner.v1.RemoveSets"> & {
 export declare const RemoveSetsSchema: GenMessage<RemoveSets>;
 
 /**
- * One run, handed over once, after its RUNNING row was committed.
+ * One run, assigned once, after its RUNNING row was committed.
  *
  * @generated from message automation.runner.v1.Run
  */
@@ -678,7 +678,7 @@ export declare const ResultStoredSchema: GenMessage<ResultStored>;
 
 /**
  * The runner is about to stop and takes its slots back: the replica fills no more of them, and answers SlotsReturned.
- * What is handed over by then is still run.
+ * What is assigned by then is still run.
  *
  * @generated from message automation.runner.v1.Draining
  */
@@ -727,7 +727,7 @@ export declare const SlotsWantedSchema: GenMessage<SlotsWanted>;
 
 /**
  * The replica is about to stop: it starts no more runs, and wants no more slots. Those that it has come back as
- * SlotsReturned; what it has handed over goes on, and results may still come here.
+ * SlotsReturned; what it has assigned goes on, and results may still come here.
  *
  * @generated from message automation.runner.v1.ReplicaDraining
  */
@@ -741,8 +741,8 @@ export declare type ReplicaDraining = Message<"automation.runner.v1.ReplicaDrain
 export declare const ReplicaDrainingSchema: GenMessage<ReplicaDraining>;
 
 /**
- * The answer to Draining: these granted slots are not used. One for those that are free at once, others as hand-overs
- * that were begun come to nothing; a slot that no Run and no SlotsReturned has come for has a hand-over on its way.
+ * The answer to Draining: these granted slots are not used. One for those that are free at once, others as assignments
+ * that were begun come to nothing; a slot that no Run and no SlotsReturned has come for has an assignment on its way.
  *
  * @generated from message automation.runner.v1.SlotsReturned
  */
@@ -852,7 +852,7 @@ export declare const RenewSessionResponseSchema: GenMessage<RenewSessionResponse
  */
 export declare const RunnerService: GenService<{
   /**
-   * The runner says hello first, then grants slots; the replica hands over runs that it has committed as RUNNING.
+   * The runner says hello first, then grants slots; the replica assigns runs that it has committed as RUNNING.
    * FAILED_PRECONDITION labels_missing where its pool wants others; RESOURCE_EXHAUSTED too_many_runners of one token. Of a pod
    * FAILED_PRECONDITION pod_in_use while another session of it lives, pod_forgotten where it is too old for its first one,
    * pool_of_team where its pool is one team's.

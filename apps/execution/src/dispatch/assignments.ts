@@ -3,28 +3,28 @@ import { whilePatient } from './patience.ts'
 import type { Assignment, Runners } from './runners.ts'
 import type { Sessions } from './sessions.ts'
 
-export interface HandOversContext {
+export interface AssignmentsContext {
   runners: Runners
   sessions: Sessions
   logger: Logger
 }
 
 /**
- * Hands runs over to runners. The first one that goes to a runner pod waits until it is noted that the pod is its team's: of
+ * Assigns runs to runners. The first one that goes to a runner pod waits until it is noted that the pod is its team's: of
  * several replicas that would give the pod runs of different teams, one does.
  */
-export class HandOvers {
-  readonly #context: HandOversContext
+export class Assignments {
+  readonly #context: AssignmentsContext
   readonly #waiting = new Set<Promise<boolean>>()
 
-  constructor(context: HandOversContext) {
+  constructor(context: AssignmentsContext) {
     this.#context = context
   }
 
-  /** Whether it is handed over, as `Runners.handOver` says it: at once, but for the first run of a pod here. */
-  give(run: Assignment): boolean | Promise<boolean> {
+  /** Whether it is assigned, as `Runners.assign` says it: at once, but for the first run of a pod here. */
+  assign(run: Assignment): boolean | Promise<boolean> {
     const { runners } = this.#context
-    if (runners.isBoundTo(run)) return runners.handOver(run)
+    if (runners.isBoundTo(run)) return runners.assign(run)
     const given = this.#onceBound(run).finally(() => this.#waiting.delete(given))
     this.#waiting.add(given)
     return given
@@ -43,7 +43,7 @@ export class HandOvers {
       // A new stream of the session may have come meanwhile, which does not know of it.
       while (!runners.isBoundTo(run))
         if (!(await whilePatient(() => sessions.bindPod(slot.sessionId, team, runners)))) return false
-      return runners.handOver(run)
+      return runners.assign(run)
     } catch (error) {
       // Whether it was noted is not known: the runner comes again, and then the row says whose it is.
       runners.drop(slot.sessionId, error as Error)
