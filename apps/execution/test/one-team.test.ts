@@ -48,14 +48,16 @@ test('runners of one team each: every team that gets one is served by it alone, 
   }))
   const runners = await all(3, () => system.runner({ oneTeam: true, slots: 4 }))
   const served = () => runners.map(({ team }) => team)
-  await until(() => new Set(served()).size === 3 && !served().includes(''))
-  const [left] = teams.filter((team) => !served().includes(team))
-  for (const { id, team } of ids) if (team !== left) expect((await system.ended(id, team)).status).toBe(Status.FINISHED)
-  for (const { id, team } of ids) if (team === left) expect((await system.get(id, team)).status).toBe(Status.QUEUED)
+  await until(() => !served().includes(''))
+  // Replicas may give runners to the same team at the same moment.
+  const without = teams.filter((team) => !served().includes(team))
+  const inTurn = ids.filter(({ team }) => !without.includes(team))
+  for (const { id, team } of inTurn) expect((await system.ended(id, team)).status).toBe(Status.FINISHED)
+  for (const { id, team } of ids)
+    if (without.includes(team)) expect((await system.get(id, team)).status).toBe(Status.QUEUED)
   for (const runner of runners) expect(teamsOf(runner)).toEqual(new Set([runner.team]))
   const started = runners.flatMap((runner) => runner.started.map((run) => run.executionId))
-  expect(new Set(started).size).toBe(60)
-  expect(started).toHaveLength(60)
+  expect(started.toSorted()).toEqual(inTurn.map(({ id }) => id).toSorted())
 })
 
 test('a runner whose slot came back unused is still for any team', async () => {
