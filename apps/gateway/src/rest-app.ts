@@ -20,6 +20,7 @@ import { datastoreRoutes } from './resources/datastore/routes.ts'
 import { eventRoutes } from './resources/events/routes.ts'
 import { installRoutes } from './resources/dependencies/install-routes.ts'
 import { dependencyRoutes } from './resources/dependencies/routes.ts'
+import { repeatRoutes } from './resources/executions/repeat-routes.ts'
 import { executionRoutes } from './resources/executions/routes.ts'
 import { executionLookRoutes } from './resources/executions/look-routes.ts'
 import { liveStreamRoutes } from './resources/executions/live-stream.ts'
@@ -30,7 +31,7 @@ import { moduleRoutes } from './resources/modules/routes.ts'
 import { processRoutes } from './resources/processes/routes.ts'
 import { processSummaryRoutes } from './resources/processes/summary-routes.ts'
 import { RestApi, type RestDependencies } from './rest/rest-api.ts'
-import { runRoutes } from './resources/executions/start-routes.ts'
+import { startRoutes } from './resources/executions/start-routes.ts'
 import { sandboxCommandRoutes } from './resources/sandboxes/command-routes.ts'
 import { detachedCommandRoutes } from './resources/sandboxes/detached-routes.ts'
 import { sandboxFileRoutes } from './resources/sandboxes/file-routes.ts'
@@ -80,7 +81,8 @@ export function restApp(dependencies: RestAppDependencies): RestApi['app'] {
   versionRoutes(api, neighbours, moduleVersions)
   aliasRoutes(api, neighbours, moduleVersions)
   sourceRoutes(api, neighbours)
-  runRoutes(api, neighbours, config)
+  startRoutes(api, neighbours, config)
+  repeatRoutes(api, neighbours, config)
   codeRoutes(api, dependencies)
   formRoutes(api, dependencies)
   // Before an execution by its id, which has the same address but for the word.

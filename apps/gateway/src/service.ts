@@ -62,12 +62,11 @@ export function createGateway(config: GatewayConfig, context: PartContext): Gate
   let port = 0
   let state: 'new' | 'listening' | 'stopping' = 'new'
 
-  const tokens = neighbours.client(TokenService)
-  const readKeys = async () => (await tokens.listSigningKeys({}, ownContext(SELF, config.callTimeoutMs))).jwks
-  const keys = new SigningKeys(readKeys, logger)
+  const access = knownAccess(config, context)
+  const { limitRows, verifier, gateways, callsPerSecond, calls, teamAddresses } = access
   const ready = async (): Promise<Check[]> => [
     { name: 'gateway', ok: state === 'listening', detail: state },
-    { name: 'signing-keys', ok: keys.loaded },
+    { name: 'signing-keys', ok: access.keys.loaded },
     { name: 'team-limits', ok: limitRows.isKnown },
   ]
   const readiness = async () => (state === 'stopping' || !context.readiness ? ready() : context.readiness())
@@ -76,24 +75,8 @@ export function createGateway(config: GatewayConfig, context: PartContext): Gate
   const { failed: report, ended } = observed
   const addresses = clientAddress(config.trustedProxies)
   const budget = new BodyBudget(config.bodiesMaxBytes, addresses)
-  const gateway = randomUUID()
-  let gateways = 1
-  const teams = neighbours.client(TeamLimitService)
-  const limitRows = new TeamLimitRows(logger, async (knownRevision) => {
-    const answer = await teams.listTeamLimits({ knownRevision, gateway }, ownContext(SELF, config.callTimeoutMs))
-    gateways = Math.max(answer.gateways, 1)
-    if (answer.revision !== knownRevision && limitRows.isKnown) {
-      await keys.renew()
-      verifier.forget()
-    }
-    return answer
-  })
-  const callsPerSecond = (team: string) => limitRows.find(team, 'callsPerSecond') ?? config.teamCallsPerSecond
-  const calls = new CallLimits(callsPerSecond, () => gateways)
-  const teamAddresses = new TeamAddresses(limitRows)
   const shared = { config, neighbours, logger, report, clientAddress: addresses, budget, calls, teamAddresses }
   const webhooks = new WebhookEntry(shared)
-  const verifier = new TokenVerifier(config.publicUrl, keys.find, config.external, limitRows)
   const streams = new OpenStreams(config, metrics)
   const teamChanges = new TeamChanges(neighbours, config.callTimeoutMs, logger)
   const sandboxPorts = new SandboxPorts({ ...shared, observer: observed, metrics })
@@ -106,19 +89,19 @@ export function createGateway(config: GatewayConfig, context: PartContext): Gate
   let runnersPort: number | undefined
   const sandboxAddresses = () => sandboxPorts.addresses()
   const userCalls = new UserCalls(neighbours, config.callTimeoutMs)
-  const forms = new Forms(neighbours, teamAddresses, () => gateways)
+  const forms = new Forms(neighbours, teamAddresses, gateways)
   const app = restApp({
     ...shared,
     webhooks,
     forms,
     callsPerSecond,
-    gateways: () => gateways,
+    gateways,
     sandboxAddresses,
     userCalls,
     streams,
     teamChanges,
     verifier,
-    keys,
+    keys: access.keys,
     readiness,
   })
   const terminals = new TerminalEntry({ ...shared, verifier, streams, userCalls })
@@ -165,8 +148,7 @@ export function createGateway(config: GatewayConfig, context: PartContext): Gate
     name: 'gateway',
     serves: [],
     async start() {
-      keys.start()
-      void limitRows.start()
+      access.start()
       teamChanges.start()
       // Where all are taken, as by a second start, the first is told.
       ;[port, runnersPort] = await Promise.all([
@@ -186,8 +168,7 @@ export function createGateway(config: GatewayConfig, context: PartContext): Gate
       await Promise.all([server.stop(graceMs), sandboxPorts.stop(graceMs), consolePort?.stop(graceMs)])
       await runnerPort?.stop(runnersGraceMs)
       userCalls.close()
-      keys.stop()
-      await Promise.all([limitRows.stop(), teamChanges.stop()])
+      await Promise.all([access.stop(), teamChanges.stop()])
     },
     ready,
     port: () => port,
@@ -195,5 +176,46 @@ export function createGateway(config: GatewayConfig, context: PartContext): Gate
     consoleUrl,
     consolePort: () => consolePort?.port ?? 0,
     runnersPort: () => runnersPort ?? 0,
+  }
+}
+
+/** Who may call, from where and how much: what the catalog says of it, renewed every few seconds from `start` on. */
+function knownAccess(config: GatewayConfig, { neighbours, logger }: PartContext) {
+  const tokens = neighbours.client(TokenService)
+  const readKeys = async () => (await tokens.listSigningKeys({}, ownContext(SELF, config.callTimeoutMs))).jwks
+  const keys = new SigningKeys(readKeys, logger)
+  const gateway = randomUUID()
+  let gateways = 1
+  const teams = neighbours.client(TeamLimitService)
+  const limitRows = new TeamLimitRows(logger, async (knownRevision) => {
+    const answer = await teams.listTeamLimits({ knownRevision, gateway }, ownContext(SELF, config.callTimeoutMs))
+    gateways = Math.max(answer.gateways, 1)
+    if (answer.revision !== knownRevision && limitRows.isKnown) {
+      await keys.renew()
+      verifier.forget()
+    }
+    return answer
+  })
+  const verifier = new TokenVerifier(config.publicUrl, keys.find, config.external, limitRows)
+  const callsPerSecond = (team: string) => limitRows.find(team, 'callsPerSecond') ?? config.teamCallsPerSecond
+  const calls = new CallLimits(callsPerSecond, () => gateways)
+  const teamAddresses = new TeamAddresses(limitRows)
+
+  return {
+    keys,
+    limitRows,
+    verifier,
+    gateways: () => gateways,
+    callsPerSecond,
+    calls,
+    teamAddresses,
+    start() {
+      keys.start()
+      void limitRows.start()
+    },
+    async stop() {
+      keys.stop()
+      await limitRows.stop()
+    },
   }
 }

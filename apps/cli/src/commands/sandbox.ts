@@ -1,16 +1,13 @@
-import { openAsBlob } from 'node:fs'
-import { basename, posix } from 'node:path'
 import { text as textOf } from 'node:stream/consumers'
-import { pipeline } from 'node:stream/promises'
 import type { Sandbox } from '@automation/client'
 import type { Command } from 'commander'
 import { readFailure } from '../failure.ts'
 import { duration, wholeNumber } from '../options/duration.ts'
 import { readPair, repeated } from '../options/repeated.ts'
 import { examples } from '../output/examples.ts'
-import { placeHere, saveFile, streamOf } from '../output/local-file.ts'
 import { recordText } from '../output/record.ts'
 import { exitCodes, ExitError, usageError, type Runtime } from '../runtime.ts'
+import { copy } from '../sandbox/copy.ts'
 import { exitCodeOf, ownFailure } from '../sandbox/exec.ts'
 
 interface ExecOptions {
@@ -21,8 +18,6 @@ interface ExecOptions {
 }
 
 const id = 'sb-4f1c2a'
-// A file has up to 1 GiB.
-const transferMs = 3_600_000
 
 /** `pas sandbox`. */
 export function register(program: Command, runtime: Runtime): void {
@@ -75,7 +70,7 @@ export function register(program: Command, runtime: Runtime): void {
       .argument('<src>', 'a file here, or ID:PATH')
       .argument('<dst>', 'ID:PATH, or a file here; - is stdout')
       .description('Copy a file into a sandbox or out of it.')
-      .action(copy),
+      .action((src: string, dst: string) => copy(runtime, src, dst)),
     `pas sandbox cp main.py ${id}:/tmp/main.py`,
     `pas sandbox cp ${id}:/tmp/out.csv .`,
   )
@@ -164,24 +159,6 @@ export function register(program: Command, runtime: Runtime): void {
     return exitCodeOf(ended)
   }
 
-  async function copy(src: string, dst: string): Promise<void> {
-    const [from, to] = [inSandbox(src), inSandbox(dst)]
-    if ((from === undefined) === (to === undefined))
-      throw usageError('One of the two is in a sandbox: pas sandbox cp FILE ID:PATH, or ID:PATH FILE')
-    const { files } = await boxOf(to?.id ?? from!.id)
-    if (to !== undefined) {
-      const content = await openAsBlob(src).catch((error: Error) => {
-        throw usageError(`${src} can't be read: ${error.message}`)
-      })
-      const name = to.path.endsWith('/') ? posix.join(to.path, basename(src)) : to.path
-      await files.write(name, content, { requestTimeoutMs: transferMs })
-      return
-    }
-    const { body } = await files.open(from!.path)
-    const file = await placeHere(from!.path, dst)
-    await (file === '-' ? pipeline(streamOf(body), runtime.stdout, { end: false }) : saveFile(body, file))
-  }
-
   async function openShell(of: string): Promise<void> {
     const { shell } = await import('../sandbox/shell.ts')
     throw new ExitError(await shell(runtime, await boxOf(of)))
@@ -219,12 +196,6 @@ export function register(program: Command, runtime: Runtime): void {
 /** A sandbox without its key: who has it may do everything in the sandbox. */
 function shown({ grpcApiKey: _, ...sandbox }: Sandbox): Omit<Sandbox, 'grpcApiKey'> {
   return sandbox
-}
-
-/** `ID:PATH`, from the root of the sandbox; a word with a slash before the colon is a file here. */
-function inSandbox(word: string): { id: string; path: string } | undefined {
-  const [, of, path] = /^([^/:.]+):(.+)$/s.exec(word) ?? []
-  return of === undefined || path === undefined ? undefined : { id: of, path: path.startsWith('/') ? path : `/${path}` }
 }
 
 /** A failure of ours while a command runs: its exit code must not pass for that of the command. */

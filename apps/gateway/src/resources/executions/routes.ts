@@ -17,7 +17,7 @@ const executionPage = pageOf('ExecutionsPaginatedResult', executionRecord, {
     .openapi({ description: 'Of lists that are read with `after`: for the next page, if any' }),
 })
 
-/** Executions: list, read, kill. What starts runs is in start-routes.ts. */
+/** Executions: list, read, kill. What starts runs is in start-routes.ts and repeat-routes.ts. */
 export function executionRoutes(api: RestApi, neighbours: Neighbours): void {
   const executions = neighbours.client(ExecutionService)
   const one = { tag: 'Executions', parameters: { id: executionId } }

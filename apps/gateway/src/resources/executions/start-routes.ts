@@ -5,19 +5,9 @@ import type { GatewayConfig } from '../../config.ts'
 import { mayRead } from '../../auth/scopes.ts'
 import { RawJson } from '../../http/json.ts'
 import type { Call } from '../../rest/operation.ts'
-import { executionId, processIdentifier } from '../../rest/parameters.ts'
-import { knownByNew } from '../../rest/upgrading.ts'
+import { processIdentifier } from '../../rest/parameters.ts'
 import type { RestApi } from '../../rest/rest-api.ts'
-import {
-  executeProcessInput,
-  idempotencyKey,
-  refuseBareParameters,
-  replayInput,
-  rerunInput,
-  rerunValues,
-  startRequest,
-  type StartRequest,
-} from './input.ts'
+import { executeProcessInput, idempotencyKey, refuseBareParameters, startRequest, type StartRequest } from './input.ts'
 import { draftSlug, keepDraft } from './draft.ts'
 import { executionIdRecord } from './record.ts'
 import { returnedText, SyncRuns } from './sync-runs.ts'
@@ -37,8 +27,8 @@ const ADDRESSES = [
   { at: `/processes/${draftSlug}`, what: 'draft that no process is stored for, or the process of that slug' },
 ]
 
-/** What starts runs: execute, execute-sync, rerun, replay. */
-export function runRoutes(api: RestApi, neighbours: Neighbours, config: GatewayConfig): void {
+/** What runs processes: execute, execute-sync. */
+export function startRoutes(api: RestApi, neighbours: Neighbours, config: GatewayConfig): void {
   const executions = neighbours.client(ExecutionService)
   const syncRuns = new SyncRuns(neighbours, config.syncWaitMaxMs)
   const idHeader = `${config.headerPrefix}Execution-ID`
@@ -123,77 +113,6 @@ export function runRoutes(api: RestApi, neighbours: Neighbours, config: GatewayC
       },
     )
   }
-
-  api.add(
-    {
-      method: 'post',
-      scope: 'run',
-      path: '/executions/{id}/rerun',
-      tag: 'Executions',
-      summary: 'Start a new execution with the same parameters and settings, or with others where the body has some',
-      parameters: { id: executionId },
-      body: rerunInput,
-      bodyOptional: true,
-      success: {
-        status: 202,
-        description: 'The id of the new execution',
-        schema: z.string(),
-        headers: { [idHeader]: 'Execution id', Location: 'Address of the execution' },
-      },
-      refusals: {
-        400: ['invalid_parameters'],
-        404: ['process_not_found', 'version_not_found'],
-        413: ['parameters_too_large', 'run_too_large'],
-      },
-    },
-    async ({ params, body, bodyValue, bodyText, context, exchange, team }) => {
-      refuseBareParameters(body, bodyValue, rerunInput)
-      const wanted = { id: params['id'], ...rerunValues(body, bodyText) }
-      const isOtherwise = Object.values(body).some((value) => value != null)
-      const started = isOtherwise
-        ? await knownByNew(executions.rerunExecutionOtherwise(wanted, context))
-        : await executions.rerunExecution(wanted, context)
-      exchange.executionId = started.executionId
-      const headers = { [idHeader]: started.executionId, Location: locationOf(team, started.executionId) }
-      return { body: started.executionId, headers }
-    },
-  )
-
-  api.add(
-    {
-      method: 'post',
-      scope: 'run',
-      path: '/executions/{id}/replay',
-      tag: 'Executions',
-      summary: "Start a new execution with the same webhook's request, of the same version or of another",
-      parameters: { id: executionId },
-      body: replayInput,
-      bodyOptional: true,
-      success: {
-        status: 202,
-        description: 'The execution is stored',
-        schema: executionIdRecord,
-        headers: { [idHeader]: 'Execution id', Location: 'Address of the execution' },
-      },
-      refusals: {
-        400: ['invalid_parameters'],
-        404: ['no_request', 'process_not_found', 'version_not_found'],
-        413: ['run_too_large'],
-      },
-    },
-    async ({ params, body, context, exchange, team }) => {
-      const id = params['id'] ?? ''
-      // Others than runs of webhooks have no request that could come again.
-      await executions.getWebhookRequest({ executionId: id }, context)
-      const started =
-        body.tag == null
-          ? await executions.rerunExecution({ id }, context)
-          : await knownByNew(executions.rerunExecutionOtherwise({ id, tag: body.tag }, context))
-      exchange.executionId = started.executionId
-      const headers = { [idHeader]: started.executionId, Location: locationOf(team, started.executionId) }
-      return { body: { executionId: started.executionId }, headers }
-    },
-  )
 }
 
 async function startOf(
