@@ -1,5 +1,4 @@
-import { digestOf } from './canonical-json.ts'
-import { hasChanges } from './has-changes.ts'
+import { digestOf, isRecord } from './canonical-json.ts'
 import { inParallel } from './in-parallel.ts'
 import { pathsOfItem, projectItems } from './project-items.ts'
 import { isMerged, type MergedStates } from './merged-states.ts'
@@ -18,6 +17,8 @@ import {
   type ProcessState,
 } from './states.ts'
 import { decide, type Verdict } from './verdict.ts'
+import { mergeText } from './merge-text.ts'
+import { mergeValues } from './merge-values.ts'
 
 /** An item, as files and server have it. */
 export interface Comparison {
@@ -231,4 +232,30 @@ async function usableSeen(
 function onlyNamed(remote: ServerItem, local: Item | undefined): ServerItem {
   if (remote.item.kind !== 'team' || local?.kind !== 'team') return remote
   return { ...remote, item: { ...remote.item, state: membersOf(remote.item.state, local.state) } }
+}
+
+type State = Item['state'] | undefined
+
+/** Whether `local` has all that was changed from `base` to `remote`. No base is null; one that is not known is undefined. */
+function hasChanges(base: State | null, local: State, remote: State): boolean {
+  if (base === null) return local !== undefined
+  const [b, l, r] = [partsOf(base), partsOf(local), partsOf(remote)]
+  const values = mergeValues(b.values, l.values, r.values)
+  return (
+    values.changes.length === 0 &&
+    values.conflicts.length === 0 &&
+    textNames.every((name) => {
+      const { text, isConflict } = mergeText(b.texts[name], l.texts[name], r.texts[name])
+      return !isConflict && text === l.texts[name]
+    })
+  )
+}
+
+const textNames = ['sourceCode', 'readme'] as const
+
+/** Texts are compared by lines, all else by key. */
+function partsOf(state: State) {
+  const { sourceCode, readme, ...values }: Record<string, unknown> = isRecord(state) ? state : {}
+  const textOf = (value: unknown) => (typeof value === 'string' ? value : null)
+  return { texts: { sourceCode: textOf(sourceCode), readme: textOf(readme) }, values: state && values }
 }

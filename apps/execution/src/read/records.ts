@@ -20,11 +20,13 @@ import { Failure, invalid, notFound } from '@automation/errors'
 import type { Principal } from '@automation/rpc'
 import { create, type MessageInitShape } from '@bufbuild/protobuf'
 import { timestampFromDate } from '@bufbuild/protobuf/wkt'
+import { isUuid } from '@automation/contract/forms'
+import { isDraftId } from '@automation/contract/drafts'
+import { allows } from '@automation/contract/scopes'
 import type { Specs } from '../accept/specs.ts'
 import type { StartRequest } from '../accept/start-request.ts'
 import { createdAtMs } from '../execution-id.ts'
 import type { WaitingStatus } from '../status.ts'
-import { isUuid } from '@automation/contract/forms'
 import { listRecords } from '../store/record-list.ts'
 import { appendLine, readLogPage, type LogLine } from '../store/log-pages.ts'
 import { readOldest, readRecord, readTimelines, visibleId, type RecordRow } from '../store/records.ts'
@@ -37,7 +39,6 @@ import { listFilter } from './list-filter.ts'
 import { lineFilter, logPositionText, readFilteredPage, readLogPiece, readLogPosition } from './log-reading.ts'
 import { shownRequestOf } from './shown-request.ts'
 import { sourceOf } from './sources.ts'
-import { requireTrialRights } from './trial-rights.ts'
 
 /** What is kept of executions, for those who ask. Everything of another team counts as not there. */
 export class Records {
@@ -205,4 +206,19 @@ async function traceOf(queries: Queries, { id, status, explanation }: RecordRow)
   if (status !== Status.ERROR || explanation === null) return undefined
   const line = await readLastLine(queries, id)
   return line && failureText(explanation, line)
+}
+
+/**
+ * Who runs a trial again runs code that is not saved, for which users need the scope build; and no tag that a caller names is
+ * that of a draft. Failures: scope_missing, version_not_found.
+ */
+function requireTrialRights(
+  { trial }: { trial: boolean },
+  { tag }: { tag?: string },
+  { role, scope = '' }: Principal,
+): void {
+  if (tag !== undefined && isDraftId(tag)) throw notFound('version')
+  if (!trial || tag !== undefined || role !== 'user' || allows(scope, 'build')) return
+  const text = 'It was a trial of a draft: to run it again needs the scope build. Use a token that was given build'
+  throw new Failure('permission_denied', 'scope_missing', text, { requiredScope: 'build' })
 }

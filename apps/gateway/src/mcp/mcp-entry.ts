@@ -11,13 +11,11 @@ import type { Exchange } from '../http/exchange.ts'
 import { isObject, parseJson, utf8Text } from '../http/json.ts'
 import { methodNotAllowed } from '../http/refusals.ts'
 import type { RestApi, RestDependencies } from '../rest/rest-api.ts'
-import { Cancellations } from './cancellations.ts'
 import { levels, reaches } from './levels.ts'
 import { McpCallers } from './mcp-callers.ts'
 import type { McpCaller } from './rest-calls.ts'
 import type { Operations } from './row-tools.ts'
 import { selectionFrom } from './selection.ts'
-import { clientOf, newSessionId } from './session-id.ts'
 import { operationInputs } from './tool-inputs.ts'
 import { toolServer, type ToolServing } from './tool-server.ts'
 
@@ -180,4 +178,46 @@ function withSession(response: Response, client: string): Response {
   const headers = new Headers(response.headers)
   headers.set(sessionHeader, newSessionId(client))
   return new Response(response.body, { status: response.status, headers })
+}
+
+const longestName = 200
+
+/**
+ * The id of a session of the revisions of 2025. Nothing is kept for it: it tells calls of one client from those of another,
+ * and has the name that the client gave itself at its beginning.
+ */
+function newSessionId(client: string): string {
+  return `${crypto.randomUUID()}.${Buffer.from(client.slice(0, longestName)).toString('base64url')}`
+}
+
+/** The name of the client in the id of a session; empty where it has none. */
+function clientOf(sessionId: string): string {
+  const encoded = sessionId.split('.')[1] ?? ''
+  return Buffer.from(encoded, 'base64url').toString('utf8').slice(0, longestName)
+}
+
+/**
+ * Calls that go on, by the caller and the id that its client gave them: clients of the revisions of 2025 cancel a call by a
+ * request of its own. Of several calls of the same key none is cancelled, as nobody knows which is meant.
+ */
+class Cancellations {
+  readonly #open = new Map<string, Set<AbortController>>()
+
+  /** A call begins; `end` is called when it is over. Without a key it is never cancelled. */
+  begin(key: string | undefined): { signal: AbortSignal; end(): void } {
+    const controller = new AbortController()
+    if (key === undefined) return { signal: controller.signal, end: () => undefined }
+    const calls = this.#open.get(key) ?? new Set()
+    this.#open.set(key, calls.add(controller))
+    const end = () => {
+      calls.delete(controller)
+      if (calls.size === 0 && this.#open.get(key) === calls) this.#open.delete(key)
+    }
+    return { signal: controller.signal, end }
+  }
+
+  cancel(key: string | undefined): void {
+    const calls = key === undefined ? [] : [...(this.#open.get(key) ?? [])]
+    if (calls.length === 1) calls[0]?.abort()
+  }
 }

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { constants, type Stats } from 'node:fs'
-import { cp, lstat, open, readdir, rename, rm, rmdir, stat, unlink } from 'node:fs/promises'
+import { cp, lstat, open, readdir, rename, rm, rmdir, stat, unlink, mkdir } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 import {
   FileType,
@@ -18,9 +18,8 @@ import type { Handlers } from '@automation/rpc'
 import type { MessageInitShape } from '@bufbuild/protobuf'
 import { timestampFromMs } from '@bufbuild/protobuf/wkt'
 import { pathFrom } from '../home.ts'
-import { makeDirectories } from './directories.ts'
 import { watchDirectory } from './directory-tree.ts'
-import { faulting, notAFile } from './file-faults.ts'
+import { faulting, notAFile, pathDenied } from './file-faults.ts'
 
 export const fileHandlers: Handlers<typeof FileService> = {
   statFile: ({ path, followLinks }) => faulting('/path', () => entryAt(pathFrom('/path', path), followLinks)),
@@ -196,4 +195,27 @@ function typeOf(stats: Stats): FileType {
   if (stats.isFile()) return FileType.FILE
   if (stats.isDirectory()) return FileType.DIRECTORY
   return stats.isSymbolicLink() ? FileType.SYMBOLIC_LINK : FileType.OTHER
+}
+
+/**
+ * Makes a directory with those above it; one that is there stays as it is. Node's own way never ends where the kernel says
+ * ENOENT of what can't be made, as below /proc.
+ */
+async function makeDirectories(path: string): Promise<void> {
+  if (await isMade(path)) return
+  await makeDirectories(dirname(path))
+  if (!(await isMade(path))) throw pathDenied({ cause: new Error(`The kernel makes no ${path}`) })
+}
+
+/** False where what is above it is missing. */
+async function isMade(path: string): Promise<boolean> {
+  try {
+    await mkdir(path)
+    return true
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException
+    if (code === 'ENOENT') return false
+    if (code === 'EEXIST' && (await stat(path)).isDirectory()) return true
+    throw error
+  }
 }

@@ -1,6 +1,7 @@
 import { Link, useNavigate, useParams, useSearch } from '@tanstack/react-router'
 import { useState } from 'react'
-import { useExecution, type Execution } from '../../api/queries/executions.ts'
+import { useQueryClient } from '@tanstack/react-query'
+import { useExecution, type Execution, listedExecutions } from '../../api/queries/executions.ts'
 import { Button } from '../../parts/button.tsx'
 import { icons } from '../../parts/icons.tsx'
 import { PageAnswer } from '../../parts/page-answer.tsx'
@@ -21,9 +22,9 @@ import { LogTab } from './log-tab.tsx'
 import { RequestTab } from './request-tab.tsx'
 import { RerunDialog } from './rerun-dialog.tsx'
 import { SourceTab } from './source-tab.tsx'
-import { useOtherRun } from './use-other-run.ts'
 import { WaitingCard } from './waiting-card.tsx'
 import styles from './execution.module.css'
+import { useToast } from '../../shell/toasts.tsx'
 
 const ROUTE = '/t/$team/executions/$executionId'
 const tabs = [
@@ -131,3 +132,23 @@ function ExecutionView({ team, execution }: { team: string; execution: Execution
 const callOf = (id: string, tab: unknown) => ({
   path: `/executions/${id}${tabs.some(([name]) => name === tab && name !== 'log') ? `/${String(tab)}` : ''}`,
 })
+
+/**
+ * Goes to the run beside this one: -1 is the row before, 1 the next one, in the list that was seen last and has it, else
+ * among the newest of its process.
+ */
+function useOtherRun(team: string, { id, processId }: Execution): (step: -1 | 1) => Promise<void> {
+  const queries = useQueryClient()
+  const navigate = useNavigate()
+  const say = useToast()
+  return async (step) => {
+    try {
+      const ids = await listedExecutions(queries, team, { id, processId })
+      const other = ids[ids.indexOf(id) + step]
+      if (!ids.includes(id) || other === undefined) return say('The list that this run is in ends here')
+      await navigate({ to: '/t/$team/executions/$executionId', params: { team, executionId: other } })
+    } catch (error) {
+      say(error instanceof Error ? error : new Error(String(error)))
+    }
+  }
+}

@@ -1,18 +1,17 @@
-import { useParams } from '@tanstack/react-router'
+import { useParams, Link } from '@tanstack/react-router'
 import { useStatistics } from '../../api/queries/executions.ts'
 import { useLastFailures } from '../../api/queries/home.ts'
 import { useProcessSummaries } from '../../api/queries/processes.ts'
 import { useLimits } from '../../api/queries/team.ts'
-import { Page } from '../../parts/page.tsx'
+import { Page, Card } from '../../parts/page.tsx'
 import { Answer } from '../../parts/page-states.tsx'
-import { useNow } from '../../parts/time.tsx'
+import { useNow, Time } from '../../parts/time.tsx'
 import { HOUR_MS, lastDay } from '../../rules/last-day.ts'
 import { ComingFirings } from './coming-firings.tsx'
 import { DayChart } from './day-chart.tsx'
 import { FailingProcesses } from './failing-processes.tsx'
 import { FirstVisit } from './first-visit.tsx'
 import { InUse } from './in-use.tsx'
-import { LastFailures } from './last-failures.tsx'
 import styles from './home.module.css'
 
 /** Whether all is well: what runs, what failed, what comes. Teams without processes are shown a way to begin. */
@@ -49,5 +48,42 @@ function Overview({ team }: { team: string }) {
         <ComingFirings team={team} />
       </div>
     </>
+  )
+}
+
+/** The newest executions that failed, with what they failed of. */
+function LastFailures({ team }: { team: string }) {
+  const failures = useLastFailures(team)
+  return (
+    <Card title="Last failures">
+      <Answer of={failures} what="last failures">
+        {(rows) =>
+          rows.length === 0 ? (
+            <p className={styles.soft}>Nothing has failed.</p>
+          ) : (
+            <ul className={styles.list}>
+              {rows.map(({ id, processName, error, timeline, createdAt }) => (
+                <li key={id} className={styles.failure}>
+                  <Link
+                    to="/t/$team/executions/$executionId"
+                    params={{ team, executionId: id }}
+                    className={styles.name}
+                    preload={false}
+                  >
+                    {processName}
+                  </Link>
+                  <span className={styles.soft}>
+                    <Time at={createdAt} />
+                  </span>
+                  <span className={styles.reason}>
+                    {error === undefined ? (timeline.explanation ?? 'Rejected') : `${error.name}: ${error.message}`}
+                  </span>
+                </li>
+              ))}
+            </ul>
+          )
+        }
+      </Answer>
+    </Card>
   )
 }

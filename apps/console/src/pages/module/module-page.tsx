@@ -1,6 +1,6 @@
 import { Link, useNavigate, useParams } from '@tanstack/react-router'
 import { useState } from 'react'
-import { useDeleteModule, useModule, type Module } from '../../api/queries/modules.ts'
+import { useDeleteModule, useModule, type Module, useModuleUsers } from '../../api/queries/modules.ts'
 import type { Tagged } from '../../api/tagged.ts'
 import { Button } from '../../parts/button.tsx'
 import { Confirm } from '../../parts/confirm.tsx'
@@ -13,8 +13,9 @@ import { useMay } from '../../session/session-context.ts'
 import { useToast } from '../../shell/toasts.tsx'
 import { useView } from '../../shell/view.ts'
 import { SourceTab } from './source-tab.tsx'
-import { UsersTab } from './users-tab.tsx'
 import { VersionsTab } from './versions-tab.tsx'
+import { Answer } from '../../parts/page-states.tsx'
+import { SourceUsers } from '../../parts/source-users.tsx'
 
 /** One module: its source, versions with aliases, and who imports it. */
 export function ModulePage() {
@@ -97,5 +98,24 @@ function Present({ team, module }: { team: string; module: Tagged<Module> }) {
         Its versions and aliases go with it, for good. One that something imports is not deleted.
       </Confirm>
     </Page>
+  )
+}
+
+/** Who imports a module. */
+function UsersTab({ team, id }: { team: string; id: string }) {
+  const users = useModuleUsers(team, id)
+  return (
+    <Answer of={users} what="users">
+      {({ data, inOtherTeams }) => (
+        <div className={layout.tight}>
+          {inOtherTeams > 0 && (
+            <p>
+              {inOtherTeams} {inOtherTeams === 1 ? 'source' : 'sources'} of other teams that inherit it import it, too.
+            </p>
+          )}
+          <SourceUsers team={team} users={data} none="Nothing imports it" />
+        </div>
+      )}
+    </Answer>
   )
 }

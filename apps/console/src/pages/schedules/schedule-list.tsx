@@ -1,16 +1,16 @@
 import { Link } from '@tanstack/react-router'
 import { useState, type ReactNode } from 'react'
 import { useProcessChoices } from '../../api/queries/executions.ts'
-import { useSchedules, useTeamZone, type Schedule } from '../../api/queries/schedules.ts'
+import { useSchedules, useTeamZone, type Schedule, useDeleteSchedule } from '../../api/queries/schedules.ts'
 import { CurlHint } from '../../parts/curl-hint.tsx'
 import { Answer, Empty } from '../../parts/page-states.tsx'
 import { Pager } from '../../parts/pager.tsx'
 import { Status } from '../../parts/status.tsx'
 import { Table } from '../../parts/table.tsx'
 import { Time } from '../../parts/time.tsx'
-import { DeleteScheduleDialog } from './delete-schedule-dialog.tsx'
 import { ScheduleActions } from './schedule-actions.tsx'
 import styles from './schedules.module.css'
+import { Confirm } from '../../parts/confirm.tsx'
 
 /** `create` is what makes a schedule, shown where there is none. */
 export function ScheduleList({ team, create }: { team: string; create: ReactNode }) {
@@ -101,3 +101,27 @@ export function ScheduleList({ team, create }: { team: string; create: ReactNode
 
 const stateOf = ({ paused, nextExecutionAt }: Schedule): string =>
   paused ? 'PAUSED' : nextExecutionAt === undefined ? 'OVER' : 'ACTIVE'
+
+interface Props {
+  team: string
+  /** The one that is asked about; none where nothing is. */
+  schedule: Schedule | undefined
+  onClose: () => void
+}
+
+function DeleteScheduleDialog({ team, schedule, onClose }: Props) {
+  const remove = useDeleteSchedule(team)
+  return (
+    <Confirm
+      title="Delete this schedule?"
+      verb="Delete"
+      isOpen={schedule !== undefined}
+      onClose={onClose}
+      isBusy={remove.isPending}
+      error={remove.error}
+      onConfirm={() => schedule && remove.mutate(schedule.id, { onSuccess: onClose })}
+    >
+      <code>{schedule?.cron ?? schedule?.dateTime}</code> starts nothing from then on. Its executions stay.
+    </Confirm>
+  )
+}

@@ -1,6 +1,13 @@
 import { Link } from '@tanstack/react-router'
 import { useState } from 'react'
-import { isFolder, objectAddress, useFolder, type StorageEntry, type StoredObject } from '../../api/queries/storage.ts'
+import {
+  isFolder,
+  objectAddress,
+  useFolder,
+  type StorageEntry,
+  type StoredObject,
+  useDeleteObject,
+} from '../../api/queries/storage.ts'
 import { Button } from '../../parts/button.tsx'
 import { icons } from '../../parts/icons.tsx'
 import layout from '../../parts/layout.module.css'
@@ -8,15 +15,14 @@ import { CurlHint } from '../../parts/curl-hint.tsx'
 import { Answer, Empty } from '../../parts/page-states.tsx'
 import { Table } from '../../parts/table.tsx'
 import { size, Time } from '../../parts/time.tsx'
-import { lastName } from '../../rules/paths.ts'
+import { lastName, stepsOf } from '../../rules/paths.ts'
 import { useMay } from '../../session/session-context.ts'
 import { useView } from '../../shell/view.ts'
-import { DeleteObject } from './delete-object.tsx'
-import { FolderPath } from './folder-path.tsx'
 import { ObjectDialog } from './object-dialog.tsx'
 import { SignedLink } from './signed-link.tsx'
 import { UploadArea } from './upload-area.tsx'
 import styles from './storage.module.css'
+import { Deletion } from '../../parts/deletion.tsx'
 
 interface Chosen {
   what: 'delete' | 'link'
@@ -137,5 +143,34 @@ function Entries({ team, prefix, entries, onChoose }: EntriesProps) {
         },
       ]}
     />
+  )
+}
+
+/** Asks before a file goes for good. */
+function DeleteObject({ team, name, onClose }: { team: string; name: string; onClose: () => void }) {
+  const removal = useDeleteObject(team)
+  return (
+    <Deletion title="Delete the file?" name={name} id={name} removal={removal} onClose={onClose}>
+      <code>{name}</code> is gone for good, and links to it lead nowhere.
+    </Deletion>
+  )
+}
+
+/** The steps from the top to a folder, each a link. */
+function FolderPath({ prefix }: { prefix: string }) {
+  return (
+    <nav aria-label="Folder" className={styles.path}>
+      <Link to="." search={{}} activeOptions={{ exact: true }}>
+        All files
+      </Link>
+      {stepsOf(prefix).map(({ name, path }) => (
+        <span key={path}>
+          {' / '}
+          <Link to="." search={{ prefix: `${path}/` }} activeOptions={{ exact: true }}>
+            {name}
+          </Link>
+        </span>
+      ))}
+    </nav>
   )
 }

@@ -8,13 +8,13 @@ import layout from '../../parts/layout.module.css'
 import { Pages } from '../../parts/pages.tsx'
 import { CurlHint } from '../../parts/curl-hint.tsx'
 import { Answer, Empty } from '../../parts/page-states.tsx'
-import { Page } from '../../parts/page.tsx'
+import { Page, Card } from '../../parts/page.tsx'
 import { Table } from '../../parts/table.tsx'
 import { Time } from '../../parts/time.tsx'
-import { useMay } from '../../session/session-context.ts'
+import { useMay, useSession } from '../../session/session-context.ts'
 import { useView } from '../../shell/view.ts'
-import { Connect } from './connect.tsx'
 import { CreateToken } from './create-token.tsx'
+import { CopyButton } from '../../parts/copy-button.tsx'
 
 /** The service accounts of the team: programs that have an API token. */
 export function TokensPage() {
@@ -116,5 +116,28 @@ function DeleteToken({ team, account, onClose }: { team: string; account: Servic
     <Deletion title={`Delete ${account.name}?`} name={account.name} id={account.id} removal={removal} onClose={onClose}>
       Its API token signs in no more. Access tokens that it has live to their own end.
     </Deletion>
+  )
+}
+
+/** What a token connects beside programs: an assistant, and the command line. */
+function Connect({ team }: { team: string }) {
+  const { apiUrl } = useSession()
+  const tools = `${apiUrl}/api/${encodeURIComponent(team)}/mcp`
+  const login = `pas login ${apiUrl} --team ${team}`
+  return (
+    <Card title="Connect">
+      <Line name="An assistant (MCP)" text={tools} what="the address" note="by a token with mcp:tools" />
+      <Line name="The command line" text={login} what="the command" note="asks for an API token" />
+    </Card>
+  )
+}
+
+function Line({ name, text, what, note }: { name: string; text: string; what: string; note: string }) {
+  return (
+    <p className={layout.row}>
+      {name} <code className={layout.wraps}>{text}</code>
+      <CopyButton text={text} what={what} />
+      <span className={layout.soft}>{note}</span>
+    </p>
   )
 }

@@ -1,6 +1,6 @@
 import { useParams } from '@tanstack/react-router'
 import { useState } from 'react'
-import { useVariables, type Variable } from '../../api/queries/variables.ts'
+import { useVariables, type Variable, useDeleteVariable, useVariableUsers } from '../../api/queries/variables.ts'
 import { Button } from '../../parts/button.tsx'
 import { icons } from '../../parts/icons.tsx'
 import layout from '../../parts/layout.module.css'
@@ -12,10 +12,11 @@ import { Table } from '../../parts/table.tsx'
 import { Time } from '../../parts/time.tsx'
 import { useMay } from '../../session/session-context.ts'
 import { useView } from '../../shell/view.ts'
-import { DeleteVariable } from './delete-variable.tsx'
 import { VariableDialog } from './variable-dialog.tsx'
-import { VariableUsers } from './variable-users.tsx'
 import styles from './variables.module.css'
+import { Deletion } from '../../parts/deletion.tsx'
+import { Dialog } from '../../parts/dialog.tsx'
+import { SourceUsers } from '../../parts/source-users.tsx'
 
 type Open = { what: 'edit'; id?: string } | { what: 'delete' | 'users'; variable: Variable }
 
@@ -128,4 +129,43 @@ function Value({ of: { isSensitive, value } }: { of: Variable }) {
   if (isSensitive) return <span className={layout.soft}>secret</span>
   if (value === undefined) return <span className={layout.soft}>too long for the list</span>
   return <code className={styles.value}>{value}</code>
+}
+
+/** Asks before a variable goes for good, and says how many sources name it. */
+function DeleteVariable({ team, variable, onClose }: { team: string; variable: Variable; onClose: () => void }) {
+  const users = useVariableUsers(team, variable.id)
+  const removal = useDeleteVariable(team)
+  const total = users.data?.total ?? 0
+  return (
+    <Deletion
+      title={`Delete the variable ${variable.key}?`}
+      name={variable.key}
+      id={variable.id}
+      removal={removal}
+      onClose={onClose}
+    >
+      Its value is gone for good.
+      {total > 0 && ` ${total} ${total === 1 ? 'source names' : 'sources name'} it; runs of these will not find it.`}
+    </Deletion>
+  )
+}
+
+/** The sources that have the name of a variable as a word. */
+function VariableUsers({ team, variable, onClose }: { team: string; variable: Variable; onClose: () => void }) {
+  const users = useVariableUsers(team, variable.id)
+  return (
+    <Dialog title={`Who uses ${variable.key}`} isOpen isWide onClose={onClose}>
+      <Answer of={users} what="users">
+        {({ data, incomplete }) => (
+          <>
+            <p className={layout.soft}>
+              Sources that have the name as a word, in comments and texts, too.
+              {incomplete && ' There are more sources than were read: the newest 10,000 are.'}
+            </p>
+            <SourceUsers team={team} users={data} none="No source names it" />
+          </>
+        )}
+      </Answer>
+    </Dialog>
+  )
 }

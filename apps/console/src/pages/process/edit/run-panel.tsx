@@ -17,7 +17,6 @@ import { withRecent } from '../../../rules/recent.ts'
 import { keepList, keptList } from '../../../session/kept-here.ts'
 import { useMay, useSession } from '../../../session/session-context.ts'
 import styles from './edit.module.css'
-import { RecentSets } from './recent-sets.tsx'
 
 /** How many sets of parameters are kept for each process; a rerun offers the same ones. */
 const KEPT = 5
@@ -144,4 +143,24 @@ function refusedAt(error: Error | null): Map<string, string> {
   if (!(error instanceof ProblemError)) return new Map()
   const found = [...error.faults].filter(([path]) => path === PLACE || path.startsWith(`${PLACE}/`))
   return new Map(found.map(([path, message]) => [path.slice(PLACE.length), message]))
+}
+
+const MOST_CHARACTERS = 100
+
+/** Parameters of earlier runs, to be taken again. */
+function RecentSets({ of, onChoose }: { of: readonly string[]; onChoose: (set: unknown) => void }) {
+  const sets = of.filter((set) => set !== '{}')
+  if (sets.length === 0) return null
+  return (
+    <Field label="Earlier parameters">
+      <select value="" onChange={(event) => event.target.value !== '' && onChoose(JSON.parse(event.target.value))}>
+        <option value="">Choose</option>
+        {sets.map((set) => (
+          <option key={set} value={set}>
+            {set.length > MOST_CHARACTERS ? `${set.slice(0, MOST_CHARACTERS)}…` : set}
+          </option>
+        ))}
+      </select>
+    </Field>
+  )
 }
