@@ -27,7 +27,7 @@ export function cellCalled(target: Target, name: string, path: string): string {
   throw invalid(path, `must be a cell of SERVICE_ADDRESSES, which names no execution@${cell}`)
 }
 
-export interface CellMoveOptions {
+interface CellMoveOptions {
   to: string
   /** For so long the team's runs may go on, in seconds. */
   waitS: number

@@ -3,7 +3,7 @@ import type { Neighbours } from '@automation/rpc'
 import { operatorContext } from './operator-context.ts'
 
 /** For whom a link is, and what it lets them do; empty: the usual. */
-export interface LinkedPerson {
+interface LinkedPerson {
   team: string
   name?: string
   scopes?: string[]

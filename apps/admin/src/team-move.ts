@@ -30,7 +30,7 @@ interface Entry {
   json: string
 }
 
-export interface MoveOptions {
+interface MoveOptions {
   /** Where the REST interface is; that of the running system, or PUBLIC_URL, where it is absent. */
   url?: string
   tell(text: string): void

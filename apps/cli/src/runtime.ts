@@ -46,7 +46,7 @@ export interface Runtime {
 }
 
 /** For which target a client is wanted, where it is not the one of the command line. */
-export interface ClientChoice {
+interface ClientChoice {
   target?: Target
   /** A token in place of the stored one. */
   token?: string

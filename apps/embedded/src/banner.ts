@@ -6,7 +6,7 @@ import { asService, ownContext, type Neighbours } from '@automation/rpc'
 import type { Bootstrap } from './bootstrap.ts'
 import { consoleLink } from '@automation/admin/console-link'
 
-export interface BannerFacts extends Bootstrap {
+interface BannerFacts extends Bootstrap {
   address: string
   /** Signs somebody in at the console; absent where there is none. */
   consoleLink?: string

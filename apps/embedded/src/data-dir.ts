@@ -6,7 +6,7 @@ import type { CalledService } from '@automation/service'
 import { claim, holderOf, type ClaimHolder } from '@automation/service/claim'
 
 /** What a holder of the data folder tells those who come later. */
-export interface Holding {
+interface Holding {
   /** `embedded`: npm start; `services`: npm run start:services; `admin`: the command line, for a moment. */
   kind: 'embedded' | 'services' | 'admin'
   /** Where its REST interface is; empty while it starts. */
@@ -24,7 +24,7 @@ export interface Holder extends Holding {
 }
 
 /** The data folder, held by this process alone. */
-export interface DataDir {
+interface DataDir {
   path: string
   tell(details: Pick<Holding, 'address' | 'consoleUrl' | 'addresses'>): void
   release(): void

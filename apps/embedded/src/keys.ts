@@ -14,7 +14,7 @@ export function withKeys(values: EnvironmentValues, dataDir: string): Environmen
 }
 
 /** The same for showing and checking a configuration: nothing is read or made. */
-export function withKeysToCome(values: EnvironmentValues): EnvironmentValues {
+function withKeysToCome(values: EnvironmentValues): EnvironmentValues {
   return { ...values, ...lacking(values, () => '0'.repeat(64)) }
 }
 

@@ -3,7 +3,7 @@ import { atMost, type Logger } from '@automation/service'
 import type { Engine } from './engine.ts'
 import { executionSchema } from './store/pools.ts'
 
-export interface FirstStepsOptions {
+interface FirstStepsOptions {
   engine: Engine
   /** No other replica is there: what is RUNNING was a former process's. */
   exclusive: boolean
@@ -52,7 +52,7 @@ async function untilNoneRuns(runners: Engine['runners'], isOver: () => boolean):
 /** What is on its way into the database gets this long beyond the grace time of the runs. */
 const writesMs = 2000
 
-export interface StopOptions {
+interface StopOptions {
   /** No other replica could take over what runs. */
   exclusive: boolean
   graceMs: number

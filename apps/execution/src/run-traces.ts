@@ -3,7 +3,7 @@ import { readTraceparent, traceparentOf, type Span, type SpanEnd, type Tracer } 
 import { createdAtMs } from './execution-id.ts'
 
 /** A run with the trace of who started it. */
-export interface TracedRun {
+interface TracedRun {
   id: string
   team: string
   traceparent?: string | null

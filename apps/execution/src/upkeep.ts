@@ -38,7 +38,7 @@ import type { TeamMoves } from './move/team-moves.ts'
 import type { Watches } from './read/watches.ts'
 import type { Connections } from './store/connections.ts'
 
-export interface UpkeepContext {
+interface UpkeepContext {
   hot: Connections
   reads: Connections
   partitions: Partitions

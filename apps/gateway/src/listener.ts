@@ -11,7 +11,7 @@ import { failureOf, type RestEntry } from './rest-entry.ts'
 import type { WebhookTarget } from './webhooks/webhook-call.ts'
 import type { WebhookEntry } from './webhooks/webhook-entry.ts'
 
-export interface ListenerDependencies {
+interface ListenerDependencies {
   config: GatewayConfig
   rest: RestEntry
   webhooks: WebhookEntry

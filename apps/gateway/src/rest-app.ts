@@ -53,7 +53,7 @@ import { deliveryRoutes } from './webhooks/delivery-routes.ts'
 import { sendRoutes } from './webhooks/send-routes.ts'
 import type { WebhookEntry } from './webhooks/webhook-entry.ts'
 
-export interface RestAppDependencies extends RestDependencies, Omit<PageSources, 'document' | 'config'> {
+interface RestAppDependencies extends RestDependencies, Omit<PageSources, 'document' | 'config'> {
   streams: OpenStreams
   teamChanges: TeamChanges
   webhooks: WebhookEntry

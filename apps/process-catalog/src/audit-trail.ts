@@ -7,7 +7,7 @@ import { isUuid } from '@automation/contract/forms'
 import { appendAuditRecords, databaseTimeMs } from './store/audit-records.ts'
 import type { Store } from './store/store.ts'
 
-export interface AuditTrailOptions {
+interface AuditTrailOptions {
   store: Store
   retentionDays: number
   /** Months from now on for which there are partitions. */

@@ -5,7 +5,7 @@ import { failPoint, type Logger } from '@automation/service'
 import { effectsOf, effectDelivered, teamsWithEffects, type Effect } from './store/effects.ts'
 import type { Store } from './store/store.ts'
 
-export interface EffectsContext {
+interface EffectsContext {
   store: Store
   schedules: Client<typeof ScheduleEffectService>
   logger: Logger

@@ -10,14 +10,14 @@ import { connectPort } from './ports/connect-port.ts'
 /** What waits here of a connection for a slow port: about two pieces. */
 const waitingBytes = 64 * 1024
 
-export interface DaemonOptions {
+interface DaemonOptions {
   listen: Listen
   /** Of what calls of the system bring. */
   daemonKeyDigest: Buffer
   logger: WireLogger
 }
 
-export interface Daemon {
+interface Daemon {
   port: number
   /** Ends what runs, and answers nothing any more. */
   stop(graceMs: number): Promise<void>

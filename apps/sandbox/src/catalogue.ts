@@ -20,7 +20,7 @@ export interface Image {
 }
 
 /** What holds for sandboxes of every image. */
-export interface SandboxDefaults {
+interface SandboxDefaults {
   /** The image that carries the daemon to those without a command. */
   daemonImage?: string
   /** Of images that name none, of callers' own among them. */
@@ -77,7 +77,7 @@ export function readCatalogue(env: Environment): Catalogue {
 type Fault = (where: string, text: string) => void
 
 /** A catalogue from its JSON; what is wrong in it is told to `fault`, all of it. */
-export function catalogueOf(value: unknown, fault: Fault): Catalogue {
+function catalogueOf(value: unknown, fault: Fault): Catalogue {
   if (!isRecord(value)) {
     fault('the whole', 'must be an object with images')
     return new Catalogue([], false)

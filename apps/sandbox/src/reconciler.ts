@@ -9,7 +9,7 @@ import type { SandboxRow } from './store/rows.ts'
 import type { Store } from './store/store.ts'
 import { within } from './within.ts'
 
-export interface ReconcilerOptions {
+interface ReconcilerOptions {
   store: Store
   driver: Driver
   startTimeoutMs: number

@@ -5,7 +5,7 @@ const firstPauseMs = 100
 const longestPauseMs = 5000
 
 /** Called each time that the work failed because a part is away. */
-export type Delayed = (failure: Failure, nextMs: number) => void
+type Delayed = (failure: Failure, nextMs: number) => void
 
 /**
  * Repeats work that may be done twice while the part that it needs is away or too slow, with growing pauses. Any other

@@ -4,7 +4,7 @@ import { Faults, readAll } from '@automation/errors/faults'
 import type { Catalogue, Image } from './catalogue.ts'
 
 /** A sandbox as it was asked for, checked. */
-export interface SandboxRequest {
+interface SandboxRequest {
   image: Image
   /** Undefined: made from the image and the id. */
   name: string | undefined

@@ -16,7 +16,7 @@ import { hasEnded, type SandboxRow } from './store/rows.ts'
 import type { Store } from './store/store.ts'
 import { within } from './within.ts'
 
-export interface SandboxesOptions {
+interface SandboxesOptions {
   config: SandboxConfig
   store: Store
   box: SecretBox

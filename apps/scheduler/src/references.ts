@@ -10,7 +10,7 @@ export interface Reference {
 }
 
 /** What it stands for now. */
-export interface FoundReference {
+interface FoundReference {
   /** Empty where there is no such process. */
   processSlug: string
   versionId?: string

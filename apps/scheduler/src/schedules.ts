@@ -29,7 +29,7 @@ import type { Store } from './store/store.ts'
 import { holdZone, noteZone } from './store/zones.ts'
 
 /** A schedule that somebody wants. */
-export interface ScheduleRequest {
+interface ScheduleRequest {
   /** A process id or slug. */
   process: string
   cron: string | undefined
@@ -40,7 +40,7 @@ export interface ScheduleRequest {
   input: RunInput
 }
 
-export interface SchedulesOptions {
+interface SchedulesOptions {
   store: Store
   executions: Client<typeof FiringService>
   teamMaxSchedules: number

@@ -10,7 +10,7 @@ import { listEntries, type ListedEntry } from './store/object-lists.ts'
 import { deleteObject, isReadable, noteLink, readObject, type ObjectRow } from './store/objects.ts'
 import type { Sweeper } from './sweeper.ts'
 
-export interface ObjectsOptions {
+interface ObjectsOptions {
   store: Store
   objects: ObjectStore
   sweeper: Sweeper

@@ -23,7 +23,7 @@ import {
 } from './store/package-sets.ts'
 import { contentOf, type Writer, type Writings } from './writings.ts'
 
-export interface PackageSetsOptions {
+interface PackageSetsOptions {
   config: StorageConfig
   store: Store
   objects: ObjectStore

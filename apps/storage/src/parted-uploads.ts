@@ -28,7 +28,7 @@ import { blobKey, type Store } from './store/store.ts'
 import { contentTypeOf } from './uploads.ts'
 import { contentOf, tooLarge, type Most, type Writings } from './writings.ts'
 
-export interface PartedUploadsOptions {
+interface PartedUploadsOptions {
   config: StorageConfig
   store: Store
   objects: ObjectStore

@@ -2,7 +2,7 @@ import { createHash, createHmac, timingSafeEqual } from 'node:crypto'
 import { Failure } from '@automation/errors'
 
 /** What a link is for. */
-export interface LinkTarget {
+interface LinkTarget {
   team: string
   name: string
 }

@@ -6,7 +6,7 @@ import { dueBlobs, expiredObjects, forgetBlob, giveUpUploads, type DueBlob } fro
 
 const batch = 100
 
-export interface SweeperOptions {
+interface SweeperOptions {
   store: Store
   objects: ObjectStore
   /** How long what was given up stays, in ms. */

@@ -13,7 +13,7 @@ import type { ObjectRow } from './store/objects.ts'
 import { finishUpload, type Writing } from './store/uploads.ts'
 import { contentOf, type Writer, type Writings } from './writings.ts'
 
-export interface UploadsOptions {
+interface UploadsOptions {
   config: StorageConfig
   store: Store
   objects: ObjectStore

@@ -6,7 +6,7 @@ import type { StorageConfig } from './config.ts'
 import { abandonUpload } from './store/sweep.ts'
 import { beginUpload, renewUpload, reserve, type Writing } from './store/uploads.ts'
 
-export interface WritingsOptions {
+interface WritingsOptions {
   config: StorageConfig
   store: Store
   logger: Logger

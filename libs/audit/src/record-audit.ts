@@ -7,7 +7,7 @@ import type { AuditType } from '@automation/contract/audit/v1/audit'
 export const outboxColumns = 'id, team, type, event, entity_id, actor, initiated_by, ip'
 
 /** A connection at the service's own schema. */
-export interface AuditWriter {
+interface AuditWriter {
   query(statement: pg.QueryConfig): Promise<unknown>
 }
 

@@ -27,7 +27,7 @@ export interface SealedCount {
   damaged: number
 }
 
-export interface ResealingOptions {
+interface ResealingOptions {
   /** The metric `<service>_secrets_on_older_keys` is its. */
   service: string
   query<R extends pg.QueryResultRow>(statement: pg.QueryConfig): Promise<R[]>

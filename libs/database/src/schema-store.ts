@@ -5,7 +5,7 @@ import { openDatabase, type Database, type SchemaOptions } from './database.ts'
 import { databaseFailure } from './failure.ts'
 import { TeamShare } from './team-share.ts'
 
-export interface SchemaStoreOptions extends SchemaOptions {
+interface SchemaStoreOptions extends SchemaOptions {
   url: string
   /** The most connections at a time; what comes beyond waits for one. */
   poolSize: number

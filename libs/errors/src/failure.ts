@@ -22,7 +22,7 @@ export interface FieldFault {
   message: string
 }
 
-export interface FailureOptions {
+interface FailureOptions {
   /** What really happened; logged, never shown to a caller. */
   cause?: unknown
   /** For invalid_argument: which fields, and why. */

@@ -96,7 +96,7 @@ export class Reception {
 function ignoreBroken(): void {}
 
 /** Takes bytes of an output. Their memory is used again afterwards: who keeps them copies them. */
-export type OnBytes = (bytes: Buffer) => void
+type OnBytes = (bytes: Buffer) => void
 
 // All outputs are read into it: a flood that is thrown away must leave nothing to collect, as collecting stops everybody.
 const shared = Buffer.allocUnsafeSlow(64 * 1024)

@@ -26,7 +26,7 @@ export interface Order {
 }
 
 /** What launcher.py is told first: the isolation around all its children. */
-export interface IsolationOrder {
+interface IsolationOrder {
   level: IsolationLevel
   network: NetworkName
   /** The program that leads a network of a child's own out. */

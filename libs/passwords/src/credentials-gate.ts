@@ -7,14 +7,14 @@ import { Attempts, ChecksAtWork, type CheckTarget } from './attempts.ts'
 export type { CheckTarget }
 
 /** What is asked of callers; an absent or empty hash is matched by an empty password. */
-export interface WantedCredentials {
+interface WantedCredentials {
   username?: string
   /** In any form that `matches` knows. */
   passwordHash?: string
 }
 
 /** What a caller brings; without a user name it only asks which credentials are wanted. */
-export interface GivenCredentials {
+interface GivenCredentials {
   username?: string
   password?: string
 }

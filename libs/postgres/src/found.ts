@@ -4,7 +4,7 @@ import type { Logger } from '@automation/service'
 import { notStarted } from './launch.ts'
 
 /** What PostgreSQL writes into postmaster.pid about itself. */
-export interface Postmaster {
+interface Postmaster {
   pid: number
   port: number
   /** Folder of its unix socket; empty when it has none. */
@@ -22,7 +22,7 @@ export function passwordFile(dataDir: string): string {
 }
 
 /** The postmaster that says it holds this data, dead or alive; undefined when none does. */
-export async function readPostmaster(dataDir: string): Promise<Postmaster | undefined> {
+async function readPostmaster(dataDir: string): Promise<Postmaster | undefined> {
   const text = await textOf(join(clusterFolder(dataDir), 'postmaster.pid'))
   if (text === undefined) return undefined
   const [pid, , , port, socketFolder = ''] = text.split('\n')
@@ -45,7 +45,7 @@ export async function findPostgres(folder: string): Promise<string | undefined> 
 }
 
 /** Whether this process is a live PostgreSQL server of this data folder: no zombie, no stranger with the same number. */
-export async function isPostmaster(pid: number, dataDir: string): Promise<boolean> {
+async function isPostmaster(pid: number, dataDir: string): Promise<boolean> {
   if (!Number.isSafeInteger(pid) || pid <= 0 || !isAlive(pid)) return false
   const command = await textOf(`/proc/${pid}/cmdline`)
   // Without /proc only its own lock tells.

@@ -33,7 +33,7 @@ export interface OpenCalls {
   dec(): void
 }
 
-export interface HandlingOptions {
+interface HandlingOptions {
   verify: Verify
   logger: WireLogger
   waitingBytes?: number

@@ -9,12 +9,12 @@ import type { Client } from './service-types.ts'
 import { failureFromError } from './status.ts'
 import { wireClient } from './wire-client.ts'
 
-export interface Trust {
+interface Trust {
   /** PEM of the authorities that are trusted; those of Node when absent. */
   authorities?: string
 }
 
-export interface KeyedChannelOptions {
+interface KeyedChannelOptions {
   /** `host:port` or `unix:/path`. */
   address: string
   /** Without it there is no TLS. */

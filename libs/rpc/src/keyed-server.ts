@@ -22,7 +22,7 @@ import { statusFromFailure } from './status.ts'
 /** Where to listen: a listening socket that is inherited, a Unix socket, or an address; of every host where none is named. */
 export type Listen = { fd: number } | { path: string } | { host: string | undefined; port: number }
 
-export interface KeyedServeOptions {
+interface KeyedServeOptions {
   listen: Listen
   /**
    * Says who calls, by the `x-api-key` and the `authorization` of a call (empty where it has none); throws for those who

@@ -3,7 +3,7 @@ import type { Neighbours } from './in-process.ts'
 import { keyedChannel, type KeyedChannel } from './keyed-client.ts'
 import type { Client } from './service-types.ts'
 
-export interface OutsideOptions {
+interface OutsideOptions {
   /** Of the gateway: http or https, a host, and the port where it is not the usual one. */
   url: URL
   /** Brought by every call; those of runs bring their own token, too. */

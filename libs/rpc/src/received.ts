@@ -14,7 +14,7 @@ export function weightOf(bytes: Uint8Array): number {
 }
 
 /** A readable stream of grpc-js, client or server side. */
-export interface MessageSource extends EventEmitter {
+interface MessageSource extends EventEmitter {
   pause(): unknown
   /** Asks the transport for one message more. */
   _read(size: number): void

@@ -4,7 +4,7 @@ import { encoder } from './definition.ts'
 import { usualWaitingBytes, weightOf } from './received.ts'
 
 /** A writable stream of grpc-js, client or server side. */
-export interface MessageSink extends EventEmitter {
+interface MessageSink extends EventEmitter {
   write(bytes: Buffer, written: () => void): boolean
   destroyed: boolean
 }

@@ -14,7 +14,7 @@ interface TlsFiles {
   ca: Buffer
 }
 
-export interface TlsFolderOptions {
+interface TlsFolderOptions {
   /** How often the files are looked at; 5,000. */
   lookEveryMs?: number
   logger: { info(fields: object, text: string): void; warn(fields: object, text: string): void }

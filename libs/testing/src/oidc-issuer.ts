@@ -20,7 +20,7 @@ export interface OidcIssuer {
   close(): Promise<void>
 }
 
-export interface OidcIssuerOptions {
+interface OidcIssuerOptions {
   /** People see a page on which they sign in; else they are let in at once. */
   hasPage?: boolean
 }

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
 /** A certificate and its key, in PEM. */
-export interface Issued {
+interface Issued {
   cert: string
   key: string
 }

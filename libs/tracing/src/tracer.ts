@@ -1,6 +1,6 @@
 export type SpanKind = 'internal' | 'server' | 'client' | 'producer' | 'consumer'
 
-export type Attributes = Record<string, string | number | boolean | undefined>
+type Attributes = Record<string, string | number | boolean | undefined>
 
 export interface SpanOptions {
   kind: SpanKind
@@ -42,7 +42,7 @@ export interface Tracer {
 const form = /^[0-9a-f]{2}-(?!0{32})([0-9a-f]{32})-(?!0{16})([0-9a-f]{16})-([0-9a-f]{2})$/
 
 /** The position in a trace, as W3C writes it in `traceparent`: 32 and 16 hexadecimal digits, and the flags. */
-export interface TraceContext {
+interface TraceContext {
   traceId: string
   spanId: string
   flags: number

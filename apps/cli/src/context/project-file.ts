@@ -3,7 +3,7 @@ import { dirname, join } from 'node:path'
 import { usageError } from '../exit.ts'
 
 /** What pas.yaml says: where the team of this repository is served. Its other members are read by project/. */
-export interface ProjectFile {
+interface ProjectFile {
   layout: number
   contexts?: Record<string, { url: string; team: string }>
   [member: string]: unknown

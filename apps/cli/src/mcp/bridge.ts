@@ -16,7 +16,7 @@ interface Message {
   error?: { code: number; message: string }
 }
 
-export interface BridgeOptions {
+interface BridgeOptions {
   /** The endpoint of Streamable HTTP. */
   url: string
   input: Readable

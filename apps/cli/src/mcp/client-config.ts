@@ -2,7 +2,7 @@ import { homedir, platform } from 'node:os'
 import { join } from 'node:path'
 
 /** A program that speaks to tools, and where it reads which there are. */
-export interface McpClient {
+interface McpClient {
   name: string
   /** Its configuration file; undefined where it is made by a command of its own. */
   file?: string

@@ -14,7 +14,7 @@ export interface Shown<T = unknown> {
 }
 
 /** A line of a stream, as `--json` prints it. */
-export interface StreamLine {
+interface StreamLine {
   type: 'log' | 'status' | 'end' | 'change'
   [member: string]: unknown
 }

@@ -33,7 +33,7 @@ import {
 } from './team-data.ts'
 import { exportedSettings } from './team-settings.ts'
 
-export interface ExportOptions {
+interface ExportOptions {
   /** Also the records of executions, newest first. */
   executions: boolean
   /** Whether the service account of the token belongs to the team; false where it was made for this alone. */

@@ -39,7 +39,7 @@ const names: readonly [from: RegExp, to: string][] = [
 ]
 
 /** The files of a project that files of the hosted layout stand for. */
-export function importedFiles(files: Files): Map<string, string> {
+function importedFiles(files: Files): Map<string, string> {
   const imported = new Map<string, string>()
   for (const [path, text] of files) {
     const row = names.find(([from]) => from.test(path))

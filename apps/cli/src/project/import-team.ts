@@ -43,7 +43,7 @@ export interface Imported {
   left: string[]
 }
 
-export interface ImportOptions {
+interface ImportOptions {
   /** Where new API tokens of service accounts go; without it none are made. */
   tokensPath?: string
 }

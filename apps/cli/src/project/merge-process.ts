@@ -17,7 +17,7 @@ import { fileChanges, processMembers } from './process-settings.ts'
 import type { ProcessState, ScheduleState } from './states.ts'
 
 /** A process that is here and on the server, with its schedules. */
-export interface ProcessMerge {
+interface ProcessMerge {
   slug: string
   files: Files
   /** Absent where the process itself has nothing to be taken. */

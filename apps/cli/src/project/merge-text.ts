@@ -1,7 +1,7 @@
 import { diff3Merge, diffIndices } from 'node-diff3'
 import type { Side } from './merge-values.ts'
 
-export interface MergedText {
+interface MergedText {
   /** Null: there is no such file. */
   text: string | null
   /** Whether both sides have changed the same lines, and no side was chosen; `text` is the local one then. */

@@ -12,7 +12,7 @@ export interface Change {
   value: unknown
 }
 
-export interface MergedValues {
+interface MergedValues {
   /** What makes the local value the merged one. */
   changes: Change[]
   /** Where both sides have changed the same, unless a side was chosen. */

@@ -3,7 +3,7 @@ import { processFiles } from './process-folder.ts'
 import type { Item } from './states.ts'
 
 /** A state of the server that `pas pull` has merged into the files of an item, or has left to be merged by hand. */
-export interface Merged {
+interface Merged {
   /** The digest of that state. */
   server: string
   /** Of each part that clashed, the digest of what the files had: as long as they have it, nobody has merged it. */

@@ -89,7 +89,7 @@ export async function compareProject(
   return { server, comparisons: await compareItems(project.local, server, project.past, isWanted, isOverwritten) }
 }
 
-export interface PlanChoice {
+interface PlanChoice {
   isWanted?: (key: string) => boolean
   prune?: boolean
   overwrite?: readonly string[]

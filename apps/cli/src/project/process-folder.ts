@@ -26,7 +26,7 @@ const settingsComment = ' yaml-language-server: $schema=../../schemas/process.js
 const slugForm = /^[a-z0-9](?:[a-z0-9-]*[a-z0-9])?$/
 
 /** A process folder as it was read: its items, and what stands in the way of them. */
-export interface ReadFolder {
+interface ReadFolder {
   items: Item[]
   faults: Fault[]
 }

@@ -8,7 +8,7 @@ import { keys, type Item, type Items, type Language, type VariableState } from '
 import { stripTypes } from './strip-types.ts'
 
 /** What the files of a project say for one context. */
-export interface ProjectItems {
+interface ProjectItems {
   items: Items
   faults: Fault[]
 }

@@ -14,7 +14,7 @@ import {
 import type { Item, Language } from './states.ts'
 
 /** An item as it was read alone, with the tag of that state where it has one. */
-export interface ReadItem extends ServerItem {
+interface ReadItem extends ServerItem {
   etag?: string
 }
 

@@ -28,7 +28,7 @@ export interface Owner {
 }
 
 /** An alias of an owner, as far as releases are about it. */
-export interface OwnAlias {
+interface OwnAlias {
   id: string
   versionId: string
   /** The versions that it led to before, the last first; absent where there are none, and from a server that does not say. */
@@ -70,7 +70,7 @@ export function movesTo(tag: string, owners: readonly Owner[]): Move[] | undefin
 }
 
 /** What going back without a tag means: the moves, and those that are made by the order of the versions alone. */
-export interface MovesBack {
+interface MovesBack {
   moves: Move[]
   /** Owners whose alias was moved, but does not say from where. */
   guessed: Owner[]

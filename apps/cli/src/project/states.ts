@@ -55,7 +55,7 @@ export interface VariableState {
 }
 
 /** What pas.yaml says of the team; members that it does not name are left as they are. */
-export interface TeamState {
+interface TeamState {
   zoneId?: string
   errorHandler?: { process: string; tag: string | null } | null
 }

@@ -18,7 +18,7 @@ export async function readAccounts(client: Client, ownAccount: boolean): Promise
 }
 
 /** What came of the service accounts of an export. */
-export interface ImportedAccounts {
+interface ImportedAccounts {
   made: number
   /** Of those that are not there, what they are and why: they have no API token. */
   missing: string[]

@@ -10,7 +10,7 @@ export function exportedSettings(team: Team): ExportedSettings {
 }
 
 /** What came of settings: how many were written, and which could not be, with what to do about each. */
-export interface ImportedSettings {
+interface ImportedSettings {
   changes: number
   left: string[]
 }

@@ -5,7 +5,7 @@ import type { Client } from '@automation/client'
 import { ExitError } from '../exit.ts'
 
 /** A command in a sandbox. */
-export interface SandboxCommand {
+interface SandboxCommand {
   command: string
   args: string[]
   cwd?: string

@@ -4,13 +4,13 @@ import { missingParts, partsOf, pauseMs } from '../rules/upload-parts.ts'
 import { send } from './transfer.ts'
 
 /** Files above this go in parts, which stay where the connection is cut. */
-export const IN_PARTS_ABOVE_BYTES = 64 * 1_048_576
+const IN_PARTS_ABOVE_BYTES = 64 * 1_048_576
 /** Attempts of one part, or of the end; together some four minutes. */
 const MOST_FAILURES = 12
 
 const BYTES = { 'Content-Type': 'application/octet-stream' }
 
-export interface UploadCall {
+interface UploadCall {
   team: string
   name: string
   file: File

@@ -8,7 +8,7 @@ export type StreamState =
   | { is: 'lost'; sinceMs: number; why: string }
   | { is: 'ended' }
 
-export interface EventSourceOptions {
+interface EventSourceOptions {
   onEvent: (event: ServerEvent) => void
   onState: (state: StreamState) => void
   /** Events may be missing: the server does not know the position any more, or there never was one. */

@@ -9,7 +9,7 @@ import { listenToTeam } from './team-connection.ts'
 /** An execution as lists show it, as it was after the change that is told. */
 type ExecutionListener = (execution: Execution) => void
 
-export interface TeamLive {
+interface TeamLive {
   state: StreamState
   /** Tells of each change of an execution until the function that it gives is called. */
   onExecution: (listener: ExecutionListener) => () => void

@@ -83,7 +83,7 @@ interface JsonFieldProps {
 }
 
 /** A value as JSON text; while the text can't be read, the fault is told and the value stays. */
-export function JsonField({ label, value, onChange }: JsonFieldProps) {
+function JsonField({ label, value, onChange }: JsonFieldProps) {
   const [text, setText] = useState(() => JSON.stringify(value ?? {}, undefined, 2))
   const read = jsonOf(text)
   const shown = 'value' in read && JSON.stringify(read.value) !== JSON.stringify(value ?? {})

@@ -22,7 +22,7 @@ function formatOf(zone: string): Intl.DateTimeFormat {
   return format
 }
 
-export interface LocalTime {
+interface LocalTime {
   day: Day
   hour: number
   minute: number

@@ -1,4 +1,4 @@
-export interface ChangedField {
+interface ChangedField {
   /** JSON pointer. */
   path: string
   from: unknown

@@ -1,4 +1,4 @@
-export interface CodeFrameLine {
+interface CodeFrameLine {
   number: number
   text: string
   isFault: boolean

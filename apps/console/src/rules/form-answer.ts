@@ -1,4 +1,4 @@
-export type FormAnswer =
+type FormAnswer =
   | { kind: 'nothing' }
   | { kind: 'text'; text: string }
   | { kind: 'link'; url: string; name: string }

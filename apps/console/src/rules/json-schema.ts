@@ -43,7 +43,7 @@ export function withoutSecrets(schema: JsonSchema | null, value: unknown): Recor
   return Object.fromEntries(Object.entries(value).map(([name, one]) => [name, isSecret(name) ? 'SECRET' : one]))
 }
 
-export type FieldKind = 'text' | 'number' | 'boolean' | 'choice' | 'object' | 'list' | 'json'
+type FieldKind = 'text' | 'number' | 'boolean' | 'choice' | 'object' | 'list' | 'json'
 
 /** As what a form shows a schema; `json` where only JSON can say it. */
 export function kindOf(schema: JsonSchema): FieldKind {
@@ -58,7 +58,7 @@ export function kindOf(schema: JsonSchema): FieldKind {
   return types[0] === 'object' && schema.properties !== undefined ? 'object' : 'json'
 }
 
-export interface Choice {
+interface Choice {
   value: unknown
   name: string
 }

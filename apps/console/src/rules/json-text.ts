@@ -33,7 +33,7 @@ export function readObject(text: string): { value: Record<string, unknown> } | {
   }
 }
 
-export interface JsonFault {
+interface JsonFault {
   message: string
   /** From 1. */
   line: number

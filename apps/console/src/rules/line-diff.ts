@@ -1,4 +1,4 @@
-export interface DiffLine {
+interface DiffLine {
   kind: 'same' | 'removed' | 'added'
   text: string
   /** The number of the line on each side where it stands, from 1. */

@@ -17,7 +17,7 @@ export interface LogLine {
 }
 
 /** How much of a log is kept. */
-export interface LogLimit {
+interface LogLimit {
   lines: number
   size: number
   /** Logs of earlier releases were cut at a number of characters. */

@@ -3,7 +3,7 @@ import type { Schemas } from '../api/client.ts'
 type Language = Schemas['Process']['programmingLanguage']
 type Input = Schemas['CreateProcessInput']
 
-export interface Template {
+interface Template {
   key: string
   title: string
   /** What it shows, in a sentence. */

@@ -15,7 +15,7 @@ const samples: Record<string, unknown> = {
 const MAX_DEPTH = 5
 
 /** A value that shows what a JSON Schema asks for: what it names as default or example, else one of its type. */
-export function sampleOf(schema: unknown, depth = 0): unknown {
+function sampleOf(schema: unknown, depth = 0): unknown {
   if (!isObject(schema) || depth > MAX_DEPTH) return {}
   if (schema['default'] !== undefined) return schema['default']
   const named = [schema['examples'], schema['enum']].find((values) => Array.isArray(values) && values.length > 0)

@@ -13,7 +13,7 @@ export interface SignedIn {
   ways: SignInWay[]
 }
 
-export interface SignedOut {
+interface SignedOut {
   signedIn: false
   ways: SignInWay[]
 }

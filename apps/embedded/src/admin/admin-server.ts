@@ -25,7 +25,7 @@ import type { Neighbours } from '@automation/rpc'
 import type { Logger } from '@automation/service'
 
 /** The services that an operator may call through the data folder. */
-export const operatorServices = [
+const operatorServices = [
   TeamService,
   TeamLimitService,
   TokenService,

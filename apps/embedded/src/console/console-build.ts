@@ -11,7 +11,7 @@ const lifeline = new URL('../end-with-parent.ts', import.meta.url).href
 const endWithinMs = 2000
 
 /** A build that may be going on. */
-export interface ConsoleBuild {
+interface ConsoleBuild {
   /** Resolves when nothing of it runs any more. */
   stop(): Promise<void>
 }

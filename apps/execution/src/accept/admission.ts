@@ -46,7 +46,7 @@ export interface Waiting {
   beforeStart?(): Promise<void>
 }
 
-export interface AdmissionContext {
+interface AdmissionContext {
   pool: Queries
   config: ExecutionConfig
   egress: Egress

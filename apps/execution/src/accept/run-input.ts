@@ -68,7 +68,7 @@ function isJsonObject(bytes: Uint8Array): boolean {
 }
 
 /** The pool of runs that name none. */
-export function defaultPool(pools: readonly string[]): string {
+function defaultPool(pools: readonly string[]): string {
   return pools.includes('default') ? 'default' : (pools[0] ?? 'default')
 }
 

@@ -26,7 +26,7 @@ interface Asking {
   found?: RunSpec
 }
 
-export interface SpecsOptions {
+interface SpecsOptions {
   /** What the specs that are kept may hold together, and those of one team. */
   maxBytes: number
   teamMaxBytes: number

@@ -45,7 +45,7 @@ interface KeyedItem extends Item {
   key: StartKey
 }
 
-export interface StartsContext {
+interface StartsContext {
   /** For starts without a key. */
   batches: Queries
   /** For keyed starts, which may have to wait for those of other replicas. */

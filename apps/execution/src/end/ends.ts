@@ -14,7 +14,7 @@ import { endingWeight, endRows, type Ended, type Ending } from '../store/end-row
 import type { Outcomes, Waiters } from './waiters.ts'
 import { isTakenBack, type Queries } from '../store/connections.ts'
 
-export interface EndsContext {
+interface EndsContext {
   pool: Queries
   partitions: Partitions
   runners: Runners

@@ -14,7 +14,7 @@ import { forceEnds, type ForcedEnd } from '../store/forced-ends.ts'
 import type { Waiters } from './waiters.ts'
 import type { Queries } from '../store/connections.ts'
 
-export interface ForcedEndsContext {
+interface ForcedEndsContext {
   pool: Queries
   partitions: Partitions
   runners: Runners

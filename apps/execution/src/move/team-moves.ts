@@ -4,7 +4,7 @@ import { asService, ownContext, type Client } from '@automation/rpc'
 import type { Queries } from '../store/connections.ts'
 import { readLeftTeams } from '../store/team-moves.ts'
 
-export interface TeamMovesContext {
+interface TeamMovesContext {
   pool: Queries
   /** What the catalog calls this cell; '' is the first. */
   cell: string

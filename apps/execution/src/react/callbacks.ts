@@ -22,7 +22,7 @@ import {
 import { post, type PostResult } from './post.ts'
 import type { Queries } from '../store/connections.ts'
 
-export interface CallbacksContext {
+interface CallbacksContext {
   pool: Queries
   config: Pick<ExecutionConfig, 'callbackTries' | 'callbackTimeoutMs' | 'callbackPauseMs'>
   egress: Egress

@@ -23,7 +23,7 @@ import { appendLineOnce } from '../store/log-pages.ts'
 import { errorHandlerScope } from '../store/start-keys.ts'
 import type { Queries } from '../store/connections.ts'
 
-export interface ErrorHandlersContext {
+interface ErrorHandlersContext {
   pool: Queries
   neighbours: Neighbours
   admission: Admission

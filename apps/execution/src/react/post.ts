@@ -6,7 +6,7 @@ import type { Egress } from './egress.ts'
 import type { Lookup } from './look-up.ts'
 import { NotAllowed, resolveAllowed } from './look-up.ts'
 
-export interface Post {
+interface Post {
   url: string
   /** JSON. */
   body: Buffer

@@ -8,7 +8,7 @@ import { bytesOf } from '../store/stored-text.ts'
 import { framesOf, namedError } from './error-trace.ts'
 
 /** What a record is made from beside its row. */
-export interface RecordExtras {
+interface RecordExtras {
   events: EventRow[]
   waitingStatus: WaitingStatus
   /** The text of its failure in the log, where it was read. */

@@ -9,7 +9,7 @@ import { beginning, positionText, readPosition, type Position } from './position
 type Asked = Pick<ListLogsRequest | ReadLogsRequest, 'levels' | 'contains' | 'from' | 'to'>
 
 /** Which lines of a log are asked for; undefined: all. */
-export type LineFilter = (line: LogLine) => boolean
+type LineFilter = (line: LogLine) => boolean
 
 /** Of lines by their level, their text in any case, and their time, both bounds inclusive. */
 export function lineFilter({ levels, contains, from, to }: Asked): LineFilter | undefined {

@@ -14,7 +14,7 @@ export interface TeamEvent {
 }
 
 /** What a message is made from. */
-export interface EventParts {
+interface EventParts {
   position: string
   row: TeamEventRow
   /** As it was read, perhaps after a later event. */

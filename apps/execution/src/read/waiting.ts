@@ -20,7 +20,7 @@ interface Obstacle {
   allowed?: number
 }
 
-export interface WaitingRunsContext {
+interface WaitingRunsContext {
   reads: Connections
   limits: RunLimits
   nesting: Nesting

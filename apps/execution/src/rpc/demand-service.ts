@@ -7,7 +7,7 @@ import type { RunnerCapacity } from '../dispatch/runner-capacity.ts'
 import { readLivingRunners, readWaitingTeams } from '../store/demand.ts'
 import type { Queries } from '../store/connections.ts'
 
-export interface DemandContext {
+interface DemandContext {
   reads: Queries
   capacity: RunnerCapacity
   knownPools: KnownPools

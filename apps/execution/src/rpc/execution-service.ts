@@ -23,7 +23,7 @@ import type { Pools } from '../store/pools.ts'
 import { timestampFromMs, timestampMs } from '@bufbuild/protobuf/wkt'
 import { traceparentIn, startRequestOf } from './start-requests.ts'
 
-export interface ExecutionServiceParts {
+interface ExecutionServiceParts {
   admission: Admission
   outcomes: Outcomes
   records: Records

@@ -7,7 +7,7 @@ import type { RunnerCapacity } from '../dispatch/runner-capacity.ts'
 import type { Queries } from '../store/connections.ts'
 import { askToDrain, readRunners } from '../store/runners.ts'
 
-export interface RunnerOperatorContext extends Record<'reads' | 'hot', Queries> {
+interface RunnerOperatorContext extends Record<'reads' | 'hot', Queries> {
   capacity: RunnerCapacity
   knownPools: KnownPools
 }

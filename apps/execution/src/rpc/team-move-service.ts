@@ -33,7 +33,7 @@ import {
 } from '../store/team-moves.ts'
 import { numbersAhead } from '../store/tracked-runs.ts'
 
-export interface TeamMoveParts {
+interface TeamMoveParts {
   pool: Connections
   /** On which the numbers of events are known. */
   eventsPool: Connections

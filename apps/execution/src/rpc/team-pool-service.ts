@@ -24,7 +24,7 @@ import {
 const mostTokens = 100
 const longestLifeMs = 10 * 365 * 86_400_000
 
-export interface TeamPoolContext {
+interface TeamPoolContext {
   pool: Connections
   knownPools: KnownPools
   sessions: Sessions

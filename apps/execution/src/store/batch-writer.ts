@@ -1,6 +1,6 @@
 import type { BatchMetrics } from '../metrics.ts'
 
-export interface BatchWriterOptions<I, O> {
+interface BatchWriterOptions<I, O> {
   /** Writes all items with one statement and answers each, in their order. */
   flush(items: I[]): Promise<O[]>
   /** Items of one flush have the same group; absent: all may go together. */

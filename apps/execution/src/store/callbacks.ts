@@ -3,7 +3,7 @@ import { nextAppended, type LogLine } from './log-pages.ts'
 import type { Queries } from './connections.ts'
 
 /** A callback that is to be delivered when its run has ended. */
-export interface WantedCallback {
+interface WantedCallback {
   id: string
   sequence: number
   team: string

@@ -30,7 +30,7 @@ export interface Claimed {
 }
 
 /** What a team's turn left: nothing in its queue, no slot for what is in it, or some of both. */
-export interface Turn {
+interface Turn {
   team: string
   left: 'none' | 'no slot' | 'some'
 }
@@ -181,7 +181,7 @@ export async function noteSourceMark(pool: Queries, id: string, mark: bigint): P
 }
 
 /** What waits in a pool for a runner. */
-export interface QueueLength {
+interface QueueLength {
   pool: string
   /** Up to 10,000. */
   count: number

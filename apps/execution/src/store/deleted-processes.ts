@@ -34,7 +34,7 @@ export async function readLiving(pool: Queries, team: string, processId: string)
   return rows.map(({ id }) => id)
 }
 
-export interface DeletedProcess {
+interface DeletedProcess {
   team: string
   processId: string
 }

@@ -43,7 +43,7 @@ export async function readLivingRunners(pool: Queries, pools: string[]): Promise
 const mostTeams = 1000
 
 /** What teams may run: that of all, and of those that have another limit. */
-export interface RunningLimits {
+interface RunningLimits {
   usual: number
   others: { team: string; value: number }[]
 }

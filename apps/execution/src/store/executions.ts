@@ -113,7 +113,7 @@ export async function readActive(pool: Queries, team: string, ids: string[]): Pr
   return rows.map(({ id }) => id)
 }
 
-export interface InstallRow {
+interface InstallRow {
   status: Status
   returnValue?: string
   explanation?: string

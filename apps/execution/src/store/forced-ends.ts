@@ -21,7 +21,7 @@ export interface ForcedEnd {
   by?: Member
 }
 
-export interface ForcedRow {
+interface ForcedRow {
   id: string
   team: string
   pool: string

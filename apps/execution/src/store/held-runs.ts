@@ -12,7 +12,7 @@ export interface HeldProcess {
   versionId: string | null
 }
 
-export interface ReleasedRun {
+interface ReleasedRun {
   pool: string
   language: Language
 }

@@ -32,7 +32,7 @@ export async function readLastExecutions(
 }
 
 /** How the runs of a process went. */
-export interface ProcessFiguresRow {
+interface ProcessFiguresRow {
   processId: string
   /** Those that have ended. */
   runs: string

@@ -85,7 +85,7 @@ interface Group {
 }
 
 /** What there is to be counted. */
-export interface Uncounted {
+interface Uncounted {
   /** Where it begins. */
   from: bigint
   /** In the numbers of this server's transactions: below it, nothing can appear any more. */

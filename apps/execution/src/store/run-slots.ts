@@ -25,7 +25,7 @@ export async function releaseSlot(pool: Queries, id: string): Promise<boolean> {
   return rows.length === 1
 }
 
-export type Resumption = 'resumed' | 'waits' | 'ended'
+type Resumption = 'resumed' | 'waits' | 'ended'
 
 /** Takes the slot again when the team has one; else notes that it is wanted, before any new run. */
 export async function resumeSlot(pool: Queries, id: string, maxRunning: number): Promise<Resumption> {

@@ -6,7 +6,7 @@ import { runningRuns } from './tracked-runs.ts'
 import type { Queries } from './connections.ts'
 
 /** A runner as its session's row and its runs say. */
-export interface RunnerRow {
+interface RunnerRow {
   id: string
   name: string
   version: string

@@ -2,7 +2,7 @@ import { Status } from '@automation/contract/execution/v1/execution'
 import { manyArrivals, oneArrival } from './new-run-columns.ts'
 import type { Queries } from './connections.ts'
 
-export interface KnownKey {
+interface KnownKey {
   /** Null where nothing is started under it any more. */
   executionId: string | null
   bodyHash: Buffer | null

@@ -210,7 +210,7 @@ export async function insertArrivals(
 }
 
 /** An arrival that may start only once under its key. */
-export interface KeyedArrival extends Arrival {
+interface KeyedArrival extends Arrival {
   key: StartKey
 }
 

@@ -4,7 +4,7 @@ import type { Queries } from './connections.ts'
 import { durationsOfGroup, ofNoTrials, percentilesOf } from './run-counts.ts'
 
 /** What is summed up. Times in ms. */
-export interface CountFilter {
+interface CountFilter {
   team: string
   /** Which rows make up the span, without a gap. */
   spans: CountSpan[]
@@ -90,7 +90,7 @@ export async function readStatistics(
 }
 
 /** What the runs of one key have used. */
-export interface UsageRow {
+interface UsageRow {
   key: string
   runs: string
   runMs: string

@@ -74,7 +74,7 @@ export async function readFilledUntil(pool: Queries, { table, lock, unit }: Fill
   return rows[0]?.until.getTime() ?? 0
 }
 
-export interface Filling {
+interface Filling {
   /** From when on and before when, in ms. */
   span: [from: number, to: number]
   /** Before when all was filled, in ms; undefined: nothing was. */

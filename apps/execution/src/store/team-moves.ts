@@ -54,7 +54,7 @@ export async function isUnknownToSome(pool: Queries, movedAt: Date): Promise<boo
 }
 
 /** What keeps a team in its cell. */
-export interface Stay {
+interface Stay {
   running: number
   /** Events that some of these readers have not seen; up to 1,000. */
   undelivered: number
@@ -229,7 +229,7 @@ export function readExecutions(
   ])
 }
 
-export interface TableRequest {
+interface TableRequest {
   table: string
   /** Of timelines and logs. */
   executionIds: string[]
@@ -337,7 +337,7 @@ export function clearTeam(connections: Connections, team: string): Promise<boole
 const removedRows = 10_000
 
 /** What is to be the same in both cells. */
-export interface TeamSum {
+interface TeamSum {
   executions: string
   events: string
   living: string

@@ -47,7 +47,7 @@ interface TokenRow {
 }
 
 /** A token as an operator sees it. */
-export interface TokenRecord {
+interface TokenRecord {
   id: string
   createdBy: string
   createdAt: Timestamp
@@ -57,7 +57,7 @@ export interface TokenRecord {
 }
 
 /** A pool as an operator sees it. */
-export interface PoolRecord {
+interface PoolRecord {
   name: string
   team: string
   labels: Labels

@@ -25,7 +25,7 @@ export async function readEventsFrom(pool: Queries, id: string, sequence: number
   return rows
 }
 
-export interface ChunkRow {
+interface ChunkRow {
   first: number
   lines: number
   body: string

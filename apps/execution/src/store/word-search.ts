@@ -25,7 +25,7 @@ const few = 2000
 const dayMs = 86_400_000
 
 /** In a statement, that a run `e` has each word of a search: of days whose words may have an index, and of the present one. */
-export interface WordConditions {
+interface WordConditions {
   indexed: string[]
   /** For runs that are looked at one by one. */
   scanned: string[]

@@ -29,7 +29,7 @@ const EXTERNAL_ALGORITHMS = [
 ]
 
 /** Which access tokens are worth nothing before their end. */
-export interface EndedAccess {
+interface EndedAccess {
   /** Those of ours of this client. */
   isRevoked(clientId: string): boolean
   /** Those for this team that were issued before, whoever has issued them; Unix time in ms. */

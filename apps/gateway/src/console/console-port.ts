@@ -9,7 +9,7 @@ import { OidcRoutes } from './oidc/oidc-routes.ts'
 import { SessionRoutes } from './session-routes.ts'
 import { SessionCookie, Sessions, type SessionsOptions } from './sessions.ts'
 
-export interface ConsolePortOptions
+interface ConsolePortOptions
   extends
     Omit<ConsoleEntryDependencies, 'origin' | 'sessions' | 'cookie' | 'routes' | 'files'>,
     Pick<SessionsOptions, 'neighbours' | 'clientAddress'> {

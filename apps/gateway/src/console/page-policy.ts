@@ -1,7 +1,7 @@
 import type { AnswerHeaders } from '../http/exchange.ts'
 
 /** What a document of the console may do. */
-export interface PageRules {
+interface PageRules {
   nonce: string
   /** Its styles are put in by a program that knows no nonce. */
   anyStyle?: boolean

@@ -19,7 +19,7 @@ const bodyBytes = 16 * 1024
 const opener = z.string().min(1).max(8192)
 const credentials = z.union([z.strictObject({ code: opener }), z.strictObject({ apiToken: opener })])
 
-export interface SessionRoutesDependencies {
+interface SessionRoutesDependencies {
   config: GatewayConfig
   sessions: Sessions
   cookie: SessionCookie

@@ -7,7 +7,7 @@ import { linkToken } from '../rest/operation.ts'
 import { processIdentifier } from '../rest/parameters.ts'
 import type { Forms } from './open-form.ts'
 
-export interface FormFramesDependencies {
+interface FormFramesDependencies {
   config: GatewayConfig
   calls: CallLimits
   clientAddress: ClientAddress

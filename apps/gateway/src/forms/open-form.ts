@@ -12,7 +12,7 @@ import { MinuteLimits } from './minute-limits.ts'
 const LOOKS_A_MINUTE = 300
 
 /** A call for a form; `slug` among the params names the process. */
-export type FormCall = Pick<Call<unknown, unknown>, 'team' | 'params' | 'exchange' | 'principal' | 'context'>
+type FormCall = Pick<Call<unknown, unknown>, 'team' | 'params' | 'exchange' | 'principal' | 'context'>
 
 /** The forms of processes, and who may open them. */
 export class Forms {

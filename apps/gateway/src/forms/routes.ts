@@ -18,7 +18,7 @@ import { readSubmission } from './submission.ts'
 
 const SUBMISSIONS_A_MINUTE = 30
 
-export interface FormDependencies extends Pick<RestDependencies, 'config' | 'neighbours' | 'budget' | 'report'> {
+interface FormDependencies extends Pick<RestDependencies, 'config' | 'neighbours' | 'budget' | 'report'> {
   forms: Forms
   gateways: () => number
 }

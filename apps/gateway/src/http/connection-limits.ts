@@ -3,7 +3,7 @@ import { Tally } from '@automation/service'
 import { clientKey } from './caller.ts'
 
 /** What bounds the connections of one server. */
-export interface ConnectionBounds {
+interface ConnectionBounds {
   /** In all. */
   max: number
   /** From one address; of IPv6 from one /64. */

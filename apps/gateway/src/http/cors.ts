@@ -1,7 +1,7 @@
 import type { Answer, AnswerHeaders, Exchange } from './exchange.ts'
 
 /** Cross-origin rules of this gateway: which browsers' pages may call it. */
-export interface Cors {
+interface Cors {
   /** Headers for an ordinary answer; undefined when the request asks for none. */
   headersFor(exchange: Exchange): AnswerHeaders | undefined
   /** The answer to a preflight, or undefined when the request is none or comes from an origin that is not allowed. */

@@ -7,7 +7,7 @@ import { malformedRequest } from './refusals.ts'
 export const MAX_PARTS = 1000
 
 /** A parser of multipart forms while it is given one. */
-export interface FormFeed {
+interface FormFeed {
   /** Resolves when the form has ended. Failures: malformed_request, and what it was refused with. */
   ended: Promise<void>
   /** Gives the parser no more of it. */

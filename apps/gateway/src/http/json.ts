@@ -3,7 +3,7 @@ import { Failure } from '@automation/errors'
 import { jsonFault } from '@automation/errors/json-fault'
 
 /** Deeper JSON is refused: nobody writes it, and recursion over it would end the process's stack. */
-export const MAX_LEVELS = 200
+const MAX_LEVELS = 200
 
 /** Bytes as text; undefined when they are no valid UTF-8. A byte order mark is left out. */
 export function utf8Text(bytes: Buffer): string | undefined {

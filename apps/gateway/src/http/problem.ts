@@ -46,7 +46,7 @@ export function statusOf(failure: Failure): number {
 }
 
 /** Where a failure happened, as far as the caller may know. */
-export interface Occasion {
+interface Occasion {
   requestId: string
   /** Path of the request, without its query. */
   path: string

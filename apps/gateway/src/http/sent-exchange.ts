@@ -32,7 +32,7 @@ class SentMessage extends IncomingMessage {
 }
 
 /** Why the service makes a request to itself. */
-export interface Cause {
+interface Cause {
   exchange: Exchange
   ip: string
   /** Gives the request up; that of the exchange where it is absent. */

@@ -1,5 +1,5 @@
 /** A Set-Cookie header, taken apart as browsers do. */
-export interface SetCookie {
+interface SetCookie {
   name: string
   value: string
   /** In lower case, without the leading dot; undefined for a cookie of its host alone. */

@@ -13,7 +13,7 @@ import type { McpCaller } from './rest-calls.ts'
 const keptMs = 3000
 const nobody = { role: 'user', team: '', subject: '', name: '' } as const
 
-export type CallerDependencies = Pick<
+type CallerDependencies = Pick<
   RestDependencies,
   'config' | 'verifier' | 'neighbours' | 'teamAddresses' | 'clientAddress' | 'calls'
 >

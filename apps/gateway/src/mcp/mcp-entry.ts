@@ -19,7 +19,7 @@ import { selectionFrom } from './selection.ts'
 import { operationInputs } from './tool-inputs.ts'
 import { toolServer, type ToolServing } from './tool-server.ts'
 
-export interface McpDependencies extends RestDependencies {
+interface McpDependencies extends RestDependencies {
   app: RestApi['app']
   /** The OpenAPI document, as JSON text. */
   document: () => Buffer

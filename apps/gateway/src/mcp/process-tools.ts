@@ -29,7 +29,7 @@ interface ProcessJson {
 }
 
 /** The tool of a process, before its schema is known. */
-export interface ProcessTool {
+interface ProcessTool {
   name: string
   process: ProcessJson
 }
@@ -37,7 +37,7 @@ export interface ProcessTool {
 const ownNames = new Set(toolRows.map(({ name }) => name))
 
 /** The name of the tool of a process: cut, with a part of a hash, where it is long or that of a tool of ours. */
-export function processToolName(slug: string): string {
+function processToolName(slug: string): string {
   const name = `run_${slug}`
   if (name.length <= longestName && !ownNames.has(name)) return name
   return `${name.slice(0, longestName - hashLength - 1)}_${hash('sha256', slug).slice(0, hashLength)}`

@@ -111,7 +111,7 @@ export class RowTools {
 }
 
 /** What a call of a tool goes with. */
-export interface RowCall {
+interface RowCall {
   context: ServerContext
   runs: FollowedRuns
   listener: Listener

@@ -12,7 +12,7 @@ export interface OperationJson {
   responses: Record<string, ResponseJson>
 }
 
-export interface ResponseJson {
+interface ResponseJson {
   $ref?: string
   headers?: Record<string, { $ref?: string }>
   content?: Record<string, MediaTypeJson>

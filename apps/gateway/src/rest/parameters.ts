@@ -32,7 +32,7 @@ export function idOf(what: string): PathParameter {
 }
 
 /** An id or a name: a process's slug, a version's tag. */
-export function idOrNameOf(what: string, description: string): PathParameter {
+function idOrNameOf(what: string, description: string): PathParameter {
   return {
     schema: z.string().openapi({ description }),
     refusals: { 404: [`${what}_not_found`] },

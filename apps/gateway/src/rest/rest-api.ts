@@ -21,7 +21,7 @@ import { invalidJson, isObject, jsonText, parseJson, utf8Text } from '../http/js
 import { ifMatchFrom } from './edits.ts'
 import { addressOf as pathOf, type Call, type Handler, linkToken, type Operation, type Reply } from './operation.ts'
 
-export type RestEnv = { Bindings: { exchange: Exchange } }
+type RestEnv = { Bindings: { exchange: Exchange } }
 
 export interface RestDependencies {
   /** Is told of every failure that a caller is answered with. */

@@ -11,7 +11,7 @@ const connectionBounds = { max: 4000, maxOfAddress: 1000 }
 const keepaliveMs = 20_000
 const idleMs = 300_000
 
-export interface RunnerPortOptions {
+interface RunnerPortOptions {
   neighbours: Neighbours
   listener: RunnerListener
   callTimeoutMs: number

@@ -9,7 +9,7 @@ export interface SandboxAddresses {
 }
 
 /** What the configuration says of addresses, and the ports that the gateway listens on. */
-export interface AddressSettings {
+interface AddressSettings {
   /** The gateway's own; its host is that of sandboxes, too, where they have no address of their own. */
   gatewayUrl: string
   publicUrl: string | undefined

@@ -34,7 +34,7 @@ const pointers = {
 
 export type CommandRequest = MessageInitShape<typeof RunCommandRequestSchema>
 
-export interface CommandCallOptions {
+interface CommandCallOptions {
   context: Pick<CallContext, 'principal' | 'requestId' | 'traceparent'>
   /** Ends the command when it is aborted. */
   ending: AbortController
@@ -43,7 +43,7 @@ export interface CommandCallOptions {
 }
 
 /** A command that has started, and what follows. */
-export interface CommandCall {
+interface CommandCall {
   started: CommandStarted
   responses: AsyncIterator<RunCommandResponse>
 }

@@ -18,7 +18,7 @@ const keepaliveMs = 10_000
 const waitingBytes = 64 * 1024
 
 /** Which daemon, and the key that is brought to it. */
-export interface DaemonUse {
+interface DaemonUse {
   sandboxId: string
   team: string
   daemonAddress: string

@@ -42,7 +42,7 @@ const mostSought = 1000
 /** Of the gateway's own health, at a time. */
 const mostWatches = 1000
 
-export interface GrpcPortOptions {
+interface GrpcPortOptions {
   neighbours: Neighbours
   callTimeoutMs: number
   logger: Logger

@@ -106,7 +106,7 @@ function refused(): Failure {
 }
 
 /** What a request to a public port is for. */
-export interface PublicTarget {
+interface PublicTarget {
   sandboxId: string
   port: number
   /** What of the path is not the application's own; empty for a host per sandbox. */

@@ -9,7 +9,7 @@ import { PublicEntry, publicTarget, type PublicEntryOptions } from './public-ent
 import type { Traffic } from './traffic.ts'
 import { answerOn, forwardUpgrade } from './upgrade.ts'
 
-export interface PublicPortsOptions extends PublicEntryOptions {
+interface PublicPortsOptions extends PublicEntryOptions {
   /** How long an application may take to begin its answer. */
   answerTimeoutMs: number
   connections: ConnectionLimits

@@ -17,7 +17,7 @@ const idleMarginMs = 30_000
 /** The most that a stop waits for what sandboxes still send: streams of theirs may go on for ever. */
 const graceMostMs = 1000
 
-export interface SandboxPortsDependencies {
+interface SandboxPortsDependencies {
   config: GatewayConfig
   neighbours: Neighbours
   logger: Logger

@@ -2,10 +2,10 @@ import type { Registry } from '@automation/service'
 import { Counter, Gauge } from 'prom-client'
 
 /** `call`: of the gRPC port; `upgrade`: of a public port, such as a WebSocket. */
-export type TrafficKind = 'call' | 'upgrade'
+type TrafficKind = 'call' | 'upgrade'
 
 /** `refused`: answered here with a failure; `declined`: the application did not want the upgrade. */
-export type TrafficEnd = 'passed' | 'refused' | 'declined'
+type TrafficEnd = 'passed' | 'refused' | 'declined'
 
 /** What operators see of what passes to sandboxes without being a request with an answer. */
 export class Traffic {

@@ -10,7 +10,7 @@ const self = asService('gateway')
 const most = { inAll: 1000, ofTeam: 200, ofSandbox: 50 }
 
 /** A way into a sandbox. */
-export interface SandboxCall {
+interface SandboxCall {
   channel: KeyedChannel
   /** It is used no more; may be called again. */
   release: () => void
@@ -59,7 +59,7 @@ export class UserCalls {
 }
 
 /** What a refusal of a daemon is for callers of REST, by its code. */
-export type DaemonRefusals = Readonly<Record<string, FailureKind>>
+type DaemonRefusals = Readonly<Record<string, FailureKind>>
 
 /**
  * What a call into a sandbox failed with, as its caller over REST is told. A daemon is as trustworthy as the code beside

@@ -19,14 +19,14 @@ const HEADERS = {
 /** Those of HEADERS that the document tells of. */
 export const documentedHeaders = { 'Cache-Control': 'no-store', 'X-Accel-Buffering': 'no' }
 
-export interface LiveStreamsDependencies {
+interface LiveStreamsDependencies {
   config: GatewayConfig
   streams: OpenStreams
   report: (failure: Failure, exchange: Exchange) => void
 }
 
 /** Where the events of a live stream come from. */
-export interface LiveSource<M> {
+interface LiveSource<M> {
   /** The messages, as `opened` gives them. */
   open(context: CallContext): Promise<AsyncIterator<M>>
   /** Server-sent events, or nothing. */

@@ -4,7 +4,7 @@ import { Gauge } from 'prom-client'
 
 const RETRY_S = 5
 
-export interface StreamLimits {
+interface StreamLimits {
   /** The most at this gateway, for one team and in all. */
   teamMaxStreams: number
   maxStreams: number

@@ -227,7 +227,7 @@ export class TeamChanges {
   }
 }
 
-export interface FollowOptions {
+interface FollowOptions {
   /** Where services are not named, from now on. */
   after: Positions
   /** Nothing is missing from before. */

@@ -27,7 +27,7 @@ const route = '/api/{team}/rest/sandboxes/{sandboxId}/terminal'
 const subprotocol = 'bearer'
 const shell = ['sh', '-c', 'exec "$(command -v bash || echo sh)"']
 
-export interface TerminalDependencies {
+interface TerminalDependencies {
   config: GatewayConfig
   verifier: TokenVerifier
   calls: CallLimits

@@ -9,7 +9,7 @@ import type { WebhookTarget } from './webhook-call.ts'
 import { sandboxedPolicy } from './content-policy.ts'
 
 /** Headers that a process may answer with, and what was dropped of them; or why they can't be sent. */
-export type GivenHeaders = { headers: AnswerHeaders; warnings: string[] } | { fault: string }
+type GivenHeaders = { headers: AnswerHeaders; warnings: string[] } | { fault: string }
 
 /** What belongs to the connection or to this gateway, not to the answer; and what leads a reader away unasked. */
 const DROPPED = new Set([

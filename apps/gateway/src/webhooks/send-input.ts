@@ -92,7 +92,7 @@ const LEFT_OUT = new Set([
 const HEAD_BYTES = 16 * 1024
 
 /** Headers in their order, each name once, whatever its case. */
-export class HeaderList {
+class HeaderList {
   readonly #headers = new Map<string, readonly [name: string, value: string]>()
 
   /** In place of one of the same name, where there is one. */

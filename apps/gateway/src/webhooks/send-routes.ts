@@ -52,7 +52,7 @@ const sentWebhookRecord = z
     },
   })
 
-export interface SendDependencies extends Pick<RestDependencies, 'config' | 'neighbours' | 'budget'> {
+interface SendDependencies extends Pick<RestDependencies, 'config' | 'neighbours' | 'budget'> {
   webhooks: WebhookEntry
 }
 

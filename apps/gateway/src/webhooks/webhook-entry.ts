@@ -36,7 +36,7 @@ const MAX_LINE_CHARACTERS = 1024
 const suspendedRetryS = 60
 const ALLOW = 'GET, POST, OPTIONS'
 
-export interface WebhookDependencies {
+interface WebhookDependencies {
   config: GatewayConfig
   neighbours: Neighbours
   clientAddress: ClientAddress

@@ -18,7 +18,7 @@ import {
 } from '../store/installs.ts'
 import type { Store } from '../store/store.ts'
 
-export interface InstallsContext {
+interface InstallsContext {
   store: Store
   installs: Client<typeof InstallService>
   installTimeoutMs: number

@@ -2,7 +2,7 @@ import type { LanguageName } from '../fields/language.ts'
 import { manifestOf, manifestText, missingFrom, type Dependencies } from './manifest.ts'
 
 /** A manifest's row, as far as decisions on it need it. */
-export interface ManifestState {
+interface ManifestState {
   language: LanguageName
   installed: string
   staged: string | null
@@ -14,7 +14,7 @@ export interface ManifestState {
   byItself: boolean
 }
 
-export type ManifestChange = Partial<ManifestState & { setKey: string | null; digest: string | null }>
+type ManifestChange = Partial<ManifestState & { setKey: string | null; digest: string | null }>
 
 /** A process whose runs wait for packages. */
 export interface Waiter {

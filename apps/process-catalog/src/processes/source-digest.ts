@@ -2,14 +2,14 @@ import { createHash } from 'node:crypto'
 import type { ProcessColumns } from './process-values.ts'
 
 /** A module as far as its digest says something of it. */
-export interface DigestedModule {
+interface DigestedModule {
   name: string
   language: string
   sourceCode: string
 }
 
 /** The same of a process. */
-export interface DigestedProcess
+interface DigestedProcess
   extends
     DigestedModule,
     Omit<ProcessColumns, 'publicToken' | 'origin' | 'webhookAllowedAddresses' | 'formsTag' | 'frameAncestors'> {

@@ -2,7 +2,7 @@ import { invalid } from '@automation/errors'
 import { text } from '../fields/text.ts'
 
 /** What a webhook asks of its callers: both or neither. */
-export interface WebhookCredentials {
+interface WebhookCredentials {
   webhookUsername: string | null
   webhookPasswordHash: string | null
 }

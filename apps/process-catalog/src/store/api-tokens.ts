@@ -23,7 +23,7 @@ export interface NewApiToken {
 }
 
 /** What an exchange needs to know of a client id, and the key that signs now. */
-export interface TokenForExchange {
+interface TokenForExchange {
   team: string
   name: string | null
   secretHash: Uint8Array

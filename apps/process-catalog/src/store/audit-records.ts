@@ -5,7 +5,7 @@ import { timestampFromMs } from '@bufbuild/protobuf/wkt'
 import type { Store } from './store.ts'
 import { requireTeam } from './teams.ts'
 
-export interface AuditFilter {
+interface AuditFilter {
   team: string
   type?: AuditType
   entityId?: string

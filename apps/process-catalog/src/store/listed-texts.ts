@@ -36,7 +36,7 @@ function textsIn<T extends keyof Large>(table: T) {
 }
 
 /** The large columns of a row as far as a list has them; what is left out is absent, or empty where it can't be. */
-export interface ListedTexts {
+interface ListedTexts {
   sourceCode: string | undefined
   readme: string | null
   parametersSchema: string | null

@@ -24,7 +24,7 @@ import { requireTeam } from './teams.ts'
 type ModuleMessage = MessageInitShape<typeof ModuleSchema>
 
 /** What a module's writers decide on; `imports` are those of the source. */
-export interface ModuleValues {
+interface ModuleValues {
   name: string
   sourceCode: string
   imports: string[]

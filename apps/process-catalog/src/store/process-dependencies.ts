@@ -9,7 +9,7 @@ import { manifestRow } from './dependencies.ts'
 import type { Rows } from './store.ts'
 
 /** What a save makes of a process, before it is written. */
-export interface SavedProcess {
+interface SavedProcess {
   id: string
   team: string
   language: LanguageName

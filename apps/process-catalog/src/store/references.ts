@@ -9,7 +9,7 @@ export interface NamedVersion {
 }
 
 /** What it stands for now; null where there is nothing of that name. */
-export interface FoundVersion {
+interface FoundVersion {
   slug: string | null
   versionId: string | null
 }

@@ -21,7 +21,7 @@ export const catalogSchema: SchemaOptions = {
 /** Tables as the Prisma client offers them, inside or outside a transaction. */
 export type Rows = Prisma.TransactionClient
 
-export interface StoreConfig {
+interface StoreConfig {
   databaseUrl: string
   databasePoolSize: number
   limits: DefinitionLimits

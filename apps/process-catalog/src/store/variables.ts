@@ -27,7 +27,7 @@ import { requireTeam } from './teams.ts'
 
 type VariableMessage = MessageInitShape<typeof VariableSchema>
 
-export interface NewVariable {
+interface NewVariable {
   key: string
   value: string
   isSensitive: boolean

@@ -22,7 +22,7 @@ import { usersOfVersion, type Users } from './users.ts'
 type VersionMessage = MessageInitShape<typeof VersionSchema>
 
 /** A version to publish; what is absent is taken from its owner as it is. */
-export interface NewVersion {
+interface NewVersion {
   tag: string
   comment: string | null
   sourceCode?: string

@@ -27,7 +27,7 @@ const mostDirectories = 10_000
  * its watch stands is found by looking, so that nothing is missed. Looks synchronously, so that what it knows is always
  * of one moment.
  */
-export class DirectoryTree {
+class DirectoryTree {
   readonly #root: string
   readonly #recursive: boolean
   readonly #notify: Notify

@@ -3,7 +3,7 @@ import type { V1Pod } from '@kubernetes/client-node'
 import type { Logger } from '@automation/service'
 import { statusOf, type ClusterApi } from './api.ts'
 
-export interface PodWatchOptions {
+interface PodWatchOptions {
   api: ClusterApi
   namespace: string
   /** `label=value,…` */

@@ -4,7 +4,7 @@ import { answered, statusOf, type ClusterApi } from './api.ts'
 import { podSeen, type PodSeen } from './pod-seen.ts'
 import { watchPods } from './pod-watch.ts'
 
-export interface PodsOptions {
+interface PodsOptions {
   api: ClusterApi
   namespace: string
   /** That all of them carry. */
@@ -15,7 +15,7 @@ export interface PodsOptions {
 }
 
 /** Called with each change; `isGone`: there is no such pod any more. */
-export type PodListener = (pod: PodSeen, isGone: boolean) => void
+type PodListener = (pod: PodSeen, isGone: boolean) => void
 
 /** What a removal asks for: the very pod of this uid, as it was; seconds for its end. */
 export interface Removal {

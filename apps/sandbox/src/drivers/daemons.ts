@@ -4,7 +4,7 @@ import { asService, ownContext } from '@automation/rpc'
 import type { SandboxOrder } from './driver.ts'
 
 /** A daemon that belongs to nobody yet. */
-export interface DaemonEndpoint {
+interface DaemonEndpoint {
   /** `host:port` or `unix:/path`. */
   address: string
   /** By which the system speaks to it so far. */

@@ -9,7 +9,7 @@ import type { Sandboxes } from '../sandboxes.ts'
 import { countOfTeam, listSandboxes } from '../store/reads.ts'
 import type { Store } from '../store/store.ts'
 
-export interface SandboxServiceParts {
+interface SandboxServiceParts {
   sandboxes: Sandboxes
   store: Store
   box: SecretBox

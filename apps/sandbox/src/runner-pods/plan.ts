@@ -41,7 +41,7 @@ export interface PoolLimits {
   startTimeoutMs: number
 }
 
-export interface Situation {
+interface Situation {
   pods: RunnerPod[]
   /** Teams with runs that wait for a slot, the one that has waited longest first. */
   waiting: string[]

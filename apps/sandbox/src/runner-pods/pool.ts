@@ -16,7 +16,7 @@ import { plan, type Removal, type RunnerPod } from './plan.ts'
 import { keySecretOf, runnerPod, specHash, specLabel } from './runner-pod.ts'
 import { startingRunners } from './starting.ts'
 
-export interface RunnerPoolOptions {
+interface RunnerPoolOptions {
   config: RunnerPodsConfig
   /** Pods of a team that may have others than all. */
   mostOf?: ((team: string) => number | undefined) | undefined

@@ -7,7 +7,7 @@ import { active, columns, type Ending, type SandboxRow } from './rows.ts'
 import type { Store } from './store.ts'
 
 /** What a new row is made of; times are the database's. */
-export interface NewSandbox {
+interface NewSandbox {
   id: string
   /** Who makes it, for their team. */
   asker: Member

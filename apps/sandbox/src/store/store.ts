@@ -1,7 +1,7 @@
 import { databaseFailure, type HeldLock, holdLock, type SchemaOptions, SchemaStore } from '@automation/database'
 import type { PartContext } from '@automation/service'
 
-export interface StoreOptions {
+interface StoreOptions {
   /** The most connections at a time. */
   poolSize: number
   /** Applies what migrations are missing when it opens. */

@@ -12,13 +12,13 @@ export interface Cron {
   weekdays?: Weekdays
 }
 
-export interface MonthDays {
+interface MonthDays {
   days: readonly number[]
   /** How many days before the last one of the month: 0 is the last itself. */
   fromLast: readonly number[]
 }
 
-export interface Weekdays {
+interface Weekdays {
   /** 0 is Sunday. */
   days: readonly number[]
   /** Days of the week of which the last one in the month is meant. */

@@ -25,7 +25,7 @@ const lasting = new Set<FailureKind>([
   'too_large',
 ])
 
-export interface FirerOptions {
+interface FirerOptions {
   store: Store
   executions: Client<typeof FiringService>
   metrics: Metrics

@@ -19,7 +19,7 @@ import { findScheduleUsers } from '../store/schedules.ts'
 import type { Store } from '../store/store.ts'
 import { noteZone } from '../store/zones.ts'
 
-export interface ScheduleServiceParts {
+interface ScheduleServiceParts {
   schedules: Schedules
   references: References
   firings: FiringLists

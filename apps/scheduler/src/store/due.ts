@@ -3,7 +3,7 @@ import type { Store } from './store.ts'
 import { dueTeams, teamsWith } from './turns.ts'
 
 /** A schedule whose nominal time has come. */
-export interface DueSchedule {
+interface DueSchedule {
   id: string
   revision: string
   cron: string | null

@@ -97,10 +97,10 @@ export async function holdFirings(store: Store, firings: HeldFiring[], leaseMs: 
 }
 
 /** A firing by its schedule and nominal time. */
-export type FiringKey = Pick<OpenFiring, 'id' | 'nominalAt'>
+type FiringKey = Pick<OpenFiring, 'id' | 'nominalAt'>
 
 /** A firing, and which look at it this is. */
-export type HeldFiring = FiringKey & Pick<OpenFiring, 'holder'>
+type HeldFiring = FiringKey & Pick<OpenFiring, 'holder'>
 
 /** A firing with its run, and what that is a run of. */
 export interface StartedFiring extends FiringKey {
@@ -165,7 +165,7 @@ export async function skipFiring(
 }
 
 /** Until when nobody looks at a firing, and why. */
-export interface Postponement {
+interface Postponement {
   afterMs: number
   explanation: string
   /** It waits for the run before it. */

@@ -1,7 +1,7 @@
 import type pg from 'pg'
 
 /** A process, as the catalog has it at a revision of its team. */
-export interface NamedProcess {
+interface NamedProcess {
   id: string
   team: string
   name: string

@@ -14,7 +14,7 @@ export const scheduleColumns = `s.id, s.team, s.process_id AS "processId", s.rev
 export const pausedMeanwhile = 'The schedule was paused'
 
 /** What its owners say of a schedule, and what follows from it. */
-export interface ScheduleValues {
+interface ScheduleValues {
   when: When
   /** Milliseconds since 1970. */
   nextAt: number | undefined

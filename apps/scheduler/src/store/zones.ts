@@ -2,7 +2,7 @@ import type pg from 'pg'
 import { dueAfter } from '../cron/next-due.ts'
 
 /** A team's zone, as the catalog has it at a revision of the team. */
-export interface TeamZone {
+interface TeamZone {
   team: string
   zoneId: string
   revision: bigint

@@ -15,7 +15,7 @@ import type { ListedEntry } from '../store/object-lists.ts'
 import type { ObjectRow } from '../store/objects.ts'
 import type { Uploads } from '../uploads.ts'
 
-export interface StorageParts {
+interface StorageParts {
   objects: Objects
   uploads: Uploads
   /** What a team may keep and has. */

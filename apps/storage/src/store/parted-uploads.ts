@@ -47,13 +47,13 @@ export interface PartRow {
 }
 
 /** Which upload, and whose. */
-export interface UploadKey {
+interface UploadKey {
   team: string
   /** A UUID. */
   id: string
 }
 
-export interface NewUpload extends UploadKey {
+interface NewUpload extends UploadKey {
   name: string
   contentType: string
   size: number | undefined

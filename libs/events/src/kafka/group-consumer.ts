@@ -6,7 +6,7 @@ import type { KafkaConfig } from './kafka-config.ts'
 import { eventOf } from './kafka-message.ts'
 import { ensureTopic } from './topic.ts'
 
-export interface GroupConsumerOptions {
+interface GroupConsumerOptions {
   kafka: () => Promise<Kafka>
   config: KafkaConfig
   groupId: string

@@ -12,7 +12,7 @@ interface Connected {
   partitions: number
 }
 
-export interface PublisherOptions {
+interface PublisherOptions {
   kafka: () => Promise<Kafka>
   config: KafkaConfig
   logger: Logger

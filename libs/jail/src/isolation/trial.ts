@@ -15,7 +15,7 @@ const unreachable =
   'the network of the host: loopback, private, link-local and metadata addresses (no kernel closes addresses there), but not the ports of the service'
 
 /** Starts children in the isolation that is being tried. */
-export interface TrialStarts {
+interface TrialStarts {
   /** The processes that fork launchers. */
   starterPids(): number[]
   /** One of each program that must run in it. */

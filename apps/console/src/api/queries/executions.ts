@@ -16,8 +16,8 @@ export type ExecutionFilters = Omit<
   NonNullable<operations['getExecutions']['parameters']['query']>,
   'page' | 'after' | 'limit'
 >
-export type StatisticsQuery = NonNullable<operations['getExecutionsStatistics']['parameters']['query']>
-export type RerunInput = Schemas['RerunExecutionInput']
+type StatisticsQuery = NonNullable<operations['getExecutionsStatistics']['parameters']['query']>
+type RerunInput = Schemas['RerunExecutionInput']
 
 const PAGE_SIZE = 50
 

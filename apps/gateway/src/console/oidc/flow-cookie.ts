@@ -7,7 +7,7 @@ import type { Flow } from './issuer.ts'
 const lifeS = 600
 
 /** An attempt to sign in, as its browser keeps it. */
-export interface KeptFlow extends Flow {
+interface KeptFlow extends Flow {
   /** Where it leads to, at the console. */
   returnTo: string
   /** That the browser is in, whose strict cookie does not come with the way back. */

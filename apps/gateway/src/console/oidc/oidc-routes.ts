@@ -9,7 +9,7 @@ import { FlowCookie } from './flow-cookie.ts'
 import type { Issuer } from './issuer.ts'
 import { identityOf } from './signed-in.ts'
 
-export interface OidcRoutesDependencies {
+interface OidcRoutesDependencies {
   issuer: Issuer
   clientSecret: string
   sessions: Sessions

@@ -12,7 +12,7 @@ import { SyncRuns, unfinished } from '../executions/sync-runs.ts'
 import { codeRunValues, pointerInCode, runCodeInput, takenProcess } from './input.ts'
 import { codeRunRecord, presentCodeRun, presentOwner, whoamiRecord } from './record.ts'
 
-export interface CodeRoutesDependencies extends Pick<RestDependencies, 'report'> {
+interface CodeRoutesDependencies extends Pick<RestDependencies, 'report'> {
   neighbours: Neighbours
   config: GatewayConfig
 }

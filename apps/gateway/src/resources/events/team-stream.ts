@@ -7,7 +7,7 @@ import type { TeamChange } from '@automation/contract/common/v1/change'
 import { presentExecution } from '../executions/record.ts'
 import { none, positionText } from './position.ts'
 
-export interface TeamStreamOptions {
+interface TeamStreamOptions {
   /** Undefined where executions are not followed. */
   executions: AsyncIterator<WatchTeamResponse> | undefined
   /** Undefined where nothing else is followed. */

@@ -30,7 +30,7 @@ const logFilters = z.object({
   ...pagingFields,
 })
 
-export interface LogDependencies {
+interface LogDependencies {
   neighbours: Neighbours
   config: GatewayConfig
   streams: OpenStreams

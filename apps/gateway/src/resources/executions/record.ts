@@ -27,14 +27,14 @@ export const STATUS_NAMES = [
   'ERROR',
 ] as const
 
-export type StatusName = (typeof STATUS_NAMES)[number]
+type StatusName = (typeof STATUS_NAMES)[number]
 
 const status = z.enum(STATUS_NAMES)
 
 /** The names of origins, in the order of their numbers. */
 export const ORIGIN_NAMES = ['rest', 'webhook', 'schedule', 'process', 'errorHandler', 'rerun', 'form'] as const
 
-export type OriginName = (typeof ORIGIN_NAMES)[number]
+type OriginName = (typeof ORIGIN_NAMES)[number]
 
 const timelineEvent = z
   .object({ status, timestamp: moment(), explanation: z.string().optional() })

@@ -17,7 +17,7 @@ const DESCRIPTION = `Pools and limits. \`processes\`, \`modules\`, \`variables\`
 of one process or module. Each gateway allows so many \`streams\`, and tells its own. Limits of a service that is away
 are left out.`
 
-export interface LimitRoutesDependencies {
+interface LimitRoutesDependencies {
   neighbours: Neighbours
   config: GatewayConfig
   streams: OpenStreams

@@ -52,7 +52,7 @@ export const processSummaryRecord = z
   })
 
 /** What is known of a process beside its own record. */
-export interface ProcessNews {
+interface ProcessNews {
   /** Undefined where it has had no run lately. */
   summary: ProcessSummary | undefined
   /** Undefined where nothing comes. */

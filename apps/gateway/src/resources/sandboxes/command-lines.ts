@@ -13,7 +13,7 @@ export const commandLinesText = `A JSON object in each line, as it comes: \`{"ty
 \`{"type": "exit", "code", "signal", "timedOut"}\`, where \`code\` is 0 to 255, or -1 with the \`signal\` that ended it, and \`timedOut\` is true
 after \`timeoutMs\`, else absent; or \`{"type": "error", "code", "message"}\` where the sandbox, the gateway or the access token ended first`
 
-export interface CommandLinesOptions {
+interface CommandLinesOptions {
   /** An empty line of output so often where there is nothing else, so that nobody on the way takes the connection for dead. */
   silenceMs: number
   /** How a failure is told. */

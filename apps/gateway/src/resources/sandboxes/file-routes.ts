@@ -50,7 +50,7 @@ const pointers = { '/path': '/path', '/start/path': '/path' }
 
 const bytes = z.string().openapi({ format: 'binary' })
 
-export interface FileDependencies {
+interface FileDependencies {
   budget: BodyBudget
   userCalls: UserCalls
 }

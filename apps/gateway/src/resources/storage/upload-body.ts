@@ -10,7 +10,7 @@ import { unsupportedMediaType } from '../../http/refusals.ts'
 import { feedForm, malformedForm, MAX_PARTS, tooManyParts } from '../../http/form-feed.ts'
 
 /** What is uploaded, as it comes. */
-export interface UploadBody {
+interface UploadBody {
   /** As given; empty when none is. */
   contentType: string
   /** In bytes, where it is declared. */

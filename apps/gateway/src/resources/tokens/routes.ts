@@ -45,7 +45,7 @@ const tokenRequest = z
     example: { grant_type: 'client_credentials', client_id: 'sa-demo-1a2b3c4d', client_secret: 'its secret' },
   })
 
-export interface TokenRoutesDependencies {
+interface TokenRoutesDependencies {
   neighbours: Neighbours
   teamAddresses: TeamAddresses
   clientAddress: ClientAddress

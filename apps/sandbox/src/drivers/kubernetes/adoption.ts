@@ -7,7 +7,7 @@ import { awaitedPod, daemonAddress, listening } from './awaited-pod.ts'
 import { home, markOf } from './sandbox-pod.ts'
 import type { StartKeys } from './start-key.ts'
 
-export interface AdoptionOptions {
+interface AdoptionOptions {
   pods: Pods
   daemons: Daemons
   startKeys: StartKeys

@@ -21,7 +21,7 @@ export interface SandboxPodSettings {
 
 export const sandboxLabel = 'process-automation/sandbox'
 export const warmLabel = 'process-automation/warm'
-export const imageLabel = 'process-automation/image'
+const imageLabel = 'process-automation/image'
 export const specLabel = 'process-automation/spec'
 export const teamLabel = 'process-automation/team'
 export const daemonPort = 9400

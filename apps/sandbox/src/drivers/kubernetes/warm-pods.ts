@@ -5,7 +5,7 @@ import type { Pods } from '../../cluster/pods.ts'
 import { held, markOf, sandboxPod, specLabel, specOf, warmLabel, type SandboxPodSettings } from './sandbox-pod.ts'
 import type { StartKeys } from './start-key.ts'
 
-export interface WarmPodsOptions {
+interface WarmPodsOptions {
   pods: Pods
   /** Those that some are to be kept ready of. */
   images: Image[]

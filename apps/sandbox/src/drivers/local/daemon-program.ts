@@ -28,7 +28,7 @@ export function daemonMounts(): { mounts: ProgramMount[]; links: ProgramLink[] }
   }
 }
 
-export interface DaemonProgramOptions {
+interface DaemonProgramOptions {
   /** What its sandbox may hold. */
   memoryMb: number
   /** Where jails show what Node has compiled of it. */

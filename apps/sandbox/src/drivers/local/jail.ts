@@ -5,7 +5,7 @@ const lastWordsBytes = 2000
 const lastResortMs = 6000
 
 /** How a jail ended: what its launcher says last, and what its daemon said before. */
-export interface JailEnd {
+interface JailEnd {
   /** `exit CODE`, `signal NUMBER` or `failed WORDS`; empty when the launcher itself was ended. */
   reported: string
   words: string

@@ -15,7 +15,7 @@ export interface LimitedSandbox {
   jail: Pick<Jail, 'pid' | 'directory'>
 }
 
-export interface LimitsOptions {
+interface LimitsOptions {
   homeMb: number
   maxProcesses: number
   sandboxes(): Iterable<LimitedSandbox>

@@ -10,7 +10,7 @@ import { Jail, wordsOn } from './jail.ts'
 import { Limits } from './limits.ts'
 import { WarmJails } from './warm-jails.ts'
 
-export interface LocalDriverOptions {
+interface LocalDriverOptions {
   config: LocalDriverConfig
   daemons: Daemons
   logger: Logger
