@@ -1,7 +1,9 @@
 import { Status } from '@automation/contract/execution/v1/execution'
+import { InstallService } from '@automation/contract/execution/v1/install'
+import { installsProcessId } from '@automation/contract/installs'
 import { RunService } from '@automation/contract/run/v1/run'
 import type { Run } from '@automation/contract/runner/v1/runner'
-import { until, userContext } from '@automation/testing'
+import { serviceContext, until, userContext } from '@automation/testing'
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
 import { brokenInvariants } from './invariants.ts'
 import { asRun, value, type ScriptedRunner } from './scripted-runner.ts'
@@ -60,6 +62,7 @@ test('of runs that may go on while they wait only so many begin as there are slo
   const runner = await system.runner({
     slots: 60,
     runs: async (run, it) => {
+      if (it.specs.get(run.specKey)!.isInstall) return value(true)
       it.grant(1)
       const settings = { agentPool: 'gpu' }
       const call = { callNumber: 1, identifier: 'child', settings }
@@ -73,7 +76,15 @@ test('of runs that may go on while they wait only so many begin as there are slo
   const waiting = () => system.executions.getWaiting({ executionId: last }, userContext(team))
   await until(async () => (await waiting()).reason?.includes('svc.processes.runSync') === true)
   expect(await waiting()).toMatchObject({ code: 'team_limit', allowed: 4 })
-  expect(runner.started.length).toBeLessThanOrEqual(12)
+  // What was on its way begins still.
+  expect(runner.started.length).toBeLessThanOrEqual(20)
+  const installId = crypto.randomUUID()
+  const spec = { processId: installsProcessId, isInstall: true, versionId: installId }
+  for (const tag of [undefined, installId]) system.catalog.put(installsProcessId, spec, tag)
+  const installs = system.neighbours.client(InstallService)
+  const context = serviceContext('process-catalog', team)
+  const install = await installs.startInstall({ installId, timeoutMs: 60_000 }, context)
+  await until(() => runner.started.some(({ executionId }) => executionId === install.executionId))
   const other = await system.runner({ slots: 2, pool: 'gpu', runs: () => value('child') })
   const outcomes = await Promise.all(calls)
   for (const { returnValue } of outcomes) expect(Buffer.from(returnValue!).toString()).toBe(`${Status.FINISHED}`)
@@ -167,6 +178,26 @@ test('processes may call each other 16 deep, and no deeper', async () => {
   const outcome = await system.run('demo')
   expect(Buffer.from(outcome.returnValue!).toString()).toBe('16')
   expect(depths).toHaveLength(1)
+  await runner.goodbye()
+})
+
+test('a run that is called deep holds up no others of its team, where few wait', async () => {
+  const runner = await system.runner({
+    slots: 8,
+    runs: async (run, it) => {
+      if (slugOf(run, it) === 'child') return value('child')
+      if (it.started.length > 6) return undefined
+      it.grant(1)
+      await runs().runProcess({ callNumber: 1, identifier: 'parent' }, asRun(run, 60_000))
+      it.debt += 1
+      return value('parent')
+    },
+  })
+  const outermost = system.run('demo', { identifier: 'parent' }, 60_000)
+  await until(() => runner.started.length === 7)
+  expect((await system.run('demo', { identifier: 'child' })).status).toBe(Status.FINISHED)
+  runner.finish(runner.started[6]!.executionId)
+  expect((await outermost).status).toBe(Status.FINISHED)
   await runner.goodbye()
 })
 

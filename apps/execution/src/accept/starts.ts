@@ -195,7 +195,7 @@ export class Starts {
     const leastDepth = nesting.leastDepth(team)
     if (run.depth < leastDepth)
       return { run, giveUpAtMs, waitsFor: 'what runs of the team have called and wait for comes first' }
-    const isBehind = leastDepth === 0 && backlog.has(pool, team, spec.language)
+    const isBehind = backlog.has(pool, team, spec.language)
     const slot = isBehind ? undefined : runners.slots.take(pool, team, spec.language)
     if (slot !== undefined) return { run, giveUpAtMs, sessionId: slot.sessionId, slot }
     const otherwise = isBehind ? 'older runs of the team come first' : `no slot is free in the pool ${pool}`

@@ -200,9 +200,10 @@ export class Claims {
     const there = new Set(turns.map(({ team }) => team))
     for (const team of teams) if (!there.has(team)) backlog.wasEmpty(pool, team, languages)
     for (const { team, left } of turns) {
-      if (left === 'some') continue
-      // What is called less deep may wait still.
-      if (left === 'none' && request.leastDepths[teams.indexOf(team)] === 0) backlog.wasEmpty(pool, team, languages)
+      const isHeldBack = left === 'none' && request.leastDepths[teams.indexOf(team)]! > 0
+      // It may have some in another language.
+      if (left === 'some' || (isHeldBack && only !== undefined)) continue
+      if (left === 'none' && !isHeldBack) backlog.wasEmpty(pool, team, languages)
       else backlog.reachedLimit(pool, team)
       if (left === 'no slot') signals.slotAwaited.emit({ team, to: 'begin' })
       isOver = true

@@ -70,8 +70,11 @@ export class NestedRuns {
       await release()
       outcome = await outcomes.of(accepted, Math.max(rights.exp * 1000 - Date.now(), 0), signal)
     } finally {
-      // Where the replica stops, it goes on from another one.
-      if (isReleased && outcome?.replicaStops !== true) await this.#resume(rights, signal)
+      if (isReleased && this.#isLastCall(rights)) {
+        // Where the replica stops, it goes on from another one.
+        if (outcome?.replicaStops === true) this.#waitsNoMore(rights)
+        else await this.#resume(rights, signal)
+      }
     }
     if (outcome.replicaStops) throw stopping()
     return outcome
@@ -117,17 +120,11 @@ export class NestedRuns {
     if (await this.#afterOthers(executionId, () => releaseSlot(pool, executionId))) signals.slotFreed.emit(team)
   }
 
-  /** With the end of its last call: a run that still waits for others holds up none of its team. */
-  async #resume({ executionId: id, team, depth }: RunRights, signal: AbortSignal): Promise<void> {
-    const calls = (this.#waiting.get(id) ?? 1) - 1
-    if (calls > 0) {
-      this.#waiting.set(id, calls)
-      return
-    }
-    this.#waiting.delete(id)
-    const { runners, nesting } = this.#context
+  /** A run that still waits for others would hold up its team. */
+  async #resume(rights: RunRights, signal: AbortSignal): Promise<void> {
+    const { executionId: id, team } = rights
     if (signal.aborted) {
-      nesting.wait(team, depth, -1)
+      this.#waitsNoMore(rights)
       return
     }
     const { promise, resolve } = Promise.withResolvers<void>()
@@ -144,8 +141,24 @@ export class NestedRuns {
     line.waiting.delete(resuming)
     if (this.#resuming.get(id) !== resuming) return
     this.#resuming.delete(id)
+    this.#context.runners.waits(id, false)
+    this.#waitsNoMore(rights)
+  }
+
+  /** A call is over; whether its run waits for no other now. */
+  #isLastCall({ executionId }: RunRights): boolean {
+    const calls = (this.#waiting.get(executionId) ?? 1) - 1
+    if (calls > 0) this.#waiting.set(executionId, calls)
+    else this.#waiting.delete(executionId)
+    return calls <= 0
+  }
+
+  /** Others of its team may begin for it. */
+  #waitsNoMore({ team, depth }: RunRights): void {
+    const { nesting, signals } = this.#context
+    const before = nesting.leastDepth(team)
     nesting.wait(team, depth, -1)
-    runners.waits(id, false)
+    if (nesting.leastDepth(team) < before) signals.slotFreed.emit(team)
   }
 
   /** Whether the run need not wait: it has its slot, it has ended, or it waits for another run. */

@@ -5,9 +5,9 @@ export const deepest = 16
 
 /**
  * How deep in calls of each other the runs of a team must be that begin at this replica. A run that waits for another one
- * holds no slot, and nothing stops its code meanwhile: so few may wait at each depth, the fewer the deeper.
+ * holds no slot, and nothing stops its code meanwhile: so where many wait, few may at each depth, the fewer the deeper.
  *
- * Something may always begin: where many wait at some depth, what they wait for is deeper.
+ * Something may always begin: where as many wait at some depth as may, what they wait for is deeper.
  */
 export class Nesting {
   readonly #limits: Pick<RunLimits, 'running' | 'beginsOnlyOfRuns'>
@@ -30,7 +30,8 @@ export class Nesting {
   leastDepth(team: string): number {
     const most = 2 * this.#limits.running(team)
     const counts = this.#waiting.get(team) ?? []
-    const fullDepth = counts.findLastIndex((count, depth) => count > 0 && count >= most / 2 ** depth)
+    const isMany = counts.reduce((sum, count) => sum + count, 0) >= most
+    const fullDepth = !isMany ? -1 : counts.findLastIndex((count, depth) => count > 0 && count >= most / 2 ** depth)
     return Math.max(fullDepth + 1, Number(this.#limits.beginsOnlyOfRuns(team)))
   }
 }

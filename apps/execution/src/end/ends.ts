@@ -43,7 +43,8 @@ export class Ends {
       flush: (endings) => this.#flush(endings),
       group: ({ id }) => dayOf(id),
       weight: endingWeight,
-      owner: ({ id }) => context.runners.teamOf(id),
+      // Whose a run is that others gave to its runner is not known here.
+      owner: ({ id }) => context.runners.teamOf(id) || id,
       width: 2,
       isolates: (error) => !isConnectionFailure(error) || isTakenBack(error),
       repeats: (error) => isTakenBack(error) && !context.signal.aborted,

@@ -58,7 +58,8 @@ export class WaitingRuns {
     const inUse = row.running + row.wanted
     const allowed = limits.running(team)
     if (inUse >= allowed) return atLimit(row, allowed)
-    if (row.depth < nesting.leastDepth(team)) return { ...callersWait, inUse, allowed }
+    if (!limits.beginsOnlyOfRuns(team) && row.depth < nesting.leastDepth(team))
+      return { ...callersWait, inUse, allowed }
     const slots = (await agentPools.list(team)).find(({ slug }) => slug === pool)
     const used = slots && { inUse: slots.slots - slots.freeSlots, allowed: slots.slots }
     if (ahead > 0) {

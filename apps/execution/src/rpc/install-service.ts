@@ -7,6 +7,7 @@ import { memberIn, principalIn, type Handlers } from '@automation/rpc'
 import { create } from '@bufbuild/protobuf'
 import { isUuid } from '@automation/contract/forms'
 import type { Admission } from '../accept/admission.ts'
+import { deepest } from '../dispatch/nesting.ts'
 import { readInstall } from '../store/executions.ts'
 import { readInstallLog } from '../store/install-logs.ts'
 import type { Queries } from '../store/connections.ts'
@@ -29,7 +30,8 @@ export function installService(
         parameters: new Uint8Array(),
         settings: create(RunSettingsSchema, { timeoutMs: Math.min(timeoutMs, timeoutMaxMs) }),
         createdBy: name,
-        depth: 0,
+        // Runs of any depth may wait for it.
+        depth: deepest,
         key: { scope: 'install', key: installId },
       })
       return { executionId: id }

@@ -80,12 +80,13 @@ const inLanguages = (parameter: string) => `AND (e.language = ANY (${parameter})
 const claim = ({ withLanguages, withDepths }: Kind) => {
   const language = withLanguages ? inLanguages('$9::smallint[]') : ''
   const waiting = `FROM executions e WHERE ${waitsForSlot} AND e.pool = $4 AND e.team = t.team ${language}`
-  const pick = (condition: string, order: string) => `
-      SELECT e.id, e.status, e.sequence, e.process_id, e.updated_at ${waiting} ${condition}
-       ORDER BY ${order} LIMIT t.asked FOR UPDATE SKIP LOCKED`
+  const pick = (depth: string, condition: string) => `
+      SELECT e.id, e.status, e.sequence, e.process_id, e.updated_at, ${depth} AS depth ${waiting} ${condition}
+       ORDER BY ${depth} DESC, e.id LIMIT t.asked FOR UPDATE SKIP LOCKED`
   const picks = withDepths
-    ? `SELECT * FROM (${pick('AND t.least_depth = 0', 'e.id')}) u UNION ALL SELECT * FROM (${pick(`AND t.least_depth > 0 ${deepEnough}`, 'e.depth DESC, e.id')}) d`
-    : pick('', 'e.id')
+    ? `SELECT * FROM (${pick('0::smallint', 'AND t.least_depth = 0')}) u
+       UNION ALL SELECT * FROM (${pick('e.depth', `AND t.least_depth > 0 ${deepEnough}`)}) d`
+    : pick('0::smallint', '')
   const more = `SELECT ${waiting} AND e.id NOT IN (SELECT n.id FROM chosen n)`
   const isMore = withDepths
     ? `CASE t.least_depth WHEN 0 THEN EXISTS (${more}) ELSE EXISTS (${more} ${deepEnough}) END`
@@ -99,7 +100,7 @@ WITH slots AS MATERIALIZED (
     FROM unnest($1::text[], $2::integer[], $3::integer[], $7::integer[], $8::integer[]) WITH ORDINALITY
            AS u(team, most, quota, in_flight, least_depth, turn) JOIN slots s USING (team)
 ), picked AS MATERIALIZED (
-  SELECT t.team, t.turn, q.*, t.in_flight + row_number() OVER (PARTITION BY t.team ORDER BY q.id) AS in_flight
+  SELECT t.team, t.turn, q.*, t.in_flight + row_number() OVER (PARTITION BY t.team ORDER BY q.depth DESC, q.id) AS in_flight
     FROM turns t CROSS JOIN LATERAL (${picks}) q
 ), chosen AS MATERIALIZED (
   SELECT id, team, process_id, status, updated_at, sequence + CASE status WHEN ${queued} THEN 2 ELSE 1 END AS sequence,

@@ -6,7 +6,7 @@ export type CallsPerSecond = (team: string) => number | undefined
 
 const mostBuckets = 10_000
 /** For how many seconds what was called beyond the limit may keep a team waiting. */
-const longestDebtS = 10
+const longestDebtS = 2
 
 interface Bucket {
   /** Calls that may be made now; below 0, what was made beyond the limit. */
@@ -38,8 +38,8 @@ export class CallLimits {
   countInner(team: string, nowMs: number): void {
     const bucket = this.#bucketOf(team, team, nowMs)
     if (bucket === undefined) return
-    const { tokens, most } = bucket
-    this.#buckets.set(team, { tokens: Math.max(tokens - 1, -longestDebtS * most), atMs: nowMs })
+    const { tokens, share } = bucket
+    this.#buckets.set(team, { tokens: Math.max(tokens - 1, -longestDebtS * share), atMs: nowMs })
   }
 
   /**

@@ -108,7 +108,7 @@ export function formRoutes(
         return started
       }
       const begun = <T extends { executionId: string; replayed: boolean }>(begin: () => Promise<T>): Promise<T> =>
-        withFiles(storage, files, context, {
+        withFiles(storage, files, () => context, {
           start: async () => noted(await begin()),
           isReplay: () => exchange.outgoing.hasHeader('Idempotency-Replayed'),
           report: (failure) => report(failure, exchange),

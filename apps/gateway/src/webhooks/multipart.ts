@@ -118,18 +118,18 @@ function safeName(filename = ''): string {
 export async function withFiles<T>(
   storage: Client<typeof StorageService>,
   files: FormFile[],
-  context: CallContext,
+  context: () => CallContext,
   { start, isReplay, report }: FileUse<T>,
 ): Promise<T> {
   let isRefused = false
   try {
-    await keepFiles(storage, files, context)
+    await keepFiles(storage, files, context())
     return await start()
   } catch (error) {
     isRefused = isRefusal(error)
     throw error
   } finally {
-    if (isRefused || isReplay()) for (const failure of await dropFiles(storage, files, context)) report(failure)
+    if (isRefused || isReplay()) for (const failure of await dropFiles(storage, files, context())) report(failure)
   }
 }
 

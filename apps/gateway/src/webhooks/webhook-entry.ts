@@ -155,7 +155,7 @@ export class WebhookEntry {
     start: () => Promise<Answer>,
   ): Promise<Answer> {
     await this.#permitted(exchange, { identifier, tag, webhook })
-    const context = this.#context(exchange, this.#dependencies.config.callTimeoutMs)
+    const context = () => this.#context(exchange, this.#dependencies.config.callTimeoutMs)
     const report = (failure: Failure) => this.#dependencies.report(failure, exchange)
     const isReplay = () => exchange.outgoing.hasHeader('Idempotency-Replayed')
     return await withFiles(this.#storage, files, context, { start, isReplay, report })
