@@ -42,7 +42,9 @@ export async function renderText(
 ): Promise<string> {
   const given = sets.flatMap((pair) => ['--set', pair])
   const where = ['template', 'release', chart, '--namespace', 'automation', '--values', values]
-  return (await run(helm, [...where, ...given, ...options], { maxBuffer: 64 * 1024 * 1024 })).stdout
+  // It ends before memory is short: collecting that is a quarter of its work.
+  const env = { ...process.env, GOGC: 'off' }
+  return (await run(helm, [...where, ...given, ...options], { maxBuffer: 64 * 1024 * 1024, env })).stdout
 }
 
 /** What helm says to who installs the chart; it asks no cluster for this. */
