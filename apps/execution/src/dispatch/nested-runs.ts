@@ -120,7 +120,7 @@ export class NestedRuns {
     if (await this.#afterOthers(executionId, () => releaseSlot(pool, executionId))) signals.slotFreed.emit(team)
   }
 
-  /** A run that still waits for others would hold up its team. */
+  /** The last call of a run is over: it wants its slot again. */
   async #resume(rights: RunRights, signal: AbortSignal): Promise<void> {
     const { executionId: id, team } = rights
     if (signal.aborted) {
