@@ -4,7 +4,7 @@ import { Pages, type Page } from './pages.ts'
 import {
   type AttemptOptions,
   type CallOptions,
-  doneBefore,
+  isOfLostAnswer,
   type Query,
   type RequestOptions,
   type Transport,
@@ -59,7 +59,7 @@ export class Api {
   /** The same; `instead` gives the answer that was lost, where an attempt has done what the one after it was asked for. */
   callOnce<T>(method: string, path: string, options: RequestOptions = {}, instead: () => Promise<Answer<T>>): Call<T> {
     const answer = this.request<T>(method, path, options)
-    return callOf(answer.then((one) => (one.response.status === doneBefore ? instead() : one)))
+    return callOf(answer.then((one) => (isOfLostAnswer(one.response) ? instead() : one)))
   }
 
   /** The same, with the data made into something else. */

@@ -3,7 +3,7 @@ import { ApiError, RunError, TooManyRequestsError } from './errors.ts'
 import type { StreamEvent } from './event-stream.ts'
 import type { Execution, ExecutionLog, ExecutionTimelineEvent } from './generated/types.ts'
 import { pause, reasonOf } from './retries.ts'
-import { type CallOptions, doneBefore } from './transport.ts'
+import { type CallOptions, isOfLostAnswer } from './transport.ts'
 
 /** What happens in a run, as it comes; `end` is the last. */
 export type RunEvent =
@@ -147,7 +147,7 @@ export class Run {
 export async function killed(api: Api, id: string, options?: CallOptions): Promise<boolean> {
   try {
     const { response } = await api.request('PUT', at`/executions/${id}/kill`, options)
-    if (response.status !== doneBefore) return true
+    if (!isOfLostAnswer(response)) return true
     // By the attempt before, or else by itself.
     return (await api.call<Execution>('GET', at`/executions/${id}`, options)).status === 'KILLED'
   } catch (error) {

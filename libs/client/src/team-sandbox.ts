@@ -82,7 +82,7 @@ export class TeamSandbox implements AsyncDisposable {
   }
 
   /**
-   * Runs a command to its end. One that fails is no error: look at `exitCode`. Its abort ends it. Is never repeated.
+   * Runs a command to its end. A failed command does not throw: look at `exitCode`. An abort ends it. Never repeated.
    *
    * @example
    * const { exitCode } = await box.run(['pytest'], { onStdout: (text) => process.stdout.write(text), timeoutMs: 60_000 })

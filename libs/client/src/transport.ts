@@ -170,7 +170,9 @@ export class Transport {
       if (!response.ok && !takesAnyStatus) {
         const refusal = await apiErrorOf(response)
         if (!isUnsure || !saysDone(request.method, refusal)) throw refusal
-        return await read(new Response(null, { status: doneBefore }))
+        const answer = new Response(null, { status: 204 })
+        madeUp.add(answer)
+        return await read(answer)
       }
       if (!isRead) clearTimeout(timer)
       return await read(response).catch((error: unknown) => {
@@ -228,8 +230,10 @@ export class Transport {
   }
 }
 
-/** The status of a repeated call that an attempt before has done, whose answer was lost. */
-export const doneBefore = 204
+const madeUp = new WeakSet<Response>()
+
+/** Whether this stands for the answer that was lost of an attempt which has done what a repeated one was asked for. */
+export const isOfLostAnswer = (response: Response): boolean => madeUp.has(response)
 
 interface OutgoingRequest {
   method: string
