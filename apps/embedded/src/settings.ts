@@ -15,7 +15,7 @@ export interface SystemSettings {
   /** Where health and metrics are told. */
   health: { host: string; port: number }
   publicUrl: string
-  /** Where people are at home; undefined where there is no console. */
+  /** The address of the console; undefined where there is none. */
   consoleUrl: string | undefined
   bootstrapTeam: string
   bootstrapApiToken: string | undefined

@@ -19,7 +19,7 @@ export interface StorageConfig {
   packageSetMaxBytes: number
   /** How long one is kept that nothing refers to. */
   packageSetKeepMs: number
-  /** An upload that its process says nothing of for so long is over; it is renewed at a third. */
+  /** An upload ends when its process has not renewed it for this long; it renews it at a third. */
   uploadLeaseMs: number
   /** Of uploads in parts that are not completed. */
   teamMaxUploads: number

@@ -1,7 +1,7 @@
 const NUMBER = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?/y
 const WORDS = ['true', 'false', 'null']
 const ESCAPES = '"\\/bfnrt'
-// Nobody looks for a place further on, and reading so far takes time from others.
+// Nobody looks for a fault further on, and reading that far would delay others.
 const READ_CHARS = 1024 * 1024
 // Where the reading is cut, it may be in the middle of a word, a number or an escape.
 const CUT_CHARS = 16
@@ -16,7 +16,7 @@ interface Fault {
  * Says where and why a text is no JSON: `line 2, column 5: ":" is expected`; undefined when nothing is found within the
  * first 1,048,576 characters or so.
  */
-export function jsonFault(text: string): string | undefined {
+export function jsonSyntaxFault(text: string): string | undefined {
   try {
     readJson(text.slice(0, READ_CHARS))
     return undefined

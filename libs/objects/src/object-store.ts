@@ -25,8 +25,8 @@ export interface ByteRange {
 /**
  * Where bytes are kept under keys of our own making (`keyRules`). Two adapters: the disk, and S3.
  *
- * An object is there whole or not at all, also when the process is killed or the machine loses its power in the middle;
- * whoever lists nothing and only asks for keys that were put sees no half of one. Keys are not put twice at the same
+ * An object is there whole or not at all, also when the process is killed or the machine loses its power in the middle:
+ * a reader that asks only for keys that were put never sees half an object. Keys are not put twice at the same
  * time with different contents. Failures: `object_missing` (not_found), `unavailable` while the store is away or full.
  */
 export interface ObjectStore {

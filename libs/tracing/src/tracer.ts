@@ -20,7 +20,7 @@ export interface SpanEnd {
   attributes?: Attributes
   /** The code of the failure that it ended with. */
   failure?: string
-  /** Whether that is ours to look at, and not what the caller did. */
+  /** Whether the failure is a fault of the service, not the caller's. */
   isFault?: boolean
   /** Unix time in ms; now. */
   endMs?: number

@@ -1,7 +1,7 @@
 import type { Command } from 'commander'
 import { readTag } from '../options/tag.ts'
 import { examples } from '../output/examples.ts'
-import { publisherOf } from '../project/publisher.ts'
+import { versionOwnerOf } from '../project/version-owner.ts'
 import { all } from '../project/read-team.ts'
 import { requireYes, usageError, type Runtime } from '../runtime.ts'
 
@@ -27,8 +27,8 @@ export function register(program: Command, runtime: Runtime): void {
   )
 
   async function list(name: string): Promise<void> {
-    const { publisher, found } = await read(name)
-    const versions = await all(publisher.versions.list(publisher.id))
+    const { versionOwner, found } = await read(name)
+    const versions = await all(versionOwner.versions.list(versionOwner.id))
     const tags = new Map(versions.map((version) => [version.id, version.tag]))
     out.data(
       found.map((alias) => ({ ...alias, tag: tags.get(alias.versionId) })),
@@ -45,26 +45,26 @@ export function register(program: Command, runtime: Runtime): void {
   }
 
   async function set(name: string, alias: string, version: string): Promise<void> {
-    const { publisher, found } = await read(name)
+    const { versionOwner, found } = await read(name)
     const own = found.find((each) => each.name === alias)
     const input = { name: alias, versionId: version }
     const moved = await (own
-      ? publisher.aliases.update(publisher.id, own.id, input)
-      : publisher.aliases.create(publisher.id, input))
+      ? versionOwner.aliases.update(versionOwner.id, own.id, input)
+      : versionOwner.aliases.create(versionOwner.id, input))
     out.data(moved, { text: `${alias} leads to ${version}` })
   }
 
   async function remove(name: string, alias: string): Promise<void> {
-    const { publisher, found } = await read(name)
+    const { versionOwner, found } = await read(name)
     const own = found.find((each) => each.name === alias)
     if (own === undefined) throw usageError(`${name} has no alias ${alias}: "pas aliases list ${name}" shows them.`)
     await requireYes(runtime, `Delete the alias ${alias} of ${name}?`, 'Nothing was deleted.')
-    await publisher.aliases.delete(publisher.id, own.id)
+    await versionOwner.aliases.delete(versionOwner.id, own.id)
     out.done({ process: name, alias, deleted: true }, `Deleted ${alias}`)
   }
 
   async function read(name: string) {
-    const publisher = await publisherOf(await runtime.client(), name)
-    return { publisher, found: await all(publisher.aliases.list(publisher.id)) }
+    const versionOwner = await versionOwnerOf(await runtime.client(), name)
+    return { versionOwner, found: await all(versionOwner.aliases.list(versionOwner.id)) }
   }
 }

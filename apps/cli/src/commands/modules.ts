@@ -1,7 +1,7 @@
 import type { SourceUser } from '@automation/client'
 import type { Command } from 'commander'
 import { examples } from '../output/examples.ts'
-import { moduleId } from '../project/publisher.ts'
+import { moduleId } from '../project/version-owner.ts'
 import { all } from '../project/read-team.ts'
 import { requireYes, type Runtime } from '../runtime.ts'
 

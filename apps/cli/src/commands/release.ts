@@ -64,13 +64,13 @@ async function pushedItems(project: OpenProject): Promise<ServerItem[]> {
 }
 
 async function linesOf(owner: Owner, tag: string, alias: string | undefined): Promise<PlanItem[]> {
-  const { key, publisher, content, versions } = owner
+  const { key, versionOwner, content, versions } = owner
   const version: PlanItem = { action: 'publish', kind: 'version', key: `version/${key}`, tag }
-  const tagged = versions.some((each) => each.tag === tag) ? await readVersion(publisher, tag) : undefined
+  const tagged = versions.some((each) => each.tag === tag) ? await readVersion(versionOwner, tag) : undefined
   if (tagged && !hasContent(tagged, content))
     throw new ExitError(exitCodes.conflict, `${key} has a version ${tag} with another source: choose another tag`)
   const since = alias !== undefined && owner.alias ? owner.alias.versionId : versions[0]?.id
-  const last = tagged ?? (since === undefined ? undefined : await readVersion(publisher, since))
+  const last = tagged ?? (since === undefined ? undefined : await readVersion(versionOwner, since))
   const isPublished = last !== undefined && hasContent(last, content)
   const target = isPublished ? last.tag : tag
   const moves = alias !== undefined && !(isPublished && owner.alias?.versionId === last.id)

@@ -1,7 +1,7 @@
 import type { Command } from 'commander'
 import { readTag } from '../options/tag.ts'
 import { examples } from '../output/examples.ts'
-import { publisherOf } from '../project/publisher.ts'
+import { versionOwnerOf } from '../project/version-owner.ts'
 import { all } from '../project/read-team.ts'
 import { requireYes, type Runtime } from '../runtime.ts'
 
@@ -30,7 +30,7 @@ export function register(program: Command, runtime: Runtime): void {
     'pas versions delete greeting v1 --yes',
   )
 
-  const of = async (name: string) => publisherOf(await runtime.client(), name)
+  const of = async (name: string) => versionOwnerOf(await runtime.client(), name)
 
   async function list(name: string): Promise<void> {
     const { id, versions: published } = await of(name)

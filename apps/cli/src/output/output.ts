@@ -35,7 +35,7 @@ export interface Output {
   done(value: object, words: string): void
   /** Prints an error: words, or `{error: {…}}` on stderr with `--json`. */
   fail(error: { code: string; message: string; requestId?: string; errors?: readonly object[] }): void
-  /** Whether the command goes on to its end where nobody reads what it prints any more: it writes elsewhere. */
+  /** Whether the command runs to its end when nobody reads its output any more, as it also writes elsewhere. */
   goesOnUnread: boolean
   /** Colours a text where the stream shows colours (stdout unless said otherwise). */
   style(style: Style, text: string, stream?: 'stdout' | 'stderr'): string

@@ -17,7 +17,7 @@ import { packageFiles, packagesText } from './package-files.ts'
 import { newProcessFiles } from './process-folder.ts'
 import { pathsOfItem } from './project-items.ts'
 import { readVersion } from './published.ts'
-import { publisherAt, type Publisher } from './publisher.ts'
+import { versionOwnerAt, type VersionOwner } from './version-owner.ts'
 import { all, readTeam } from './read-team.ts'
 import type { ServerItem } from './server-items.ts'
 import type { Item, ScheduleState } from './states.ts'
@@ -43,7 +43,7 @@ interface ExportOptions {
 
 interface Published {
   item: Item
-  publisher: Publisher
+  versionOwner: VersionOwner
   /** Oldest first. */
   versions: ListedVersionedModule[]
   aliases: VersionedProcessAlias[]
@@ -99,12 +99,12 @@ function readPublished(client: Client, items: ServerItem[]): Promise<Published[]
   const owners = items.filter(({ item }) => item.kind === 'process' || item.kind === 'module')
   return Promise.all(
     owners.map(async ({ item, path }) => {
-      const publisher = publisherAt(client, path)
+      const versionOwner = versionOwnerAt(client, path)
       const [versions, aliases] = await Promise.all([
-        all(publisher.versions.list(publisher.id)),
-        all(publisher.aliases.list(publisher.id)),
+        all(versionOwner.versions.list(versionOwner.id)),
+        all(versionOwner.aliases.list(versionOwner.id)),
       ])
-      return { item, publisher, versions: versions.toReversed(), aliases }
+      return { item, versionOwner, versions: versions.toReversed(), aliases }
     }),
   )
 }
@@ -151,9 +151,9 @@ function filesOf(item: Item, items: readonly Item[]): [path: string, text: strin
 
 async function writePublished(folder: string, published: readonly Published[]): Promise<void> {
   const versions = async function* (): AsyncGenerator<ExportedVersion> {
-    for (const { item, publisher, versions: listed } of published)
+    for (const { item, versionOwner, versions: listed } of published)
       for (const { id } of listed) {
-        const version = await readVersion(publisher, id)
+        const version = await readVersion(versionOwner, id)
         if (version === undefined) continue
         const { tag, comment, sourceCode, parametersSchema, readme, manifest } = version
         const packages = manifest?.dependencies

@@ -10,7 +10,7 @@ import { readText } from './checkout.ts'
 import { makePlan, openProject, type OpenProject } from './open-project.ts'
 import { isToDo, type Plan, type PlanItem } from './plan.ts'
 import { aliasLine, moveAlias, publish, readVersion } from './published.ts'
-import { publisherAt } from './publisher.ts'
+import { versionOwnerAt } from './version-owner.ts'
 import { pushPlan } from './push-plan.ts'
 import { idIn, readItem } from './read-item.ts'
 import { all, readTeam } from './read-team.ts'
@@ -163,7 +163,7 @@ async function importPublished(client: Client, folder: string, local: Items): Pr
   const server = await readTeam(client, local)
   for (const [key, versions] of Map.groupBy(ofFile, ({ of }) => of)) {
     let path = server.get(key)?.path
-    const known = path === undefined ? undefined : publisherAt(client, path)
+    const known = path === undefined ? undefined : versionOwnerAt(client, path)
     const listed = known === undefined ? [] : await all(known.versions.list(known.id))
     for (const version of versions) {
       const { tag, comment = '' } = version
@@ -173,7 +173,7 @@ async function importPublished(client: Client, folder: string, local: Items): Pr
         throw new ExitError(exitCodes.conflict, `${key} has a version ${tag} with another source`)
       if (present !== undefined) continue
       path = await readied(client, path, local.get(key), version)
-      await publish({ key, publisher: publisherAt(client, path), content: version, versions: [] }, tag, comment)
+      await publish({ key, versionOwner: versionOwnerAt(client, path), content: version, versions: [] }, tag, comment)
       changes += 1
     }
   }
@@ -208,14 +208,14 @@ async function importAliases(client: Client, folder: string, server: ReadonlyMap
   for await (const { of, name, tag, previousTags = [] } of readLines<ExportedAlias>(join(folder, teamData.aliases))) {
     const path = server.get(of)?.path
     if (path === undefined) throw new Error(`${of} has aliases, and is not there`)
-    const publisher = publisherAt(client, path)
+    const versionOwner = versionOwnerAt(client, path)
     const [aliases, version] = await Promise.all([
-      all(publisher.aliases.list(publisher.id)),
-      readVersion(publisher, tag),
+      all(versionOwner.aliases.list(versionOwner.id)),
+      readVersion(versionOwner, tag),
     ])
     const alias = aliases.find((each) => each.name === name)
     if (alias !== undefined && alias.versionId === version?.id) continue
-    const owner: Owner = { key: of, publisher, content: { sourceCode: '' }, versions: [], ...(alias && { alias }) }
+    const owner: Owner = { key: of, versionOwner, content: { sourceCode: '' }, versions: [], ...(alias && { alias }) }
     // A new one takes the way of the old one, which a rollback goes back.
     const way = alias === undefined ? [...previousTags.toReversed(), tag] : [tag]
     for (const each of way) owner.alias = await moveAlias(owner, name, await aliasLine(owner, name, each))

@@ -1,5 +1,5 @@
 import { isSame } from './canonical-json.ts'
-import type { Publisher } from './publisher.ts'
+import type { VersionOwner } from './version-owner.ts'
 
 /** What a version is of: what runs of it see. */
 export interface Content {
@@ -19,7 +19,7 @@ export interface Version {
 export interface Owner {
   /** As its versions and aliases are named in plans: `process/greeting`. */
   key: string
-  publisher: Publisher
+  versionOwner: VersionOwner
   content: Content
   /** Newest first. */
   versions: readonly Version[]

@@ -8,8 +8,8 @@ export type PublishedVersion = VersionedModule &
   Partial<Pick<VersionedProcess, 'readme' | 'parametersSchema' | 'manifest'>>
 
 /** A process or a module: it publishes versions, and has aliases that lead to them. */
-export interface Publisher {
-  /** As its versions and aliases are asked for. */
+export interface VersionOwner {
+  /** Names it in calls for versions and aliases. */
   id: string
   versions: {
     list(owner: string): Pages<ListedVersionedModule>
@@ -21,13 +21,13 @@ export interface Publisher {
 }
 
 /** What is at a path of the server's items: `/processes/ID` or `/modules/ID`. */
-export function publisherAt(client: Client, path: string): Publisher {
+export function versionOwnerAt(client: Client, path: string): VersionOwner {
   const [, noun, id = ''] = path.split('/')
   return noun === 'modules' ? { id, ...published(client.modules) } : { id, ...published(client.processes) }
 }
 
 /** The process of a slug or, for `module:NAME`, the module of a name or an id. */
-export async function publisherOf(client: Client, name: string): Promise<Publisher> {
+export async function versionOwnerOf(client: Client, name: string): Promise<VersionOwner> {
   if (!name.startsWith('module:')) return { id: name, ...published(client.processes) }
   return { id: await moduleId(client, name.slice('module:'.length)), ...published(client.modules) }
 }
@@ -42,4 +42,4 @@ export async function moduleId(client: Client, name: string): Promise<string> {
   )
 }
 
-const published = ({ versions, aliases }: Pick<Publisher, 'versions' | 'aliases'>) => ({ versions, aliases })
+const published = ({ versions, aliases }: Pick<VersionOwner, 'versions' | 'aliases'>) => ({ versions, aliases })

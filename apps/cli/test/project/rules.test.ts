@@ -152,7 +152,7 @@ test.for([
 describe('a rollback', () => {
   const version = (tag: string, day: number) => ({ id: `${tag}-${day}`, tag, createdAt: `2026-01-0${day}` })
   const owner = (key: string, versionId: string, ...versions: Owner['versions']): Owner => ({
-    ...{ key, publisher: { id: key } as Owner['publisher'], content: { sourceCode: '' }, versions },
+    ...{ key, versionOwner: { id: key } as Owner['versionOwner'], content: { sourceCode: '' }, versions },
     alias: { id: key, versionId },
   })
   const moved = (each: Owner, ...previousVersionIds: string[]): Owner => ({

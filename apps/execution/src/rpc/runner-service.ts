@@ -4,7 +4,7 @@ import type { PoolTokens } from '../dispatch/pool-tokens.ts'
 import type { Sessions } from '../dispatch/sessions.ts'
 import type { RunnerStreams } from '../dispatch/runner-streams.ts'
 
-/** The way of runners to their work: a stream each, and a session that outlives it. */
+/** Gives runners their work: each has a stream, and a session that outlives it. */
 export function runnerService(
   streams: RunnerStreams,
   sessions: Sessions,

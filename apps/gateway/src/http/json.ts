@@ -1,6 +1,6 @@
 import { isUtf8 } from 'node:buffer'
 import { Failure } from '@automation/errors'
-import { jsonFault } from '@automation/errors/json-fault'
+import { jsonSyntaxFault } from '@automation/errors/json-syntax-fault'
 
 /** Deeper JSON is refused: nobody writes it, and recursion over it would end the process's stack. */
 const MAX_LEVELS = 200
@@ -18,7 +18,7 @@ export function parseJson(text: string, path = ''): unknown {
   try {
     return JSON.parse(text)
   } catch (error) {
-    const where = jsonFault(text)
+    const where = jsonSyntaxFault(text)
     throw invalidJson(path, where === undefined ? 'is not valid JSON' : `is not valid JSON at ${where}`, error)
   }
 }

@@ -17,11 +17,11 @@ export interface Listener {
 
 const reading = { scope: 'read' }
 
-/** Of calls that are made to their end, whoever goes: what they do has to be known, or to be undone. */
+/** For calls that go on when the client has gone, because their effect must be known or undone. */
 export const unending = new AbortController().signal
 
 /** Starts runs and waits for their ends. */
-export class FollowedRuns {
+export class AwaitedRuns {
   readonly #rest: RestCalls
 
   constructor(rest: RestCalls) {

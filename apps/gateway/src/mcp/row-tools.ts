@@ -2,7 +2,7 @@ import type { CallToolResult, InputRequiredResult, ServerContext, Tool } from '@
 import { isUtf8 } from 'node:buffer'
 import { isObject } from '../http/json.ts'
 import { confirmation } from './confirmation.ts'
-import { unending, type FollowedRuns, type Listener } from './followed-runs.ts'
+import { unending, type AwaitedRuns, type Listener } from './awaited-runs.ts'
 import { reaches, scopeOf } from './levels.ts'
 import type { ProcessTools } from './process-tools.ts'
 import type { Reach, RestCalls, RestRequest } from './rest-calls.ts'
@@ -113,7 +113,7 @@ export class RowTools {
 /** What a call of a tool goes with. */
 interface RowCall {
   context: ServerContext
-  runs: FollowedRuns
+  runs: AwaitedRuns
   listener: Listener
   processes: ProcessTools
 }

@@ -13,7 +13,7 @@ import { asFailure, Failure } from '@automation/errors'
 import type { BodyBudget } from '../http/body-budget.ts'
 import type { Exchange } from '../http/exchange.ts'
 import type { RestApi } from '../rest/rest-api.ts'
-import { FollowedRuns, unending, type Listener } from './followed-runs.ts'
+import { AwaitedRuns, unending, type Listener } from './awaited-runs.ts'
 import { reaches, levels } from './levels.ts'
 import { ProcessTools } from './process-tools.ts'
 import { Progress } from './progress.ts'
@@ -111,7 +111,7 @@ async function called(
 ): Promise<CallToolResult | InputRequiredResult> {
   const listening = listen(context, serving)
   const { listener } = listening
-  const runs = new FollowedRuns(rest)
+  const runs = new AwaitedRuns(rest)
   try {
     const row = rows.find(name)
     if (row !== undefined) return await rows.call(row, args, { context, runs, listener, processes })

@@ -91,7 +91,7 @@ function refusals(call: RefusedCall, idHeader: string): Record<string, object> {
   )
 }
 
-/** What a process that sets such a status may leave out. */
+/** Headers that an answer of the process may lack. */
 function unsure(headers: Record<string, object>): Record<string, object> {
   const names = ['WWW-Authenticate', 'Retry-After'].filter((name) => name in headers)
   const header = { description: 'On refusals of the service', schema: { type: 'string' } }

@@ -23,8 +23,8 @@ export interface WebhookCall {
 }
 
 /**
- * `permitted` is awaited before a body that is not small is read, and before a fault is told: it fails where the caller may
- * not start what `start`, still without a body, names.
+ * Awaits `permitted` before it reads a large body or reports a fault. `permitted` fails where the caller may not start the
+ * process that `start` names; `start` has no body yet.
  */
 export type ReadWebhookCall = (
   exchange: Exchange,

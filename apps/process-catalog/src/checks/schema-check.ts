@@ -1,5 +1,5 @@
 import type { FieldFault } from '@automation/errors'
-import { jsonFault } from '@automation/errors/json-fault'
+import { jsonSyntaxFault } from '@automation/errors/json-syntax-fault'
 import { schemaFaults } from '@automation/errors/schema-faults'
 import { Ajv } from 'ajv'
 import { Ajv2020 } from 'ajv/dist/2020.js'
@@ -21,7 +21,7 @@ export function faultsOfSchema(schemaText: string): FieldFault[] {
   try {
     schema = JSON.parse(schemaText)
   } catch {
-    const where = jsonFault(schemaText)
+    const where = jsonSyntaxFault(schemaText)
     return [{ path: '', message: where === undefined ? 'is not valid JSON' : `is not valid JSON at ${where}` }]
   }
   if (typeof schema !== 'object' || schema === null || Array.isArray(schema))

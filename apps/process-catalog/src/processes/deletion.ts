@@ -18,7 +18,7 @@ import {
 } from '../store/tombstones.ts'
 import { forgetUnneeded } from '../store/unneeded.ts'
 import { findVersionName, removeVersion } from '../store/versions.ts'
-import { nobody, type Users } from '../store/users.ts'
+import { nobody, type Users } from '../store/in-use.ts'
 
 const timeoutMs = 30_000
 const schedulerTimeoutMs = 2000

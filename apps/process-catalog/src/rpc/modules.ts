@@ -9,7 +9,7 @@ import { moduleName } from '../fields/names.ts'
 import { originText } from '../processes/origin.ts'
 import { readChange, warningsOf } from '../reading/source-reading.ts'
 import { createModule, deleteModule, getModule, listModules, updateModule } from '../store/modules.ts'
-import { listModuleUsers } from '../store/users.ts'
+import { listModuleUsers } from '../store/in-use.ts'
 import { text } from '../fields/text.ts'
 
 /** Modules. */

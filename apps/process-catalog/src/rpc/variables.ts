@@ -13,7 +13,7 @@ import {
   readSeenValue,
   updateVariable,
 } from '../store/variables.ts'
-import { listVariableUsers } from '../store/source-users.ts'
+import { listVariableUsers } from '../store/variable-users.ts'
 import { variableKey, variableValue } from '../fields/variable-rules.ts'
 
 /** Variables; values of sensitive ones come in only. */

@@ -13,7 +13,7 @@ import type { Author } from './processes.ts'
 import { changeTeam } from './revisions.ts'
 import { requireQuota } from './quota.ts'
 import type { Rows, Store } from './store.ts'
-import { usersOfAlias, type Users } from './users.ts'
+import { usersOfAlias, type Users } from './in-use.ts'
 import { keptBefore } from './kept-before.ts'
 import { findVersionId } from './versions.ts'
 

@@ -2,7 +2,7 @@ import { Failure } from '@automation/errors'
 import { countedUpTo, pageInfo, type Window } from '@automation/database'
 import { Prisma, type Module } from '../../prisma/generated/client.ts'
 import { findModule, type OwnerName } from './owners.ts'
-import { shownUsers, type UserRow } from './source-users.ts'
+import { shownUsers, type UserRow } from './variable-users.ts'
 import type { Rows, Store } from './store.ts'
 
 /** An alias by its name, or a version by its tag and its id. */

@@ -50,7 +50,7 @@ export function listVariableUsers(store: Store, team: string, id: string, { skip
   })
 }
 
-// A key has letters, digits and underscores alone, so it is a pattern of itself.
+// A key has only letters, digits and underscores, so the pattern needs no escape.
 const statement = `
   WITH sources AS (
     (SELECT id, id AS owner, NULL::uuid AS version, NULL AS tag, source_code FROM processes WHERE team = $1

@@ -17,7 +17,7 @@ import type { Author } from './processes.ts'
 import { changeTeam } from './revisions.ts'
 import { requireQuota } from './quota.ts'
 import type { Rows, Store } from './store.ts'
-import { usersOfVersion, type Users } from './users.ts'
+import { usersOfVersion, type Users } from './in-use.ts'
 
 type VersionMessage = MessageInitShape<typeof VersionSchema>
 

@@ -50,7 +50,7 @@ export interface Task {
   output: OnLine
   /** Nothing more that it prints is kept. */
   readonly isFull: boolean
-  /** Until others have ended it does nothing. */
+  /** Its code waits for other runs to end. */
   readonly isWaiting: boolean
   /** Process code asks for something: JSON text. */
   called(payload: Buffer): void

@@ -18,7 +18,7 @@ interface Props {
 
 const HOURS = Array.from({ length: 24 }, (_, hour) => hour)
 
-/** A week by days and hours of the clocks of a zone. */
+/** The firings of a week by day and hour in a zone. */
 export function WeekView({ team, zone, otherZone, firings, first, today, nowMs }: Props) {
   const calendar = useRef<HTMLDivElement>(null)
   useEffect(() => showInside(calendar.current, '[aria-current=date]'), [first])

@@ -98,7 +98,7 @@ export function sandboxRoutes(api: RestApi, neighbours: Neighbours, addresses: (
     },
   )
 
-  // Before the sandbox by its id, which has the same address but for the word.
+  // Added before `/sandboxes/{sandboxId}`, which would match this address too.
   api.add(
     {
       method: 'get',

@@ -38,8 +38,8 @@ interface Seen {
 }
 
 /**
- * Each child has a group of its own. While it computes, that gets what others leave, or a quarter of the usual where they
- * leave nothing; runs of a program that computed do so from their first moment, and so do children that are made ahead.
+ * Each child has a group of its own. While a child computes, its group gets the time that others leave, or a quarter of
+ * the usual where they leave none. Runs of programs that computed before begin so, and so do children made ahead.
  */
 export class CpuPriorityByGroups implements CpuPriority {
   readonly #groups: CpuGroups

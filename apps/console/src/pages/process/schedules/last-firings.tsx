@@ -3,7 +3,7 @@ import { useLastFirings, type ScheduleFiring } from '../../../api/queries/proces
 import type { IconName } from '../../../parts/icon-outlines.ts'
 import { icons } from '../../../parts/icons.tsx'
 import { Answer } from '../../../parts/page-states.tsx'
-import { wordsOfTime } from './words-of-time.ts'
+import { timeInZone } from './time-in-zone.ts'
 import styles from './schedules.module.css'
 import tab from '../tab.module.css'
 
@@ -48,7 +48,7 @@ function Firing({ team, firing, zone }: { team: string; firing: ScheduleFiring; 
         {word}
       </span>
       <time dateTime={nominalAt} title={nominalAt}>
-        {wordsOfTime(nominalAt, zone)}
+        {timeInZone(nominalAt, zone)}
       </time>
       {executionId !== undefined && (
         <Link to="/t/$team/executions/$executionId" params={{ team, executionId }}>

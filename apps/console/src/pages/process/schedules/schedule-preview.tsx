@@ -2,7 +2,7 @@ import type { PreviewedTime } from '../../../api/queries/process-schedules.ts'
 import { icons } from '../../../parts/icons.tsx'
 import { Time } from '../../../parts/time.tsx'
 import { ownZone } from '../../../rules/local-times.ts'
-import { wordsOfTime } from './words-of-time.ts'
+import { timeInZone } from './time-in-zone.ts'
 import styles from './schedules.module.css'
 import tab from '../tab.module.css'
 
@@ -26,10 +26,10 @@ export function SchedulePreview({ zone, times, isOld }: Props) {
       <ol className={styles.times}>
         {times.map(({ at, note }) => (
           <li key={at}>
-            <span className={styles.time}>{wordsOfTime(at, zone)}</span>
+            <span className={styles.time}>{timeInZone(at, zone)}</span>
             <span className={tab.soft}>
               <Time at={at} />
-              {ownZone !== zone && `, ${wordsOfTime(at, ownZone)} here`}
+              {ownZone !== zone && `, ${timeInZone(at, ownZone)} here`}
             </span>
             {note && (
               <span className={styles.note}>

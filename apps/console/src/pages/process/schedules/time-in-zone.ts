@@ -1,5 +1,5 @@
 /** A time as the clocks of a zone show it: `Mon 23 Nov 2026, 08:00:00`. */
-export function wordsOfTime(at: string, zone: string): string {
+export function timeInZone(at: string, zone: string): string {
   return new Intl.DateTimeFormat('en-GB', {
     timeZone: zone,
     weekday: 'short',
