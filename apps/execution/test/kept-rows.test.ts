@@ -62,8 +62,8 @@ test.each(['callbacks', startRecordsReader, errorHandlersReader, 'kafka'])(
     const events = await leadership.read({ from: xid, to: xid + 1n, position: 0n }, 500)
     expect(events.map(({ event }) => event.executionId)).toEqual([id])
     await leadership.release()
-    const reading =
-      "SELECT FROM pg_stat_activity WHERE query LIKE '%FROM timeline_events t%' AND pid <> pg_backend_pid()"
+    const reading = `SELECT FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()
+                        AND query LIKE '%FROM timeline_events t%'`
     await until(async () => (await pools.reads.query(reading)).rowCount === 0)
     expect((await rowsRead()) - before).toBeLessThan(100)
   },
