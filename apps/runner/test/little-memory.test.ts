@@ -11,14 +11,24 @@ afterAll(async () => {
   if (group !== undefined) await until(() => isRemoved(group), { what: 'the last process of the group has ended' })
 })
 
-const name = 'a run that the kernel ends, as the memory of its runner is used up, has failed for that reason'
-test.skipIf(group === undefined)(group === undefined ? `${name} (not here: no group can be made)` : name, async () => {
-  const { stdout } = await promisify(execFile)(process.execPath, [program, group!])
-  expect(JSON.parse(stdout)).toEqual([
-    expect.stringMatching(/^OutOfMemoryError: The memory of the runner, .* run it again, or use less memory$/),
-    'the next',
-  ])
-})
+const named = (name: string) => (group === undefined ? `${name} (not here: no group can be made)` : name)
+const told = async (what: string): Promise<unknown> =>
+  JSON.parse((await promisify(execFile)(process.execPath, [program, group!, what])).stdout)
+
+test.skipIf(group === undefined)(
+  named('a run that the kernel ends, as the memory of its runner is used up, has failed for that reason'),
+  async () =>
+    expect(await told('large')).toEqual([
+      expect.stringMatching(/^OutOfMemoryError: The memory of the runner, .* run it again, or use less memory$/),
+      'the next',
+    ]),
+)
+
+test.skipIf(group === undefined)(
+  named('children that stay hold no more than their runner may, with what the kernel holds for them'),
+  async () => expect(await told('many')).toEqual([Array.from({ length: 60 }, (_, n) => n), 0]),
+  120_000,
+)
 
 /** A group (cgroup) of either kind with 400 MB; undefined where this machine lets nobody make one. */
 function groupOfLittleMemory(): string | undefined {

@@ -4,6 +4,7 @@ export { findInterpreter, type Interpreter } from './starter.ts'
 export { Launcher, ownDirectory, removeLeftOvers, type Launched, type LauncherOptions } from './launch.ts'
 export {
   endedForMemory,
+  usedPartOfGroup,
   fileBytes,
   ownMemoryBytes,
   peakOf,

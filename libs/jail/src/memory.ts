@@ -56,11 +56,33 @@ export function tellsMemory(): boolean {
 
 let memoryDirectories: string[] | undefined
 
+/** Of this process's group (cgroup), a pod's for instance. */
+function memoryDirectoriesOfGroup(): string[] {
+  return (memoryDirectories ??= directoriesOf('memory'))
+}
+
+/**
+ * The part of its memory that this process's group has in use, from 0 to 1, with what the kernel holds for its processes and
+ * without files that it only keeps at hand; 0 where the group has no limit.
+ */
+export function usedPartOfGroup(): number {
+  const limit = process.constrainedMemory()
+  if (!(limit > 0 && limit < totalmem())) return 0
+  for (const directory of memoryDirectoriesOfGroup()) {
+    // As the second and the first kind of groups say it.
+    const used = Number(readOf(`${directory}/memory.current`) || readOf(`${directory}/memory.usage_in_bytes`))
+    const statistics = readOf(`${directory}/memory.stat`)
+    const [, ofAll = ''] = /^(total_)/m.exec(statistics) ?? []
+    const bytes = (name: string) => Number(new RegExp(`^${ofAll}${name} (\\d+)`, 'm').exec(statistics)?.[1] ?? 0)
+    if (used > 0) return (used - bytes('active_file') - bytes('inactive_file')) / limit
+  }
+  return 0
+}
+
 /** How many processes of this one's group (cgroup), a pod's for instance, the kernel has ended as the group's memory was used up. */
 export function endedForMemory(): number {
-  memoryDirectories ??= directoriesOf('memory')
   // As the second and the first kind of groups say it.
-  const files = memoryDirectories.flatMap((directory) => [
+  const files = memoryDirectoriesOfGroup().flatMap((directory) => [
     `${directory}/memory.events`,
     `${directory}/memory.oom_control`,
   ])

@@ -1,7 +1,14 @@
+import { usedPartOfGroup } from '@automation/jail'
 import type { Child } from './child.ts'
 import type { Group } from './group.ts'
 import type { Spares } from './spares.ts'
 import { firstToGo, memoryOf, usualMb } from './retirement.ts'
+
+/**
+ * Of the memory of the runner's group, a pod's for instance: beyond, the kernel may soon end the runner. It holds as much for
+ * a small child as the child's processes show.
+ */
+const fullPart = 0.8
 
 /** The children that share the memory. */
 export interface Sharers {
@@ -24,7 +31,8 @@ export class MemoryBudget {
   /** Whether another fits beside those that are being launched. */
   isThere(launching: number): boolean {
     const { children } = this.#sharers
-    return children.size === 0 || memoryOf(children) + usualMb * (1 + launching) <= this.#limitMb
+    const isWithin = () => memoryOf(children) + usualMb * (1 + launching) <= this.#limitMb
+    return children.size === 0 || (isWithin() && usedPartOfGroup() < fullPart)
   }
 
   /** Somebody ends whom nobody wants now. */
