@@ -42,6 +42,8 @@ export interface Findings {
 const callersEach = 5
 const comesWithinMs = 60_000
 const restWithinMs = 60_000
+/** The lease of an error handler that was late, and a moment. */
+const followsWithinMs = 140_000
 const sweptMs = 25_000
 const hourMs = 3_600_000
 
@@ -151,9 +153,10 @@ export class ManyCampaign {
     await this.#rest()
     // An id has the wall clock of the replica that made it, which may have been an hour wrong.
     const fromMs = this.#startedAt - 2 * hourMs
+    const followUps = await this.#followUps(fromMs)
     const listed = await executionsBetween(client, fromMs)
     const at = { client, ledger: this.#ledger, book: this.#book }
-    violations.push(...(await this.#objects.examine()), ...(await this.#followUps(listed)))
+    violations.push(...(await this.#objects.examine()), ...followUps)
     violations.push(
       ...(await examine(at, listed, fromMs)),
       ...(await leftBehind(at, listed)),
@@ -188,12 +191,20 @@ export class ManyCampaign {
     await waitUntil('rest', isAtRest, { timeoutMs: restWithinMs, everyMs: 300 }).catch(() => false)
   }
 
-  /** A callback whose claim was cut off is tried again once the lease of that claim is over, after half a minute. */
-  async #followUps(listed: Map<string, Execution>): Promise<Violation[]> {
+  /**
+   * A callback or a late error handler whose claim was cut off is tried again once the lease of that claim is over, after
+   * half a minute and two.
+   */
+  async #followUps(fromMs: number): Promise<Violation[]> {
     const at = { client: this.#client, book: this.#book, receiver: this.#receiver }
-    const look = async () => (await faultsOfFollowUps(at, listed)).length === 0
-    await waitUntil('what follows from ends', look, { timeoutMs: restWithinMs, everyMs: 1000 }).catch(() => false)
-    return faultsOfFollowUps(at, listed)
+    let faults: Violation[] = []
+    const look = async () => {
+      faults = await faultsOfFollowUps(at, await executionsBetween(this.#client, fromMs))
+      return faults.length === 0
+    }
+    const within = { timeoutMs: followsWithinMs, everyMs: 2000 }
+    await waitUntil('what follows from ends', look, within).catch(() => false)
+    return faults
   }
 
   /** I6: a run whose runner was lost ends as soon as that can be known: after the strike, and a lease with its reaping. */
