@@ -42,8 +42,6 @@ export interface Findings {
 const callersEach = 5
 const comesWithinMs = 60_000
 const restWithinMs = 60_000
-/** The lease of an error handler that was late, and a moment. */
-const followsWithinMs = 140_000
 const sweptMs = 25_000
 const hourMs = 3_600_000
 
@@ -193,7 +191,7 @@ export class ManyCampaign {
 
   /**
    * A callback or a late error handler whose claim was cut off is tried again once the lease of that claim is over, after
-   * half a minute and two.
+   * at most half a minute.
    */
   async #followUps(fromMs: number): Promise<Violation[]> {
     const at = { client: this.#client, book: this.#book, receiver: this.#receiver }
@@ -202,7 +200,7 @@ export class ManyCampaign {
       faults = await faultsOfFollowUps(at, await executionsBetween(this.#client, fromMs))
       return faults.length === 0
     }
-    const within = { timeoutMs: followsWithinMs, everyMs: 2000 }
+    const within = { timeoutMs: restWithinMs, everyMs: 2000 }
     await waitUntil('what follows from ends', look, within).catch(() => false)
     return faults
   }
