@@ -227,51 +227,6 @@ test('the bodies of calls that tools make are held no longer than these', async 
   await own.stop()
 })
 
-test('each message of a batch counts as a call of the team, and it has at most ten', async () => {
-  const limits = [{ team: 'demo', name: 'callsPerSecond', value: 9n }]
-  const own = await startGateway({}, {}, ({ answers }) =>
-    answers.set('listTeamLimits', () => ({ revision: 1n, gateways: 1, limits })),
-  )
-  const statusOf = async (messages: number) => {
-    const answer = await own.request('POST', '/api/demo/mcp', {
-      headers: { 'content-type': 'application/json', accept: 'application/json, text/event-stream' },
-      body: JSON.stringify(Array.from({ length: messages }, (_, id) => ({ jsonrpc: '2.0', id, method: 'ping' }))),
-    })
-    await answer.text()
-    return answer.status
-  }
-  await expect.poll(() => statusOf(10)).toBe(429)
-  await expect.poll(() => statusOf(1)).toBe(200)
-  await expect.poll(() => statusOf(11)).toBe(400)
-  await own.stop()
-})
-
-test('what a list of tools reads counts as calls of the team, for which its next requests wait', async () => {
-  const tags = ['mcp-tool']
-  const all = Array.from({ length: 40 }, (_, n) => ({ ...stored, id: crypto.randomUUID(), slug: `tool-${n}`, tags }))
-  const limits = [{ team: 'demo', name: 'callsPerSecond', value: 10n }]
-  const own = await startGateway({}, {}, ({ answers }) => {
-    answers.set('listTeamLimits', () => ({ revision: 1n, gateways: 1, limits }))
-    answers.set('listProcesses', () => ({ processes: all, page: { total: 40 } }))
-  })
-  const team = () => own.request('GET', '/api/demo/rest/team')
-  const listed = async () => {
-    const answer = await own.request('POST', '/api/demo/mcp?alias=live', {
-      headers: { 'content-type': 'application/json', accept: 'application/json, text/event-stream' },
-      body: JSON.stringify(list),
-    })
-    await answer.text()
-    return answer.status
-  }
-  // By then the limit is known here.
-  await expect.poll(async () => (await team()).status).toBe(429)
-  await expect.poll(listed).toBe(200)
-  const next = await team()
-  expect(next.status).toBe(429)
-  expect(Number(next.headers.get('retry-after'))).toBeGreaterThan(2)
-  await own.stop()
-})
-
 test('schemas of tools of an alias are read a few at a time', async () => {
   const all = Array.from({ length: 40 }, (_, n) => ({
     ...stored,

@@ -28,10 +28,12 @@ export class Nesting {
 
   /** What is called less deep is queued, and begins later. 0: all may begin. */
   leastDepth(team: string): number {
+    const least = Number(this.#limits.beginsOnlyOfRuns(team))
+    const counts = this.#waiting.get(team)
+    if (counts === undefined) return least
     const most = 2 * this.#limits.running(team)
-    const counts = this.#waiting.get(team) ?? []
     const isMany = counts.reduce((sum, count) => sum + count, 0) >= most
     const fullDepth = !isMany ? -1 : counts.findLastIndex((count, depth) => count > 0 && count >= most / 2 ** depth)
-    return Math.max(fullDepth + 1, Number(this.#limits.beginsOnlyOfRuns(team)))
+    return Math.max(fullDepth + 1, least)
   }
 }

@@ -71,14 +71,13 @@ interface Kind {
 }
 
 const deepEnough = 'AND e.depth > 0 AND e.depth >= t.least_depth'
-const inLanguages = (parameter: string) => `AND (e.language = ANY (${parameter}) OR e.language IS NULL)`
 
 /**
  * The rows of the runs are written by the main statement and by no common table: where a locked row has changed meanwhile,
  * PostgreSQL 18 up to 18.4 frees what common tables choose their partitions by, and ends with a signal (record 0220).
  */
 const claim = ({ withLanguages, withDepths }: Kind) => {
-  const language = withLanguages ? inLanguages('$9::smallint[]') : ''
+  const language = withLanguages ? 'AND (e.language = ANY ($9::smallint[]) OR e.language IS NULL)' : ''
   const waiting = `FROM executions e WHERE ${waitsForSlot} AND e.pool = $4 AND e.team = t.team ${language}`
   const pick = (depth: string, condition: string) => `
       SELECT e.id, e.status, e.sequence, e.process_id, e.updated_at, ${depth} AS depth ${waiting} ${condition}
