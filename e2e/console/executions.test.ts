@@ -69,6 +69,8 @@ test('what has not finished is called failed, and a chart beside a search says t
   await page.goto(at('/executions?q=4711'))
   await page.getByText(/of them failed; counted without the search/).waitFor()
   await picture(page, 'executions-searched')
+  await page.goto(at('/executions?status=FINISHED&trial=true'))
+  await page.getByText(/of them failed; counted without Status, Trials/).waitFor()
   await context.close()
 })
 
@@ -82,6 +84,12 @@ test('on a phone an execution takes at most four lines of the list, and what is 
   await picture(page, 'executions-phone')
   // Four lines and the space around them.
   expect(height).toBeLessThan(4 * lineHeight + 36)
+  await page.getByText('Status all').click()
+  const choices = page.getByRole('group', { name: 'Status' })
+  await picture(page, 'executions-phone-status')
+  const { x = 0, width = Infinity } = (await choices.boundingBox()) ?? {}
+  expect(x).toBeGreaterThanOrEqual(0)
+  expect(x + width).toBeLessThanOrEqual(360)
   await page.goto(at(`/executions/compare?a=${finished}&b=${failed}`))
   const name = page.getByRole('link', { name: /^Failing order/ })
   await name.waitFor()

@@ -145,7 +145,7 @@ test('from the list of schedules a new one is begun by choosing its process', as
   await page.goto(at('/schedules'))
   await page.getByRole('button', { name: 'New schedule' }).waitFor()
   await page.keyboard.press('n')
-  await page.getByRole('dialog').getByLabel('Process').selectOption(failing.name)
+  await page.getByRole('dialog').getByLabel('Process').selectOption(failing.slug)
   await picture(page, 'new-schedule')
   await page.getByRole('dialog').getByRole('button', { name: 'Continue' }).click()
   await page.waitForURL(new RegExp(`/processes/${failing.slug}/schedules$`))

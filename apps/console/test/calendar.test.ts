@@ -94,4 +94,20 @@ describe('firings', () => {
     ])
     expect(overlapsIn(groups)).toBe(1)
   })
+
+  it('that are still to come are not counted among those that have been', () => {
+    const cells = inCells(
+      [
+        firing('a', '2026-10-25T06:00:00Z', 'started'),
+        firing('a', '2026-10-25T06:20:00Z'),
+        firing('a', '2026-10-25T06:40:00Z'),
+      ],
+      cellOf,
+    )
+    const groups = cells.get('2026-10-25 7') ?? []
+    expect(groups.map(({ firings, state }) => [firings.length, state])).toEqual([
+      [1, 'started'],
+      [2, 'coming'],
+    ])
+  })
 })

@@ -80,6 +80,11 @@ describe('what is no proper request gets a proper answer', () => {
     expect(answer.head).toContain(`X-Request-Id: ${answer.problem.requestId}`)
   })
 
+  test('letters beyond ASCII in an address are told to be percent-encoded', async () => {
+    const answer = await exchange('GET /api/demo/webhooks/hello?name=Jörg HTTP/1.1\r\nHost: x\r\n\r\n')
+    expect(answer.problem).toMatchObject({ status: 400, message: expect.stringMatching(/must be percent-encoded/) })
+  })
+
   test('16 KiB of headers are fine, be they many', async () => {
     const { status } = await exchange(`GET /livez HTTP/1.1\r\nHost: x\r\n${'a:b\r\n'.repeat(3000)}\r\n`)
     expect(status).toBe(200)

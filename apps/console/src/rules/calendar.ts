@@ -127,7 +127,7 @@ export interface Firing {
   reason?: string
 }
 
-/** The firings of one schedule in one cell of a calendar. */
+/** The firings of one schedule in one cell of a calendar: those that are still to come, or the others. */
 export interface FiringGroup {
   scheduleId: string
   processSlug: string
@@ -138,7 +138,7 @@ export interface FiringGroup {
 
 const worst: readonly Firing['state'][] = ['rejected', 'skipped', 'waiting', 'started', 'coming']
 
-/** Firings by cells, and within each by their schedules, as some fire often. */
+/** Firings by cells, and within each by their schedules, as some fire often; those to come apart. */
 export function inCells(firings: readonly Firing[], cellOf: (atMs: number) => string): Map<string, FiringGroup[]> {
   const cells = new Map<string, FiringGroup[]>()
   for (const firing of firings) {
@@ -146,7 +146,8 @@ export function inCells(firings: readonly Firing[], cellOf: (atMs: number) => st
     const groups = cells.get(cell) ?? []
     if (groups.length === 0) cells.set(cell, groups)
     const { scheduleId, processSlug, state } = firing
-    const group = groups.find((one) => one.scheduleId === scheduleId)
+    const isComing = state === 'coming'
+    const group = groups.find((one) => one.scheduleId === scheduleId && (one.state === 'coming') === isComing)
     if (group === undefined) groups.push({ scheduleId, processSlug, firings: [firing], state })
     else {
       group.firings.push(firing)

@@ -15,6 +15,11 @@ export function faultOf(error: NodeJS.ErrnoException): Failure {
       return new Failure('too_large', 'body_too_large', 'The chunk extensions of the request are too large')
     case 'ERR_HTTP_REQUEST_TIMEOUT':
       return requestTimeout()
+    case 'HPE_INVALID_URL':
+      return malformedRequest(
+        'Spaces and letters beyond ASCII in an address must be percent-encoded, as ö by %C3%B6',
+        error,
+      )
     default:
       return malformedRequest('The request is not valid HTTP', error)
   }

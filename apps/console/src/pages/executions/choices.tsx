@@ -8,6 +8,9 @@ interface Props {
   onChange: (chosen: string[]) => void
 }
 
+/** Between the box of the choices and the edge of the window. */
+const MARGIN_PX = 8
+
 /** Several of a few, behind a button that says which. */
 export function Choices({ label, options, chosen, onChange }: Props) {
   const details = useRef<HTMLDetailsElement>(null)
@@ -24,9 +27,20 @@ export function Choices({ label, options, chosen, onChange }: Props) {
       document.removeEventListener('keydown', close)
     }
   }, [])
+  const keepInWindow = () => {
+    const box = details.current?.querySelector('fieldset')
+    if (!box) return
+    box.style.translate = ''
+    const beyond = box.getBoundingClientRect().right + MARGIN_PX - document.documentElement.clientWidth
+    if (beyond > 0) box.style.translate = `${-beyond}px`
+  }
   const words = options.filter(([value]) => chosen.includes(value)).map(([, word]) => word)
   return (
-    <details ref={details} className={`${styles.filter} ${chosen.length > 0 ? styles.set : ''}`}>
+    <details
+      ref={details}
+      onToggle={keepInWindow}
+      className={`${styles.filter} ${chosen.length > 0 ? styles.set : ''}`}
+    >
       <summary>
         <span>{label}</span>{' '}
         {words.length === 0 ? 'all' : words.length > 2 ? `${words.length} chosen` : words.join(', ')}

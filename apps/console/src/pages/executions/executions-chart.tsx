@@ -45,7 +45,7 @@ export function ExecutionsChart({ team, search, processId, isWaiting, onChange }
       ],
     }
   }, [statistics.data])
-  const isSearched = (search.q ?? search.name) !== undefined
+  const uncounted = uncountedIn(search)
   const narrow = (fromMs: number, toMs: number) =>
     onChange({ from: new Date(fromMs).toISOString(), to: new Date(toMs).toISOString() })
   return (
@@ -68,7 +68,7 @@ export function ExecutionsChart({ team, search, processId, isWaiting, onChange }
         {statistics.data && (
           <span className={styles.soft}>
             {total.ended.toLocaleString('en')} ended, {total.failed.toLocaleString('en')} of them failed
-            {isSearched && '; counted without the search'}
+            {uncounted.length > 0 && `; counted without ${uncounted.join(', ')}`}
           </span>
         )}
       </div>
@@ -82,6 +82,19 @@ export function ExecutionsChart({ team, search, processId, isWaiting, onChange }
       />
     </div>
   )
+}
+
+/** Names of what the list is filtered by, and the statistics are not. */
+function uncountedIn({ q, name, status, origin, version, schedule, trial }: ExecutionsSearch): string[] {
+  const filters = [
+    ['the search', q ?? name],
+    ['Status', status],
+    ['Started by', origin],
+    ['Version', version],
+    ['the schedule', schedule],
+    ['Trials', trial || undefined],
+  ] as const
+  return filters.flatMap(([words, value]) => (value === undefined ? [] : [words]))
 }
 
 const sum = (values: readonly number[]): number => values.reduce((total, value) => total + value, 0)

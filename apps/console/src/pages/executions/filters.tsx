@@ -6,6 +6,7 @@ import { useKeys } from '../../parts/use-keys.ts'
 import { ORIGINS, STATUSES, wordsOf, type ExecutionsSearch } from '../../rules/execution-filters.ts'
 import { Choices } from './choices.tsx'
 import { localInput } from '../../rules/local-times.ts'
+import { processLabel } from '../../rules/process-label.ts'
 import styles from './executions.module.css'
 
 interface Props {
@@ -32,7 +33,7 @@ export function Filters({ team, search, processId, onChange }: Props) {
         label="Process"
         value={search.process}
         onChange={(process) => onChange({ process, version: undefined })}
-        options={(processes.data ?? []).map(({ slug, name }) => [slug, name])}
+        options={(processes.data ?? []).map((process) => [process.slug, processLabel(process)])}
       />
       {processId !== undefined && (versions.data?.length ?? 0) > 0 && (
         <Select

@@ -53,6 +53,7 @@ export function ProcessesTable({ team, rows, filters, onTag }: Props) {
             <Link to="/t/$team/processes/$slug/edit" params={{ team, slug }} className={styles.name}>
               {name}
             </Link>
+            {name !== slug && <code className={styles.soft}>{slug}</code>}
             {record && <span className={styles.soft}>{languageNames[record.programmingLanguage]}</span>}
             {record?.tags?.map((tag) => (
               <button

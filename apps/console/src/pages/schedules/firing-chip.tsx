@@ -25,7 +25,7 @@ export function FiringChips({ groups, ...where }: Omit<Props, 'group'> & { group
   return (
     <>
       {groups.map((group) => (
-        <FiringChip key={group.scheduleId} group={group} {...where} />
+        <FiringChip key={`${group.scheduleId} ${group.state}`} group={group} {...where} />
       ))}
       {overlaps > 0 && (
         <span className={styles.overlap}>

@@ -5,6 +5,7 @@ import { Dialog, FormActions } from '../../parts/dialog.tsx'
 import { Field } from '../../parts/field.tsx'
 import { FormFault } from '../../parts/form-fault.tsx'
 import layout from '../../parts/layout.module.css'
+import { processLabel } from '../../rules/process-label.ts'
 
 interface Props {
   team: string
@@ -36,9 +37,9 @@ function ChooseProcess({ team, onClose }: Omit<Props, 'isOpen'>) {
       <Field label="Process" hint={processes.data?.length === 0 ? 'There is none yet: make one first.' : undefined}>
         <select required value={chosen} onChange={(event) => setChosen(event.target.value)}>
           <option value="">Choose a process</option>
-          {processes.data?.map(({ id, slug, name }) => (
-            <option key={id} value={slug}>
-              {name}
+          {processes.data?.map((process) => (
+            <option key={process.id} value={process.slug}>
+              {processLabel(process)}
             </option>
           ))}
         </select>

@@ -71,14 +71,23 @@ export function ScheduleList({ team, create }: { team: string; create: ReactNode
                     cron === undefined ? (
                       <Time at={dateTime} />
                     ) : (
-                      <code title={`in ${zone ?? 'the zone of the team'}`}>{cron}</code>
+                      <code className={styles.line} title={`in ${zone ?? 'the zone of the team'}`}>
+                        {cron}
+                      </code>
                     ),
                 },
-                { name: 'Next', cell: ({ nextExecutionAt }) => <Time at={nextExecutionAt} /> },
+                {
+                  name: 'Next',
+                  cell: ({ nextExecutionAt }) => (
+                    <span className={styles.line}>
+                      <Time at={nextExecutionAt} />
+                    </span>
+                  ),
+                },
                 {
                   name: 'Executions',
                   cell: ({ id }) => (
-                    <Link to="/t/$team/executions" params={{ team }} search={{ schedule: id }}>
+                    <Link className={styles.line} to="/t/$team/executions" params={{ team }} search={{ schedule: id }}>
                       its executions
                     </Link>
                   ),
