@@ -11,7 +11,9 @@ const id = '0198c2b0-9a4c-7d2e-b1f3-5c8e7a6d9b04'
 /** `pas schedules`. */
 export function register(program: Command, runtime: Runtime): void {
   const { out } = runtime
-  const schedules = program.command('schedules').description('List, try, pause, resume and delete schedules.')
+  const schedules = program
+    .command('schedules')
+    .description('List, try, pause, resume and delete schedules. "pas push" makes those that process.yaml names.')
   examples(schedules, 'pas schedules list', `pas schedules next --cron '0 8 * * MON-FRI'`)
 
   examples(
