@@ -78,6 +78,19 @@ describe('what Python code sees', () => {
     expect(ended.value).toEqual(value)
   })
 
+  test('where the team has no variable any more stands what stood there without it', async () => {
+    const source =
+      'import os, time\nreturn [time.localtime(0).tm_hour, os.environ["HOME"] == os.getcwd(), *map(os.environ.get, ("LANG", "PATH", "TZ"))]'
+    const of = (named: Record<string, string>) => ({
+      spec: { digest: 'same', variables: Object.entries(named).map(([key, value]) => ({ key, value })) },
+    })
+    const without = (await run(under, source, of({}))).value
+    const given = { LANG: 'C', PATH: '/bin', TZ: 'Asia/Tokyo' }
+    expect((await run(under, source, of({ ...given, HOME: '/' }))).value).toEqual([9, false, ...Object.values(given)])
+    expect(without).toMatchObject([0, true, 'C.UTF-8', expect.any(String), 'UTC'])
+    expect((await run(under, source, of({}))).value).toEqual(without)
+  })
+
   test('imports of svc', async () => {
     const source =
       'import svc as s\nfrom svc import context, team as t\nfrom other import env\nreturn [s is svc, context.parameters, t.slug, env]'

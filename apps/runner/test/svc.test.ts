@@ -77,6 +77,17 @@ test('variables are those of the run, not of the child', async () => {
   expect((await run(source, { spec: { digest: 'same' } })).value).toEqual([null, null])
 })
 
+test('where the team has no variable any more stands what stood there without it', async () => {
+  const source = 'return [new Date(0).getHours(), process.env.LANG, process.env.PATH, process.env.TZ]'
+  const of = (named: Record<string, string>) => ({
+    spec: { digest: 'same', variables: Object.entries(named).map(([key, value]) => ({ key, value })) },
+  })
+  const without = (await run(source, of({}))).value
+  const given = { LANG: 'C', PATH: '/bin', TZ: 'Asia/Tokyo' }
+  expect((await run(source, of(given))).value).toEqual([9, ...Object.values(given)])
+  expect((await run(source, of({}))).value).toEqual(without)
+})
+
 describe('svc.processes', () => {
   beforeEach(() => {
     under.replica.calls.length = 0

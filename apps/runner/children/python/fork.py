@@ -75,9 +75,8 @@ class Fork:
         self.team = TeamModules(self.settings, self.svc)
 
     def surround(self, payload):
-        before = self.surroundings["variables"]
         self.surroundings = json.loads(payload)
-        surroundings.set_variables(self.directory, self.surroundings["variables"], before)
+        surroundings.set_variables(self.directory, self.surroundings["variables"])
         service.surround(self.svc, self.surroundings)
 
     def live(self, parent, is_offered):

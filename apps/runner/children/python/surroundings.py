@@ -6,30 +6,28 @@ import time
 DIRECTORY_VARIABLES = ("HOME", "TMPDIR", "TMP_DATA_DIR")
 
 
-def forget_own():
-    """What is for the start of this program alone."""
+# What stands where the team has no variable of the name.
+own = {}
+
+
+def prepare():
+    """Forgets what is for the start of this program alone, and remembers the rest."""
     os.environ.pop("LD_BIND_NOW", None)
+    own.update(os.environ)
 
 
-def set_variables(directory, variables, before):
-    """
-    Sets the team variables in `os.environ` in the place of those of `before`; only TMP_DATA_DIR is not theirs. What they
-    leave open leads to the private directory.
-    """
-    for name in before:
-        if name not in variables and name not in DIRECTORY_VARIABLES:
-            os.environ.pop(name, None)
-    for name in DIRECTORY_VARIABLES:
-        if name == "TMP_DATA_DIR" or name not in variables:
-            os.environ[name] = directory
+def set_variables(directory, variables):
+    """Sets the team variables in `os.environ`; only TMP_DATA_DIR is not theirs. What they leave open is as without them."""
+    os.environ.clear()
+    os.environ.update(own)
+    os.environ.update(dict.fromkeys(DIRECTORY_VARIABLES, directory))
     for name, value in variables.items():
         if name != "TMP_DATA_DIR":
             try:
                 os.environ[name] = value
             except (ValueError, UnicodeError):
                 continue  # An environment holds no such text; `svc.env` does.
-    if "TZ" in variables:
-        time.tzset()
+    time.tzset()
 
 
 def set_traceparent(traceparent, variables):

@@ -87,7 +87,7 @@ class Zygote:
         process_control.hide()
         confine.prepare(self.has_domains)
         stage.install()
-        surroundings.forget_own()
+        surroundings.prepare()
         for directory in sys.path[:2]:
             stage.hide(directory)
         self.wake, wake_by_signal = os.pipe2(os.O_NONBLOCK | os.O_CLOEXEC)
