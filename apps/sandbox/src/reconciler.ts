@@ -83,7 +83,21 @@ export class Reconciler {
     await this.#quietly(id, () => this.#end(id))
   }
 
-  /** One has ended by itself, or could not be had. */
+  /**
+   * One that ran has ended by itself. One that is PENDING is its maker's: another replica sees ends of what the maker has
+   * given up to make it anew.
+   */
+  async endedByItself(id: string, reason: string): Promise<void> {
+    await this.#making.get(id)
+    await this.#quietly(id, async () => {
+      const end = { status: SandboxStatus.FAILED, reason } as const
+      const row = await this.#recorded(id, () => markEnded(this.#options.store, id, end, SandboxStatus.RUNNING))
+      failPoint('sandbox-end-written')
+      if (row !== undefined || this.#there.has(id)) await this.#end(id)
+    })
+  }
+
+  /** One could not be had, or is gone. */
   async ended(id: string, reason: string): Promise<void> {
     await this.#quietly(id, async () => {
       await this.#recorded(id, () => markEnded(this.#options.store, id, { status: SandboxStatus.FAILED, reason }))

@@ -91,7 +91,7 @@ export function createSandboxesOn(driver: Driver, config: SandboxConfig, context
       await store.open(stopping.signal)
       await routed.open(stopping.signal)
       await resealing.requireKnownKeys()
-      await driver.start({ ended: (id, reason) => void reconciler.ended(id, reason) })
+      await driver.start({ ended: (id, reason) => void reconciler.endedByItself(id, reason) })
       await reconciler.takeOver()
       for (const periodic of [...upkeep, resealing]) periodic.start()
       audit.start()

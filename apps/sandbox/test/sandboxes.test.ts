@@ -91,6 +91,31 @@ describe('a sandbox', () => {
     await becomes(replica, made.id, SandboxStatus.RUNNING)
   })
 
+  test('that is being made by another replica is not ended by what is seen of a pod that its maker has given up', async () => {
+    const gate = Promise.withResolvers<void>()
+    const maker = await under.replica(new MemoryDriver(true, replica.driver.held), { createWaitMs: 1 })
+    const { id: running } = await maker.sandboxes.createSandbox({ imageId: 'base' }, demo())
+    maker.driver.gate = gate.promise
+    const { id } = await maker.sandboxes.createSandbox({ imageId: 'base' }, demo())
+    const order = replica.driver.held.get(id)!
+    for (const each of [id, running]) replica.driver.crash(each, 'It ended by itself: its pod was deleted')
+    replica.driver.held.set(id, order)
+    await becomes(replica, running, SandboxStatus.FAILED)
+    gate.resolve()
+    await becomes(replica, id, SandboxStatus.RUNNING)
+    expect(replica.driver.held.has(id)).toBe(true)
+  })
+
+  test('that ends before its row says that it runs has failed for the reason that its driver tells', async () => {
+    const gate = Promise.withResolvers<void>()
+    const maker = await under.replica(new MemoryDriver(true, replica.driver.held), { createWaitMs: 1 })
+    maker.driver.gate = gate.promise
+    const { id } = await maker.sandboxes.createSandbox({ imageId: 'base' }, demo())
+    void gate.promise.then(() => maker.driver.crash(id, 'It ended by itself: exit 1'))
+    gate.resolve()
+    expect((await becomes(replica, id, SandboxStatus.FAILED)).reason).toBe('It ended by itself: exit 1')
+  })
+
   test('that is killed while it starts never runs', async () => {
     const gate = Promise.withResolvers<void>()
     const slow = await under.replica(new MemoryDriver(true, replica.driver.held), { createWaitMs: 1 })

@@ -103,15 +103,20 @@ export async function markRunning(store: Store, id: string, address: string): Pr
 /** How a sandbox ends: by itself, with a reason where it failed, or because somebody has killed it. */
 export type End = { status: Exclude<Ending, SandboxStatus.KILLED>; reason?: string } | { killedBy: Member }
 
-/** Ends it, unless it has ended: then nothing. */
-export async function markEnded(store: Store, id: string, end: End): Promise<SandboxRow | undefined> {
+/** Ends it, unless it has ended, or is not yet at the status `from`: then nothing. */
+export async function markEnded(
+  store: Store,
+  id: string,
+  end: End,
+  from = SandboxStatus.PENDING,
+): Promise<SandboxRow | undefined> {
   const [status, reason] = 'killedBy' in end ? [SandboxStatus.KILLED] : [end.status, end.reason]
   const statement = {
     name: 'mark_ended',
     text: `UPDATE sandboxes SET status = $2, reason = $3, ended_at = now(), daemon_address = NULL
-           WHERE id = $1 AND ${active} RETURNING ${columns}`,
+           WHERE id = $1 AND ${active} AND status >= $4 RETURNING ${columns}`,
     // It may hold what the code in the sandbox wrote, and PostgreSQL keeps no NUL.
-    values: [id, status, reason?.replaceAll('\0', '\ufffd') ?? null],
+    values: [id, status, reason?.replaceAll('\0', '\ufffd') ?? null, from],
   }
   if (!('killedBy' in end)) return (await store.query<SandboxRow>(statement))[0]
   return store.transaction(async (client) => {
