@@ -2,6 +2,9 @@ import { join } from 'node:path'
 import type { Logger, StopOrder } from '@automation/service'
 import type { SystemSettings } from './settings.ts'
 
+/** Of the embedded PostgreSQL, in the data folder. */
+export const databaseFolder = 'postgres'
+
 interface DatabaseOptions {
   settings: SystemSettings
   /** Whether the environment names a database of the operator's own. */
@@ -14,7 +17,7 @@ interface DatabaseOptions {
 export async function systemDatabase({ settings, given, logger, order }: DatabaseOptions): Promise<string> {
   if (given && settings.databaseUrl !== undefined) return settings.databaseUrl
   const { startPostgres } = await import('@automation/postgres')
-  const postgres = await startPostgres({ dataDir: join(settings.dataDir, 'postgres'), logger })
+  const postgres = await startPostgres({ dataDir: join(settings.dataDir, databaseFolder), logger })
   order.add('PostgreSQL', () => postgres.stop())
   return postgres.url
 }

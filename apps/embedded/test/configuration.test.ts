@@ -1,6 +1,6 @@
 import { readdir } from 'node:fs/promises'
 import { beforeEach, describe, expect, test } from 'vitest'
-import { embeddedMain, ownEnvironment, runProgramToEnd, servicesMain, type Values } from './started.ts'
+import { admin, embeddedMain, ownEnvironment, runProgramToEnd, servicesMain, type Values } from './started.ts'
 
 let values: Values
 
@@ -70,4 +70,11 @@ describe.each([embeddedMain, servicesMain])('%s', (main) => {
     })
     expect(await runProgramToEnd(main, values, ['--nonsense'])).toMatchObject({ code: 2, stdout: '' })
   })
+})
+
+test('an admin command makes no system where there is none, and says where it looked', async () => {
+  const { code, stdout, stderr } = await admin(values, 'teams', 'list')
+  expect({ code, stdout }).toEqual({ code: 1, stdout: '' })
+  expect(stderr).toContain(`There is no system in DATA_DIR ${values['DATA_DIR']}: npm start makes one`)
+  expect(await readdir(values['DATA_DIR'] ?? '')).toEqual([])
 })

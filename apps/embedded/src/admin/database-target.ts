@@ -1,17 +1,19 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
+import { Failure } from '@automation/errors'
 import type { OpenServices } from '@automation/admin/target'
 import { createCatalog, readCatalogConfig } from '@automation/process-catalog'
 import { InProcessNetwork } from '@automation/rpc'
 import { ConfigurationError, createLogger, createMetrics, Environment, StopOrder } from '@automation/service'
 import { createSandboxSealing } from '@automation/sandbox'
 import { takeDataDir } from '../data-dir.ts'
-import { systemDatabase } from '../database.ts'
+import { databaseFolder, systemDatabase } from '../database.ts'
 import { gives, withKeys, type EnvironmentValues } from '../keys.ts'
 import type { SystemSettings } from '../settings.ts'
 
 /** The system's database, opened for the moment by a process-catalog of the command's own, and what stands for the sandbox service. */
 export async function openDatabaseTarget(values: EnvironmentValues, settings: SystemSettings): Promise<OpenServices> {
+  requireSystem(values, settings)
   requireKeyOfGivenDatabase(values, settings)
   const logger = createLogger({ service: 'admin', level: 'error' })
   const order = new StopOrder(logger)
@@ -39,6 +41,17 @@ export async function openDatabaseTarget(values: EnvironmentValues, settings: Sy
     await order.stop(0)
     throw error
   }
+}
+
+/** A folder without a system, as of another DATA_DIR than that of the system which is meant, stays without one. */
+function requireSystem(values: EnvironmentValues, { dataDir }: SystemSettings): void {
+  if (gives(values, 'DATABASE_URL') || existsSync(join(dataDir, databaseFolder))) return
+  throw new Failure(
+    'failed_precondition',
+    'no_system',
+    `There is no system in DATA_DIR ${dataDir}: npm start makes one there. ` +
+      'For a system elsewhere, set DATA_DIR to its folder, or DATABASE_URL to its database.',
+  )
 }
 
 /** A database that others use, too, has its key already: making another here would lock them out of what it seals. */
