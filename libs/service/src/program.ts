@@ -124,14 +124,19 @@ function patience(): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve, 3000).unref())
 }
 
-/** For a port that another program has: which it is, and the setting that it comes from. */
+/** For a port that is taken, by another program or by another listener of this one: the settings that it comes from. */
 function portTaken(error: unknown, env: Environment): Failure | undefined {
   const { code, port } = error as NodeJS.ErrnoException & { port?: number }
   if (code !== 'EADDRINUSE' || port === undefined) return undefined
   const isIt = (value: string) => value.split(',').some((part) => part.replace(/^\w+=/, '') === `${port}`)
-  const names = env.settings().flatMap(({ name, value }) => (/PORTS?$/.test(name) && isIt(value) ? [name] : []))
+  const found = env.settings().flatMap(({ name, value }) => (/PORTS?$/.test(name) && isIt(value) ? [name] : []))
+  // HEALTH_PORT has its default from SERVICE_PORTS.
+  const names = found.length > 1 ? found.filter((name) => name !== 'SERVICE_PORTS') : found
   const [setting = 'the setting of this port'] = names
-  const text = `Port ${port} (${setting}) is taken by another program. Stop that one, or set ${setting} to a free port.`
+  const text =
+    names.length > 1
+      ? `Port ${port} is that of ${names.join(' and of ')}. Set one of them to another port.`
+      : `Port ${port} (${setting}) is taken by another program. Stop that one, or set ${setting} to a free port.`
   return new Failure('failed_precondition', 'port_taken', text, { cause: error })
 }
 
