@@ -154,6 +154,14 @@ async def test_webhooks_and_forms_start_runs(pas: AsyncClient, name: str) -> Non
     assert (await pas.forms.submit_sync(name, {"word": "waited"}))["body"] == "waited"
 
 
+@pytest.mark.parametrize("status", [301, 302, 304])
+async def test_what_a_webhook_answers_below_400_is_an_answer(pas: AsyncClient, name: str, status: int) -> None:
+    source = f"return {{ status: {status}, headers: {{ location: 'https://example.com/' }} }}"
+    await pas.processes.create(name=name, source_code=source, webhook={"enabled": True})
+    answer = await pas.webhooks.call(name)
+    assert (answer.status_code, answer.headers["location"]) == (status, "https://example.com/")
+
+
 async def test_code_that_is_not_saved_is_checked_and_run(pas: AsyncClient, name: str) -> None:
     check = await pas.sources.check("JAVASCRIPT", "import fs from 'node:fs'\nreturn 1 +")
     assert not check.ok

@@ -45,6 +45,8 @@ class Call:
     #: When nobody waits for it any more, by the monotonic clock.
     ends_at: float = math.inf
     with_token: bool = True
+    #: Whether 3xx is an answer, too.
+    takes_redirection: bool = False
 
     @property
     def name(self) -> str:
@@ -65,7 +67,7 @@ class Transport:
         self.tokens = Tokens(settings, self._exchange)
 
     def send(self, call: Call, *, stream: bool = False) -> httpx2.Response:
-        """An answer of 2xx, 101 or 304; the caller closes one that is a stream. Raises ApiError and ConnectionError."""
+        """An answer that is no refusal; the caller closes one that is a stream. Raises ApiError and ConnectionError."""
         attempt = 0
         is_refreshed = False
         # Whether an attempt may have done what is asked, though its answer was lost.
@@ -91,7 +93,8 @@ class Transport:
     def _try(self, call: Call, token: str | None, stream: bool) -> httpx2.Response | ApiError | ConnectionError:
         try:
             response = self.http.send(self._request(call, token), stream=stream)
-            if response.is_success or response.status_code in NO_REFUSALS:
+            is_taken = call.takes_redirection and response.is_redirect
+            if response.is_success or is_taken or response.status_code in NO_REFUSALS:
                 return response
             try:
                 response.read()

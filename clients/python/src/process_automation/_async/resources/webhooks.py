@@ -47,6 +47,7 @@ class Webhooks(Resource):
         query. One call starts one run, however often it is repeated. An answer of 400 and above is an ApiError.
         """
         call = self._call(process, json, content, query, headers, auth, tag, idempotency_key)
+        call.takes_redirection = True
         return await self._transport.send(call)
 
     async def start(
