@@ -86,9 +86,9 @@ describe('JavaScript', () => {
       "Cannot find module 'node:cripto'; did you mean 'node:crypto'?",
     ],
     ['an import', 'import a from "pricin"', "Cannot find package 'pricin'; did you mean 'pricing'?"],
-    ['an import for later', 'await import("pricin")', "did you mean 'pricing'?"],
+    ['an import for later', 'await import("pricin")', "did you mean 'pricing'? To add a package"],
     ['a package', 'require("left-pad")', 'settings.dependencies.autoDetect'],
-    ['a file', 'require("./pricing.js")', "did you mean 'pricing'?; a source has no files beside it"],
+    ['a file', 'require("./pricing.js")', "did you mean 'pricing'? A source has no files beside it"],
   ] as const)('a misspelt name of %s leads to the right one', async ([, source, words]) => {
     const { explanation } = await run(source, [{ name: 'pricing', sourceCode: '' }])
     expect(explanation).toContain(words)
@@ -222,7 +222,7 @@ describe('Python', () => {
   })
 
   test.for([
-    ['a team module', 'import pricin', "No module named 'pricin'; did you mean 'pricing'?"],
+    ['a team module', 'import pricin', "No module named 'pricin'; did you mean 'pricing'? To add a package"],
     ['a team module by svc.import_module', 'svc.import_module("pricin")', "did you mean 'pricing'?"],
     ["one of Python's own", 'import jsom', "No module named 'jsom'; did you mean 'json'?"],
   ] as const)('a misspelt name of %s leads to the right one', async ([, source, words]) => {

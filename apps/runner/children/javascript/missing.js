@@ -12,7 +12,8 @@ const know = (imports = []) => (unmet = imports)
 const MAX_NAMES = 3
 const MAX_LENGTH = 100
 const HOW_TO_ADD =
-  "to add a package, name it in the team's dependencies or in the process's manifest, or turn on its settings.dependencies.autoDetect"
+  "to add a package, name it in the team's dependencies or in the process's manifest, or save the process with settings.dependencies.autoDetect"
+const NO_FILES = 'a source has no files beside it: team modules and packages are imported by their names'
 
 /** By directory: they never change. */
 const installedIn = new Map()
@@ -52,10 +53,11 @@ function hint(name, known) {
   const ofTeam = unmet.filter((each) => each.name === name).flatMap(({ near }) => near)
   const near = nearest(name, [...new Set([...ofTeam, ...known, ...builtins])])
   const meant = near.length === 0 ? '' : `; did you mean ${near.map((each) => `'${each}'`).join(' or ')}?`
-  if (/^(?:\.{0,2}\/|file:)/.test(name))
-    return `${meant}; a source has no files beside it: team modules and packages are imported by their names`
-  return prefix === '' ? `${meant}; ${HOW_TO_ADD}` : meant
+  if (/^(?:\.{0,2}\/|file:)/.test(name)) return continued(meant, NO_FILES)
+  return prefix === '' ? continued(meant, HOW_TO_ADD) : meant
 }
+
+const continued = (meant, text) => (meant === '' ? `; ${text}` : `${meant} ${text[0].toUpperCase()}${text.slice(1)}`)
 
 function nearest(name, names) {
   const wanted = plain(name.replace(/^(?:\.{0,2}\/)+/, '').replace(/\.[cm]?js$/, ''))

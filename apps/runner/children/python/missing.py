@@ -7,7 +7,7 @@ MAX_NAMES = 3
 MAX_LENGTH = 100
 HOW_TO_ADD = (
     "to add a package, name it in the team's dependencies or in the process's manifest,"
-    " or turn on its settings.dependencies.autoDetect"
+    " or save the process with settings.dependencies.autoDetect"
 )
 
 # Names that lead somewhere beside Python's own, of the program of this process.
@@ -32,8 +32,9 @@ def hint(name):
     """The end of the sentence on a name that leads nowhere."""
     of_team = [other for each in known["unmet"] if each["name"] == name for other in each["near"]]
     near = nearest(name, {*of_team, *known["names"], *installed(), *public(sys.stdlib_module_names)})
-    meant = f"; did you mean {' or '.join(map(repr, near))}?" if near else ""
-    return f"{meant}; {HOW_TO_ADD}"
+    if not near:
+        return f"; {HOW_TO_ADD}"
+    return f"; did you mean {' or '.join(map(repr, near))}? {HOW_TO_ADD[0].upper()}{HOW_TO_ADD[1:]}"
 
 
 def versions_of(name, tag):
