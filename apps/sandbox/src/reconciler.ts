@@ -16,8 +16,6 @@ interface ReconcilerOptions {
   logger: Logger
 }
 
-// Another replica writes a row some moments before it asks the driver.
-const youngMs = 10_000
 const stopped: End = {
   status: SandboxStatus.FAILED,
   reason: 'The service stopped, and with it the sandboxes of its machine',
@@ -133,7 +131,8 @@ export class Reconciler {
     // A row is there before its sandbox: what is held without one has ended.
     const orphans = [...held].filter((id) => !wanted.has(id))
     const isLost = (id: string) => !held.has(id) && !this.#making.has(id) && !this.#unwritten.has(id)
-    const lost = before.filter(({ id, ageMs }) => ageMs > youngMs && isLost(id))
+    // Of one that is PENDING its maker may have nothing yet.
+    const lost = before.filter(({ id, status }) => status === SandboxStatus.RUNNING && isLost(id))
     await Promise.all([
       ...orphans.map((id) => this.#quietly(id, () => this.#end(id))),
       ...lost.map(({ id }) => this.ended(id, 'It is gone: nothing of it could be found')),

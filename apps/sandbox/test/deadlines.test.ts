@@ -51,8 +51,25 @@ test('what the driver holds without a row is ended, and a row without a sandbox 
   await until(() => !replica.driver.held.has('stray'))
   const { id } = await create(60_000n)
   replica.driver.held.delete(id)
-  await age(id)
   expect((await becomes(replica, id, SandboxStatus.FAILED)).reason).toBe('It is gone: nothing of it could be found')
+})
+
+test('one that its maker has nothing of yet is not lost, however long it takes', async () => {
+  const maker = await under.replica(new MemoryDriver(true, replica.driver.held), { createWaitMs: 1 })
+  const { id: lost } = await create(60_000n)
+  const gate = Promise.withResolvers<void>()
+  maker.driver.gate = gate.promise
+  const { id } = await maker.sandboxes.createSandbox({ imageId: 'base', timeoutMs: 60_000n }, demo())
+  await under.sql.query(`UPDATE sandboxes SET created_at = created_at - interval '15 s' WHERE id IN ($1, $2)`, [
+    id,
+    lost,
+  ])
+  const order = replica.driver.held.get(id)!
+  for (const each of [id, lost]) replica.driver.held.delete(each)
+  await becomes(replica, lost, SandboxStatus.FAILED)
+  replica.driver.held.set(id, order)
+  gate.resolve()
+  await becomes(replica, id, SandboxStatus.RUNNING)
 })
 
 test('one that is being made when its replica stops runs when it comes in time, and fails by another when not', async () => {

@@ -68,12 +68,11 @@ export async function countActive(store: Store): Promise<{ status: SandboxStatus
   })
 }
 
-/** What is there according to the rows of a driver: ids with their age. */
-export async function readActive(store: Store, driver: string): Promise<{ id: string; ageMs: number }[]> {
-  return store.query<{ id: string; ageMs: number }>({
+/** What is there, or is being made, according to the rows of a driver. */
+export async function readActive(store: Store, driver: string): Promise<Pick<SandboxRow, 'id' | 'status'>[]> {
+  return store.query<Pick<SandboxRow, 'id' | 'status'>>({
     name: 'active_sandboxes',
-    text: `SELECT id, (extract(epoch FROM now() - created_at) * 1000)::double precision AS "ageMs"
-           FROM sandboxes WHERE driver = $1 AND ${active}`,
+    text: `SELECT id, status FROM sandboxes WHERE driver = $1 AND ${active}`,
     values: [driver],
   })
 }
