@@ -75,8 +75,9 @@ class Fork:
         self.team = TeamModules(self.settings, self.svc)
 
     def surround(self, payload):
+        before = self.surroundings["variables"]
         self.surroundings = json.loads(payload)
-        surroundings.set_variables(self.directory, self.surroundings["variables"])
+        surroundings.set_variables(self.directory, self.surroundings["variables"], before)
         service.surround(self.svc, self.surroundings)
 
     def live(self, parent, is_offered):

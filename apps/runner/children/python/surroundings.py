@@ -16,10 +16,16 @@ def prepare():
     own.update(os.environ)
 
 
-def set_variables(directory, variables):
-    """Sets the team variables in `os.environ`; only TMP_DATA_DIR is not theirs. What they leave open is as without them."""
-    os.environ.clear()
-    os.environ.update(own)
+def set_variables(directory, variables, before):
+    """
+    Sets the team variables in `os.environ` in the place of those of `before`; only TMP_DATA_DIR is not theirs. What they
+    leave open is as without them. What packages have set while they were imported stays.
+    """
+    for name in before:
+        if name in own:
+            os.environ[name] = own[name]
+        else:
+            os.environ.pop(name, None)
     os.environ.update(dict.fromkeys(DIRECTORY_VARIABLES, directory))
     for name, value in variables.items():
         if name != "TMP_DATA_DIR":
@@ -27,7 +33,8 @@ def set_variables(directory, variables):
                 os.environ[name] = value
             except (ValueError, UnicodeError):
                 continue  # An environment holds no such text; `svc.env` does.
-    time.tzset()
+    if "TZ" in before or "TZ" in variables:
+        time.tzset()
 
 
 def set_traceparent(traceparent, variables):
