@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { DatastoreService } from '@automation/contract/storage/v1/datastore'
 import { PackageSetService } from '@automation/contract/storage/v1/package_set'
 import { StorageService, type StorageObject } from '@automation/contract/storage/v1/storage'
+import { TeamRemovalService } from '@automation/contract/storage/v1/team_removal'
 import { UploadService } from '@automation/contract/storage/v1/upload'
 import { uploadMessages } from '@automation/contract/uploads'
 import { InProcessNetwork, type CallContext, type Client } from '@automation/rpc'
@@ -21,6 +22,7 @@ export interface Replica {
   uploads: Client<typeof UploadService>
   datastore: Client<typeof DatastoreService>
   packageSets: Client<typeof PackageSetService>
+  removal: Client<typeof TeamRemovalService>
   /** What `/metrics` tells. */
   metrics(): Promise<string>
 }
@@ -73,6 +75,7 @@ export class StorageUnderTest {
       uploads: network.client(UploadService),
       datastore: network.client(DatastoreService),
       packageSets: network.client(PackageSetService),
+      removal: network.client(TeamRemovalService),
       metrics: () => context.metrics.metrics(),
     }
   }

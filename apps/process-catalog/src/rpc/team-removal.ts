@@ -20,7 +20,8 @@ export function teamRemovalHandlers({ store }: Pick<Catalog, 'store'>): Handlers
 
     async removeTeam({ team }, context) {
       operatorFor(team, context)
-      return { removed: await removeBelongings(store, team), done: true }
+      const removed = await removeBelongings(store, team)
+      return { removed, done: removed === 0 }
     },
 
     async finishRemoval({ team }, context) {

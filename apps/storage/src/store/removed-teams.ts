@@ -2,34 +2,40 @@ import type { Store } from './store.ts'
 import type { DueBlob } from './sweep.ts'
 import { lockUsage } from './usage.ts'
 
-/**
- * Removes the rows of a team that name contents, and its values. Its contents are due from then on, also those that are
- * being written: their writers find out. Gives how many rows there were.
- */
-export async function dropTeam(store: Store, team: string): Promise<number> {
-  return store.transaction(async (client) => {
-    await lockUsage(client, team)
-    const removing = [
-      'DELETE FROM upload_parts USING uploads WHERE upload_id = uploads.id AND uploads.team = $1',
-      'DELETE FROM uploads WHERE team = $1',
-      'DELETE FROM objects WHERE team = $1',
-      'DELETE FROM package_sets WHERE team = $1',
-      'DELETE FROM datastore WHERE team = $1',
-    ]
-    let removed = 0
-    for (const text of removing) removed += (await client.query(text, [team])).rowCount ?? 0
-    await client.query('UPDATE blobs SET state = 3, due_at = now(), counted = 0 WHERE team = $1', [team])
-    await client.query('UPDATE usage SET bytes = 0 WHERE team = $1', [team])
-    return removed
-  })
+/** A step must end within a statement's time, and triggers write the row of a team again for each row that goes. */
+const rowsAtOnce = 1000
+/** Each goes from the store by itself. */
+const blobsAtOnce = 200
+
+const ofTeam = 'team = $1'
+
+const belongings = {
+  upload_parts: 'upload_id IN (SELECT id FROM uploads WHERE team = $1)',
+  uploads: ofTeam,
+  objects: ofTeam,
+  package_sets: ofTeam,
+  datastore: ofTeam,
 }
 
-/** Some of a team's contents that are due. */
-export async function dueBlobsOfTeam(store: Store, team: string, limit: number): Promise<DueBlob[]> {
-  return store.query<DueBlob>({
-    name: 'due_blobs_of_team',
-    text: 'SELECT id, team FROM blobs WHERE team = $1 AND state = 3 LIMIT $2',
-    values: [team, limit],
+/**
+ * Removes some of the rows of a team that name contents, and of its values; gives how many. Where none were left, some of its contents
+ * are due from then on, also those that are being written: their writers find out.
+ */
+export async function dropTeam(store: Store, team: string): Promise<{ removed: number; due: DueBlob[] }> {
+  return store.transaction(async (client) => {
+    await lockUsage(client, team)
+    let removed = 0
+    for (const [table, whose] of Object.entries(belongings)) {
+      const text = `DELETE FROM ${table} WHERE ctid = ANY (ARRAY (SELECT ctid FROM ${table} WHERE ${whose} LIMIT $2))`
+      removed += (await client.query(text, [team, rowsAtOnce - removed])).rowCount ?? 0
+    }
+    if (removed > 0) return { removed, due: [] }
+    const { rows } = await client.query<DueBlob>(
+      `UPDATE blobs SET state = 3, due_at = now()
+        WHERE id = ANY (ARRAY (SELECT id FROM blobs WHERE team = $1 LIMIT $2)) RETURNING id, team`,
+      [team, blobsAtOnce],
+    )
+    return { removed, due: rows }
   })
 }
 

@@ -56,7 +56,8 @@ export declare const TeamRemovalService: GenService<{
     output: typeof ListSetKeysResponseSchema;
   },
   /**
-   * Operator only. Removes its processes, modules, variables, packages and limits. FAILED_PRECONDITION team_not_purging.
+   * Operator only. Removes some of its processes, modules, variables and packages, and is repeated until nothing is left.
+   * FAILED_PRECONDITION team_not_purging.
    *
    * @generated from rpc automation.catalog.v1.TeamRemovalService.RemoveTeam
    */
