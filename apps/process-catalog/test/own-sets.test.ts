@@ -1,3 +1,4 @@
+import { Status } from '@automation/contract/execution/v1/execution'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { until } from '@automation/testing'
 import { startCatalog, type CatalogUnderTest } from './catalog-under-test.ts'
@@ -74,5 +75,41 @@ describe('a set of just these packages that the team has already is there with t
     )
     const spec = await catalog.spec(caller, identifier)
     expect(spec).toMatchObject({ awaitedDependencies: '', dependencies: { key: run.installId, packages: sorted } })
+  })
+})
+
+describe('a process runs with the packages that it was saved with last, also where another install was under way then', () => {
+  const [lodash, axios, none] = [{ lodash: '^4' }, { axios: '1' }, {}]
+  test.each([
+    ['saved with others and back', lodash, [axios, lodash], []],
+    ['saved without one of them', dependencies, [lodash], [lodash]],
+    ['saved without any', lodash, [none], []],
+  ])('%s', async (_name, first, saves, installs) => {
+    const caller = await catalog.team()
+    const { id } = await catalog.process(caller, { dependencies: first })
+    const run = await running(caller, first === dependencies ? sorted : first)
+    for (const values of saves.map((packages) => ({ dependencies: packages })))
+      await catalog.processes.updateProcess({ identifier: id, values, mask: { paths: ['dependencies'] } }, caller)
+    expect((await catalog.spec(caller, id)).awaitedDependencies).not.toBe('')
+    Object.assign(run, succeed)
+    for (const packages of installs) Object.assign(await running(caller, packages), succeed)
+    await until(async () => (await catalog.spec(caller, id)).awaitedDependencies === '')
+    expect((await catalog.spec(caller, id)).dependencies?.packages ?? {}).toEqual(saves.at(-1))
+    const [row] = await catalog.sql('SELECT staged, status FROM dependency_manifests WHERE process_id = $1', [id])
+    expect(row).toEqual({ staged: null, status: null })
+  })
+
+  test('and one that fails is what is told', async () => {
+    const caller = await catalog.team()
+    const { id } = await catalog.process(caller, { dependencies: lodash })
+    const run = await running(caller, lodash)
+    for (const values of [{ dependencies: axios }, { dependencies: lodash }])
+      await catalog.processes.updateProcess({ identifier: id, values, mask: { paths: ['dependencies'] } }, caller)
+    Object.assign(run, { status: Status.ERROR, explanation: 'InstallError: no such package' })
+    const spec = await until(async () => {
+      const now = await catalog.spec(caller, id)
+      return now.awaitedDependencies === '' ? now : undefined
+    })
+    expect(spec.dependenciesError).toBe('no such package')
   })
 })

@@ -60,10 +60,7 @@ export function planScopedSave(
 ): { awaits: string[]; change: ManifestChange } {
   const { installed, staged, installing, status } = manifest
   const text = manifestText(wanted)
-  if (text === (installing ?? installed)) {
-    const change: ManifestChange = staged === null ? {} : nothingStaged
-    return { awaits: installing === null ? [] : awaited(wanted), change: installing === null ? change : {} }
-  }
+  if (installing === null && text === installed) return { awaits: [], change: staged === null ? {} : nothingStaged }
   if (known !== undefined && manifest.installId === null)
     return { awaits: [], change: { installed: text, ...known, ...nothingStaged } }
   if (status === 'INSTALLING' && staged === text) return { awaits: awaited(wanted), change: {} }
@@ -95,7 +92,7 @@ export function installedChange(manifest: ManifestState, digest: string): Manife
   const isEmpty = Object.keys(manifestOf(installing)).length === 0
   const done = { installId: null, installing: null, byItself: false }
   const set = { installed: installing!, setKey: isEmpty ? null : installId, digest: isEmpty ? null : digest }
-  const keepsStaged = byItself || status !== 'INSTALLING' || isNewer(manifest)
+  const keepsStaged = byItself || status !== 'INSTALLING' || isOther(manifest)
   return { ...done, ...set, ...(keepsStaged ? {} : nothingStaged) }
 }
 
@@ -103,16 +100,13 @@ export function installedChange(manifest: ManifestState, digest: string): Manife
 export function failedChange(manifest: ManifestState, error: string): ManifestChange {
   const done = { installId: null, installing: null, byItself: false }
   if (manifest.byItself && manifest.staged !== null) return done
-  if (!manifest.byItself && isNewer(manifest)) return done
+  if (!manifest.byItself && isOther(manifest)) return done
   return { ...done, staged: manifest.byItself ? manifest.installing : manifest.staged, status: 'FAILED', error }
 }
 
-/** What was asked for last is more than what this install brings. */
-function isNewer({ language, staged, installing }: ManifestState): boolean {
-  const wanted = manifestOf(staged)
-  const brought = manifestOf(installing)
-  if (Object.keys(missingFrom(language, brought, wanted)).length > 0) return true
-  return Object.entries(wanted).some(([name, specifier]) => Object.hasOwn(brought, name) && brought[name] !== specifier)
+/** What was asked for last is not what this install brings. */
+function isOther({ staged, installing }: ManifestState): boolean {
+  return staged !== null && staged !== installing
 }
 
 /** Which of these wait no more: their packages are there. */
