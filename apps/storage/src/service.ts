@@ -42,8 +42,11 @@ export function createStorage(config: StorageConfig, { neighbours, logger, metri
   const store = new Store(config.databaseUrl, { logger, metrics: registry })
   const sweeper = new Sweeper({ store, objects, graceMs: config.replacedGraceMs })
   const sweeping = new Periodic('removing contents', config.sweepEveryMs, logger, async (signal) => {
-    await packageSets.sweep(signal)
-    await sweeper.sweep(signal)
+    try {
+      await packageSets.sweep(signal)
+    } finally {
+      await sweeper.sweep(signal)
+    }
   })
   const teams = neighbours.client(TeamLimitService)
   const limitRows = new TeamLimitRows(logger, (knownRevision) =>

@@ -21,14 +21,33 @@ export class Sweeper {
     this.#options = options
   }
 
+  /**
+   * Until nothing more can be removed. What fails, as where its team's rows are locked, holds up nothing else; it is thrown
+   * behind all.
+   */
   async sweep(signal: AbortSignal): Promise<void> {
     const { store, graceMs } = this.#options
     await giveUpUploads(store, graceMs)
-    const objects = await expiredObjects(store, batch)
-    await ofEach(objects, ({ team, name }) => deleteExpiredObject(store, team, name))
-    await ofEach(await expiredUploads(store, batch), (upload) => deleteExpiredUpload(store, upload))
-    for (let due = await dueBlobs(store, batch); due.length > 0 && !signal.aborted; due = await dueBlobs(store, batch))
-      await ofEach(due, (blob) => this.remove(blob))
+    const failures = new Map<string, unknown>()
+    const each = async <T>(find: Find<T>, remove: (row: T) => Promise<unknown>) => {
+      const due = await find(store, batch + failures.size)
+      const rows = due.filter((row) => !failures.has(JSON.stringify(row)))
+      let removed = 0
+      for (const row of rows) {
+        if (signal.aborted) break
+        await remove(row).then(
+          () => (removed += 1),
+          (error: unknown) => failures.set(JSON.stringify(row), error),
+        )
+      }
+      return removed
+    }
+    for (let removed = 1; removed > 0;) {
+      removed = await each(expiredObjects, ({ team, name }) => deleteExpiredObject(store, team, name))
+      removed += await each(expiredUploads, (upload) => deleteExpiredUpload(store, upload))
+      removed += await each(dueBlobs, (blob) => this.remove(blob))
+    }
+    for (const failure of failures.values()) throw failure
   }
 
   /** From the store first: the row says that there is something to be removed. */
@@ -39,9 +58,4 @@ export class Sweeper {
   }
 }
 
-/** One after the other. What fails for one, as where its team's rows are locked, keeps none of the others; it is thrown behind them. */
-async function ofEach<T>(rows: T[], work: (row: T) => Promise<unknown>): Promise<void> {
-  const failures: unknown[] = []
-  for (const row of rows) await work(row).catch((error: unknown) => failures.push(error))
-  if (failures.length > 0) throw failures[0]
-}
+type Find<T> = (store: Store, limit: number) => Promise<T[]>

@@ -4,6 +4,7 @@ import { checkParts } from '../parts.ts'
 import { tooLarge, type Most } from '../writings.ts'
 import type { ObjectRow } from './objects.ts'
 import type { Store } from './store.ts'
+import { inTurns } from './sweep.ts'
 import {
   becomeContent,
   currentOf,
@@ -272,7 +273,7 @@ export function deleteUpload(store: Store, key: UploadKey): Promise<boolean> {
 export function expiredUploads(store: Store, limit: number): Promise<UploadKey[]> {
   return store.query<UploadKey & { id: string }>({
     name: 'expired_uploads',
-    text: 'SELECT team, id FROM uploads WHERE expires_at <= now() LIMIT $1',
+    text: inTurns('uploads', 'team, id', 'expires_at <= now()', 'expires_at'),
     values: [limit],
   })
 }
