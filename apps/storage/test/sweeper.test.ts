@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util'
-import { until, userContext } from '@automation/testing'
+import { refusal, until, userContext } from '@automation/testing'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { StorageUnderTest, type Replica } from './storage-under-test.ts'
+import { StorageUnderTest, upload, type Replica } from './storage-under-test.ts'
 
 let under: StorageUnderTest
 let replica: Replica
@@ -38,6 +38,14 @@ const rowsOf = async (table: string) => {
   )
   return rows
 }
+
+test('an object whose time is over can not be deleted, before it is removed, too', async () => {
+  await expired('demo', 'over', 1)
+  expect(await refusal(replica.storage.deleteObject({ name: 'over1' }, userContext('demo')))).toBe('object_not_found')
+  await upload(replica.storage, 'after', 'x')
+  await until(() => under.audit.of('after').length === 1)
+  expect(under.audit.of('over1')).toEqual([])
+})
 
 test('a pass removes all objects whose time is over, however many a team has; what fails of one holds up nothing else', async () => {
   await under.sql.query(`CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE 'refused'; END $$`)

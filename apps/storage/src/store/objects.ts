@@ -68,7 +68,7 @@ async function drop(
   await lockUsage(client, team)
   const deleted = await client.query({
     name: 'delete_object',
-    text: 'DELETE FROM objects WHERE team = $1 AND name = $2 AND ($3 = (expires_at IS NOT NULL AND expires_at <= now()) OR NOT $3)',
+    text: 'DELETE FROM objects WHERE team = $1 AND name = $2 AND $3 = (expires_at IS NOT NULL AND expires_at <= now())',
     values: [team, name, ifExpired],
   })
   if (deleted.rowCount === 0) return undefined
