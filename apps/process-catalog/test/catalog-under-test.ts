@@ -28,6 +28,8 @@ export type { ProcessValues }
 export interface FakeExecution {
   deleted: string[]
   failure: Failure | undefined
+  /** The one team whose processes it fails for, else all. */
+  failsFor: string | undefined
   /** When its oldest execution was created, and how often it was asked for that. */
   oldest: Date
   askedForOldest: number
@@ -55,6 +57,7 @@ export class CatalogUnderTest {
   readonly execution: FakeExecution = {
     deleted: [],
     failure: undefined,
+    failsFor: undefined,
     oldest: new Date(0),
     askedForOldest: 0,
     sets: [],
@@ -71,7 +74,11 @@ export class CatalogUnderTest {
     this.url = url
     this.config = { ...defaults, databaseUrl: url, ...config }
     const handlers = {
-      listExecutions: () => ({ executions: [] }),
+      listExecutions: async (_request: object, { principal: { team } }: CallContext) => {
+        const { failure, failsFor = team } = this.execution
+        if (failure !== undefined && failsFor === team) throw failure
+        return { executions: [] }
+      },
       deleteProcessExecutions: (request: { processId: string }) => this.#deleteExecutions(request),
       getOldest: async () => {
         this.execution.askedForOldest += 1

@@ -1,8 +1,9 @@
 import { CodeService } from '@automation/contract/catalog/v1/code'
 import { Language } from '@automation/contract/common/v1/language'
+import { unavailable } from '@automation/errors'
 import type { CallContext } from '@automation/rpc'
 import { until } from '@automation/testing'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { refused, startCatalog, type CatalogUnderTest } from './catalog-under-test.ts'
 
 let catalog: CatalogUnderTest
@@ -92,4 +93,39 @@ test('a process whose source somebody has changed gets its own again', async () 
   await catalog.processes.updateProcess(change, caller)
   expect((await take(caller, 'd')).processId).toBe(processId)
   expect(await find(caller, processId)).toMatchObject({ sourceCode: 'd' })
+})
+
+describe('while execution is away', () => {
+  afterEach(() => Object.assign(catalog.execution, { failure: undefined, failsFor: undefined }))
+  const due = () => catalog.sql(`UPDATE process_uses SET until = now()`)
+  const isGone = async (caller: CallContext, processId: string) =>
+    (await refused(find(caller, processId)).catch(() => '')) === 'process_not_found'
+
+  test('a process stays, and is removed once it is there again', async () => {
+    const caller = await catalog.team()
+    const { useId, processId } = await take(caller, 'e', { removes: true })
+    catalog.execution.failure = unavailable('away')
+    expect(await refused(release(caller, useId))).toBe('unavailable')
+    expect(await find(caller, processId)).toBeDefined()
+    catalog.execution.failure = undefined
+    await due()
+    await until(() => isGone(caller, processId))
+  })
+
+  test('for one team, the uses of others end', async () => {
+    const [caller, other] = [await catalog.team(), await catalog.team()]
+    const [{ processId }, { processId: others }] = [
+      await take(caller, 'f', { removes: true }),
+      await take(other, 'f', { removes: true }),
+    ]
+    Object.assign(catalog.execution, { failure: unavailable('away'), failsFor: caller.principal.team })
+    await catalog.sql(`UPDATE process_uses SET until = now() - interval '1 s' * CASE team WHEN $1 THEN 2 ELSE 1 END`, [
+      caller.principal.team,
+    ])
+    await until(() => isGone(other, others))
+    expect(await find(caller, processId)).toBeDefined()
+    catalog.execution.failure = undefined
+    await due()
+    await until(() => isGone(caller, processId))
+  })
 })

@@ -13,7 +13,7 @@ import type { Catalog } from '../catalog.ts'
 import { deleteUnusedProcess } from './deletion.ts'
 import { manifestText } from '../dependencies/manifest.ts'
 import { languageName, languageOf } from '../fields/language.ts'
-import { dueUses, endUse, lookLater, noteUse, type Code, type Use } from '../store/process-uses.ts'
+import { dueUses, endUse, findUse, lookLater, noteUse, type Code, type Use } from '../store/process-uses.ts'
 
 /** What of processes is called as callers do it. */
 type Processes = Pick<Handlers<typeof ProcessService>, 'createProcess' | 'updateProcess'>
@@ -40,7 +40,10 @@ export async function takeProcess(
   throw invalid('/sourceCode', `has a process ${code.slug} that others change at the same time`, 'slug_taken')
 }
 
-/** Ends a use, and removes its process where it does and nobody else uses that; later where its run goes on. */
+/**
+ * Ends a use, and removes its process where it does and nobody else uses that; later where its run goes on, or where it fails
+ * as execution is away.
+ */
 export async function releaseProcess(
   catalog: Catalog,
   { useId, runGoesOn }: { useId: string; runGoesOn: boolean },
@@ -48,24 +51,32 @@ export async function releaseProcess(
 ): Promise<void> {
   const { team } = memberIn(context)
   if (runGoesOn) return lookLater(catalog.store, team, useId)
-  const use = await endUse(catalog.store, team, useId)
-  if (use?.removes === true) await removeProcess(catalog, use, context)
+  const use = await findUse(catalog.store, team, useId)
+  // What others have started of its process by its id is theirs.
+  if (use !== undefined) await end(catalog, use, endUse, context)
 }
 
 /** Ends the uses whose calls have left them, once nothing of their processes runs any more. */
 export async function endUses(catalog: Catalog): Promise<void> {
-  const { store } = catalog
-  for (const { id, team, removes, processId } of await dueUses(store)) {
-    const context = ownContext(asService('system', team), callTimeoutMs)
-    if (removes && (await isRunning(catalog, team, processId))) await lookLater(store, team, id)
-    else await releaseProcess(catalog, { useId: id, runGoesOn: false }, context)
+  for (const use of await dueUses(catalog.store)) {
+    const { team, processId } = use
+    await end(catalog, use, lookLater, ownContext(asService('system', team), callTimeoutMs)).catch((error: unknown) =>
+      catalog.logger.warn({ err: error, team, processId }, 'a use of a process ends later'),
+    )
   }
 }
 
-async function removeProcess(catalog: Catalog, { team, processId }: Use, context: CallContext): Promise<void> {
-  // What others have started of it by its id is theirs.
-  if (await isRunning(catalog, team, processId)) return
-  await deleteUnusedProcess(catalog, processId, context)
+async function end(catalog: Catalog, use: Use, whileRunning: typeof lookLater, context: CallContext): Promise<void> {
+  const { store } = catalog
+  const { id, team, removes, processId } = use
+  try {
+    if (!removes) await endUse(store, team, id)
+    else if (await isRunning(catalog, team, processId)) await whileRunning(store, team, id)
+    else await deleteUnusedProcess(catalog, use, context)
+  } catch (error) {
+    await lookLater(store, team, id)
+    throw error
+  }
 }
 
 const unended = [Status.CREATED, Status.QUEUED, Status.DEQUEUED, Status.RUNNING]

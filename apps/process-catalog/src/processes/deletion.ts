@@ -7,6 +7,7 @@ import type { Catalog } from '../catalog.ts'
 import { findAliasName, removeAlias } from '../store/aliases.ts'
 import { forgetDrafts } from '../store/drafts.ts'
 import type { OwnerName } from '../store/owners.ts'
+import type { Use } from '../store/process-uses.ts'
 import type { Store } from '../store/store.ts'
 import {
   buryProcess,
@@ -34,9 +35,9 @@ export async function deleteProcess(catalog: Catalog, identifier: string, ifMatc
   await finishFor(catalog, await buryProcess(catalog.store, memberIn(caller), identifier, ifMatch), caller)
 }
 
-/** The same for a process of code, where nobody uses it. */
-export async function deleteUnusedProcess(catalog: Catalog, processId: string, caller: CallContext): Promise<void> {
-  const tombstone = await buryUnusedProcess(catalog.store, memberIn(caller), processId)
+/** Ends a use; the same for its process of code, where nobody else uses that. */
+export async function deleteUnusedProcess(catalog: Catalog, use: Use, caller: CallContext): Promise<void> {
+  const tombstone = await buryUnusedProcess(catalog.store, memberIn(caller), use)
   if (tombstone !== undefined) await finishFor(catalog, tombstone, caller)
 }
 

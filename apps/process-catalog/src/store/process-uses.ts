@@ -21,6 +21,7 @@ export interface Code {
 /** How long a use may take before somebody looks whether it has ended: a gateway may have died. */
 const longestUse = '1 hour'
 const batchRows = 100
+const columns = 'id::text, team, process_id::text AS "processId", removes'
 
 /**
  * Notes a use of the process of a code, which stays as long; undefined where there is none, or it has another source by now.
@@ -43,21 +44,29 @@ export async function noteUse(
            )
            INSERT INTO process_uses (id, team, process_id, removes, until)
            SELECT $5::uuid, $1, id, $6, now() + interval '${longestUse}' FROM process
-           RETURNING id::text, team, process_id::text AS "processId", removes`,
+           RETURNING ${columns}`,
     values: [team, slug, language, source, v7(), removes],
   })
   return use
 }
 
-/** Ends a use; undefined where it has ended before. */
-export async function endUse(store: Store, team: string, id: string): Promise<Use | undefined> {
+/** Undefined where it has ended. */
+export async function findUse(store: Store, team: string, id: string): Promise<Use | undefined> {
   const [use] = await store.statementFor<Use>(team, {
-    name: 'end_use',
-    text: `DELETE FROM process_uses WHERE id = $1 AND team = $2
-           RETURNING id::text, team, process_id::text AS "processId", removes`,
+    name: 'find_use',
+    text: `SELECT ${columns} FROM process_uses WHERE id = $1 AND team = $2`,
     values: [id, team],
   })
   return use
+}
+
+/** Ends a use, if it has not ended before. */
+export async function endUse(store: Store, team: string, id: string): Promise<void> {
+  await store.statementFor(team, {
+    name: 'end_use',
+    text: 'DELETE FROM process_uses WHERE id = $1 AND team = $2',
+    values: [id, team],
+  })
 }
 
 /** Somebody looks at it soon, and again after as long. */
@@ -73,7 +82,7 @@ export async function lookLater(store: Store, team: string, id: string): Promise
 export function dueUses(store: Store): Promise<Use[]> {
   return store.statement<Use>({
     name: 'due_uses',
-    text: `SELECT id::text, team, process_id::text AS "processId", removes FROM process_uses
+    text: `SELECT ${columns} FROM process_uses
            WHERE until <= now() ORDER BY until LIMIT ${batchRows}`,
   })
 }

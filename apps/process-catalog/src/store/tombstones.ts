@@ -6,7 +6,7 @@ import { dropEffects } from './effects.ts'
 import { findProcess } from './owners.ts'
 import type { Author } from './processes.ts'
 import { changeTeam } from './revisions.ts'
-import { isUnused } from './process-uses.ts'
+import { isUnused, type Use } from './process-uses.ts'
 import type { Rows, Store } from './store.ts'
 
 /** A deleted process of which something is left. */
@@ -31,11 +31,13 @@ export function buryProcess(store: Store, author: Author, identifier: string, if
   })
 }
 
-/** The same for a process of code that nobody uses; undefined where somebody does, or it is gone. */
-export function buryUnusedProcess(store: Store, author: Author, processId: string): Promise<Tombstone | undefined> {
-  return changeTeam(store, author.team, async (rows) =>
-    (await isUnused(rows, author.team, processId)) ? bury(rows, author, processId) : undefined,
-  )
+/** Ends a use; the same for its process of code, undefined where somebody else uses that, or it is gone. */
+export function buryUnusedProcess(store: Store, author: Author, use: Use): Promise<Tombstone | undefined> {
+  const { id, team, processId } = use
+  return changeTeam(store, team, async (rows) => {
+    await rows.$executeRaw`DELETE FROM process_uses WHERE id = ${id}::uuid AND team = ${team}`
+    return (await isUnused(rows, team, processId)) ? bury(rows, author, processId) : undefined
+  })
 }
 
 async function bury(rows: Rows, author: Author, processId: string): Promise<Tombstone> {
