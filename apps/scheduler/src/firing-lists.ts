@@ -1,8 +1,9 @@
 import type { PageInfoSchema, PageRequest } from '@automation/contract/common/v1/page'
 import { FiringState, type FiringSchema, type NextFiringSchema } from '@automation/contract/schedule/v1/schedule'
-import { pageInfo, windowOf } from '@automation/database'
+import { pageInfo, TeamShare, windowOf } from '@automation/database'
 import { invalid } from '@automation/errors'
 import { memberIn, type CallContext } from '@automation/rpc'
+import { Turns } from '@automation/service'
 import type { MessageInitShape } from '@bufbuild/protobuf'
 import { timestampFromDate } from '@bufbuild/protobuf/wkt'
 import { validate } from 'uuid'
@@ -31,6 +32,8 @@ const longestSpanMs = 10 * 366 * 86_400_000
 export class FiringLists {
   readonly #store: Store
   readonly #references: References
+  /** One calendar of a team at a time: its other ones wait. */
+  readonly #calendars = new TeamShare(1)
 
   constructor(store: Store, references: References) {
     this.#store = store
@@ -54,8 +57,13 @@ export class FiringLists {
     if (span.to.getTime() - span.from.getTime() > longestSpanMs)
       throw invalid('/to', 'must be within ten years of from: narrow the span')
     const { team } = memberIn(context)
+    const ordered = await this.#calendars.use(team, () => this.#calendar(team, span))
+    return this.#named(ordered, context)
+  }
+
+  async #calendar(team: string, span: TimeSpan): Promise<FiringMessage[]> {
     const { schedules, zoneId } = await comingSchedules(this.#store, team, span.to, mostFirings + 1)
-    const coming = comingFirings(schedules, zoneId, span)
+    const coming = await comingFirings(schedules, zoneId, span)
     const past = await firingsBetween(this.#store, team, span, mostFirings + 1 - coming.length)
     if (past.length + coming.length > mostFirings) throw tooMany()
     // What has come meanwhile is kept by now.
@@ -67,8 +75,7 @@ export class FiringLists {
         .filter(({ schedule, at }) => !kept.has(keyOf(schedule.id, at)))
         .map(({ schedule, at }) => ({ at, firing: comingMessage(schedule, at) })),
     ]
-    const ordered = all.toSorted((a, b) => a.at.getTime() - b.at.getTime()).map(({ firing }) => firing)
-    return this.#named(ordered, context)
+    return all.toSorted((a, b) => a.at.getTime() - b.at.getTime()).map(({ firing }) => firing)
   }
 
   /** When something comes next of each of these processes, where something does; in no order. Failure invalid_input. */
@@ -98,16 +105,25 @@ interface ComingFiring {
 }
 
 /** What comes in a span. Failure too_many_firings as soon as that is known. */
-function comingFirings(schedules: readonly ComingSchedule[], zone: string, { from, to }: TimeSpan): ComingFiring[] {
+async function comingFirings(
+  schedules: readonly ComingSchedule[],
+  zone: string,
+  { from, to }: TimeSpan,
+): Promise<ComingFiring[]> {
   const coming: ComingFiring[] = []
+  const last = to.getTime()
+  const turns = new Turns()
   for (const schedule of schedules) {
+    await turns.next()
     if (schedule.nextAt >= from) coming.push({ schedule, at: schedule.nextAt })
     if (coming.length > mostFirings) throw tooMany()
     if (schedule.cron === null) continue
     const cron = parseCron(schedule.cron)
     const after = Math.max(schedule.nextAt.getTime(), from.getTime() - 1)
-    for (let at = nextDue(cron, zone, after); at !== undefined && at <= to.getTime(); at = nextDue(cron, zone, at)) {
+    for (let at = nextDue(cron, zone, after, last); at !== undefined && at <= last;) {
       if (coming.push({ schedule, at: new Date(at) }) > mostFirings) throw tooMany()
+      await turns.next()
+      at = nextDue(cron, zone, at, last)
     }
   }
   return coming

@@ -109,6 +109,19 @@ export class SchedulerUnderTest {
     return this.schedules.getSchedule({ id }, userContext(team))
   }
 
+  /** So many more schedules like this one, but for what `change` says, jsonb in SQL of a number `n`; live streams hear of none. */
+  async copies(id: string, count: number, change = "'{}'"): Promise<void> {
+    // Noting each is most of what a row costs.
+    await this.sql.query('ALTER TABLE schedules DISABLE TRIGGER USER')
+    await this.sql.query(
+      `INSERT INTO schedules
+       SELECT (jsonb_populate_record(s, jsonb_build_object('id', gen_random_uuid()) || ${change})).*
+         FROM schedules s, generate_series(1, $2) n WHERE s.id = $1`,
+      [id, count],
+    )
+    await this.sql.query('ALTER TABLE schedules ENABLE TRIGGER USER')
+  }
+
   /** What became of the nominal times of a schedule, in their order. */
   async firings(id: string): Promise<KeptFiring[]> {
     const { rows } = await this.sql.query<KeptFiring>(

@@ -20,7 +20,6 @@ export {
   processOf,
   readOf,
   timesOf,
-  Turns,
   type Process,
 } from './processes.ts'
 export {

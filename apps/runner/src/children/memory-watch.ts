@@ -7,9 +7,9 @@ import {
   proportionalBytes,
   tellsMemory,
   timesOf,
-  Turns,
   type Process,
 } from '@automation/jail'
+import { Turns } from '@automation/service'
 import type { Child } from './child.ts'
 
 export interface MemoryWatchOptions {

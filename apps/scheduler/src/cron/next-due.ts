@@ -7,10 +7,11 @@ export const missedAfterMs = 3_600_000
 /**
  * The first instant after `after` at which a cron is due in a zone; undefined where none comes. Milliseconds since 1970.
  * Where the hours are fixed, a time that the clocks leave out is due when they go on, and one that they show twice is
- * due the first time. Where hours are `*` or a step, every real minute that matches is due.
+ * due the first time. Where hours are `*` or a step, every real minute that matches is due. What comes later than `until`
+ * is not looked for, but may be found.
  */
-export function nextDue(cron: Cron, zone: string, after: number): number | undefined {
-  const last = after + mostDays * dayMs
+export function nextDue(cron: Cron, zone: string, after: number, until = Infinity): number | undefined {
+  const last = Math.min(after + mostDays * dayMs, until)
   for (let time = evenTimeAt(zone, after + 1); time.start <= last;) {
     const { start, end, offset, offsetBefore } = time
     const leftOff = start + offsetBefore
@@ -19,7 +20,8 @@ export function nextDue(cron: Cron, zone: string, after: number): number | undef
       if (leftOut !== undefined && leftOut < start + offset) return start
     }
     const goesOn = Math.max(after + 1, start) + offset
-    const match = firstLocalMatch(cron, cron.everyRealHour ? goesOn : Math.max(goesOn, leftOff))
+    // Clocks are put forward by less than a day.
+    const match = firstLocalMatch(cron, cron.everyRealHour ? goesOn : Math.max(goesOn, leftOff), until + offset + dayMs)
     if (match === undefined) return undefined
     if (match - offset < end) return match - offset
     // Nothing is meant before the match: the even times until shortly before it need no look.
@@ -70,12 +72,13 @@ const dayMs = 86_400_000
 const mostDays = 8 * 366
 
 /**
- * The first local time from `from` on that a cron means; undefined where none comes within eight years. Local times are
- * milliseconds since 1970 as if they were UTC.
+ * The first local time from `from` on that a cron means; undefined where none comes within eight years, or on the days up
+ * to `until`. Local times are milliseconds since 1970 as if they were UTC.
  */
-function firstLocalMatch(cron: Cron, from: number): number | undefined {
+function firstLocalMatch(cron: Cron, from: number, until = Infinity): number | undefined {
   const firstDay = Math.floor(from / dayMs) * dayMs
-  for (let day = firstDay; day <= firstDay + mostDays * dayMs;) {
+  const lastDay = Math.min(firstDay + mostDays * dayMs, until)
+  for (let day = firstDay; day <= lastDay;) {
     const date = new Date(day)
     if (!cron.months.includes(date.getUTCMonth() + 1)) {
       day = Date.UTC(date.getUTCFullYear(), date.getUTCMonth() + 1, 1)

@@ -109,7 +109,7 @@ export function effectService(store: Store): Handlers<typeof ScheduleEffectServi
   return {
     async noteZone({ team, zoneId, revision }, context) {
       principalIn(context, 'service')
-      await store.transaction((client) => noteZone(client, { team, zoneId, revision }))
+      await store.transactionFor(team, (client) => noteZone(client, { team, zoneId, revision }))
       return {}
     },
 

@@ -1,5 +1,7 @@
+import { Turns } from '@automation/service'
 import type pg from 'pg'
 import { dueAfter } from '../cron/next-due.ts'
+import { databaseTime } from './schedules.ts'
 
 /** A team's zone, as the catalog has it at a revision of the team. */
 interface TeamZone {
@@ -41,30 +43,35 @@ export async function holdZone(client: pg.ClientBase, team: string): Promise<str
   return rows[0]!.zoneId
 }
 
-interface WaitingCron {
-  id: string
-  cron: string
-  nextAt: Date
-  now: Date
-}
-
-/** What is due already stays so. All get a new revision: who read the old zone may not go by it. */
+/**
+ * What is due already stays so. All get a new revision: who read the old zone may not go by it. The crons stay what they
+ * are, as who changes one takes the zone first: their rows are locked only when it is known when they are due.
+ */
 async function moveCrons(client: pg.ClientBase, team: string, zone: string): Promise<void> {
-  const { rows } = await client.query<WaitingCron>({
-    name: 'lock_crons',
-    text: `SELECT id, cron, next_at AS "nextAt", clock_timestamp() AS now FROM schedules
-           WHERE team = $1 AND cron IS NOT NULL AND next_at IS NOT NULL ORDER BY id FOR UPDATE`,
+  const { rows } = await client.query<{ cron: string }>({
+    name: 'crons_of_team',
+    text: `SELECT DISTINCT cron FROM schedules WHERE team = $1 AND cron IS NOT NULL AND next_at IS NOT NULL`,
     values: [team],
   })
-  const nextOf = ({ cron, nextAt, now }: WaitingCron) => {
-    if (nextAt <= now) return nextAt
-    const next = dueAfter({ cron }, zone, now.getTime())
-    return next === undefined ? null : new Date(next)
+  const now = await databaseTime(client)
+  const nexts: (Date | null)[] = []
+  const turns = new Turns()
+  for (const { cron } of rows) {
+    await turns.next()
+    const next = dueAfter({ cron }, zone, now)
+    nexts.push(next === undefined ? null : new Date(next))
   }
   await client.query({
     name: 'move_crons',
-    text: `UPDATE schedules s SET next_at = i.next_at, revision = s.revision + 1
-           FROM unnest($1::uuid[], $2::timestamptz[]) AS i(id, next_at) WHERE s.id = i.id`,
-    values: [rows.map(({ id }) => id), rows.map(nextOf)],
+    // Locked in the order in which firings note their runs.
+    text: `WITH held AS MATERIALIZED (
+             SELECT id, cron FROM schedules
+              WHERE team = $1 AND cron IS NOT NULL AND next_at IS NOT NULL ORDER BY id FOR UPDATE
+           )
+           UPDATE schedules s SET revision = s.revision + 1,
+               next_at = CASE WHEN s.next_at <= clock_timestamp() THEN s.next_at ELSE i.next_at END
+             FROM held h JOIN unnest($2::text[], $3::timestamptz[]) AS i(cron, next_at) ON i.cron = h.cron
+            WHERE s.id = h.id`,
+    values: [team, rows.map(({ cron }) => cron), nexts],
   })
 }
