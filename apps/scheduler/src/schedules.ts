@@ -46,6 +46,8 @@ interface SchedulesOptions {
   teamMaxSchedules: number
   /** Something may be due earlier than before. */
   changed(): void
+  /** There may be firings of deleted schedules. */
+  deleted(): void
 }
 
 /** The schedules of teams, and what may be done with them. */
@@ -148,6 +150,7 @@ export class Schedules {
       await deleteSchedule(client, row)
       await record(client, asker, 'deleted', row.id)
     })
+    this.#options.deleted()
   }
 
   async pause(id: string, ifMatch: string[], context: CallContext): Promise<ScheduleRow> {

@@ -18,6 +18,7 @@ import { effectService, scheduleService, useService } from './rpc/schedule-servi
 import { teamRemovalService } from './rpc/team-removal-service.ts'
 import { Schedules } from './schedules.ts'
 import { countOpenFirings, removeOldFirings } from './store/firings.ts'
+import { removeSomeFirings } from './store/removal.ts'
 import { Store } from './store/store.ts'
 
 export { schedulerSchema } from './store/store.ts'
@@ -25,6 +26,7 @@ export { readSchedulerConfig, type SchedulerConfig } from './config.ts'
 
 const cleanEveryMs = 600_000
 const cleanAtOnce = 1000
+const removeEveryMs = 10_000
 const measureEveryMs = 5000
 
 /**
@@ -42,12 +44,16 @@ export function createScheduler(config: SchedulerConfig, context: PartContext): 
     executions,
     teamMaxSchedules: config.teamMaxSchedules,
     changed: () => pulse.soon(),
+    deleted: () => removing.soon(),
   })
   const references = new References(neighbours.client(ReferenceService), logger)
   const firings = new FiringLists(store, references)
   const byHand = new RunByHand(store, executions)
   const cleaning = new Periodic('removing old firings', cleanEveryMs, logger, async (signal) => {
     while (!signal.aborted && (await removeOldFirings(store, config.retentionDays, cleanAtOnce)) === cleanAtOnce);
+  })
+  const removing = new Periodic('removing firings of deleted schedules', removeEveryMs, logger, async (signal) => {
+    while (!signal.aborted && (await removeSomeFirings(store)) > 0);
   })
   const measuring = new Periodic('measuring open firings', measureEveryMs, logger, async () => {
     const { count, oldestMs } = await countOpenFirings(store)
@@ -61,7 +67,10 @@ export function createScheduler(config: SchedulerConfig, context: PartContext): 
     name: 'scheduler',
     serves: [
       served(ScheduleService, scheduleService({ schedules, references, firings, byHand })),
-      served(ScheduleEffectService, effectService(store)),
+      served(
+        ScheduleEffectService,
+        effectService(store, () => removing.soon()),
+      ),
       served(ScheduleUseService, useService(store)),
       served(TeamChangeService, teamChangeHandlers(query)),
       served(TeamRemovalService, teamRemovalService(store)),
@@ -70,13 +79,16 @@ export function createScheduler(config: SchedulerConfig, context: PartContext): 
       await store.open(stopping.signal)
       pulse.start()
       cleaning.start()
+      removing.start()
+      // What a replica has left that ended.
+      removing.soon()
       measuring.start()
       audit.start()
     },
     quiesce: () => pulse.quiesce(),
     async stop() {
       stopping.abort()
-      await Promise.all([pulse.stop(), cleaning.stop(), measuring.stop(), audit.stop()])
+      await Promise.all([pulse.stop(), cleaning.stop(), removing.stop(), measuring.stop(), audit.stop()])
       await store.close()
     },
     async ready() {

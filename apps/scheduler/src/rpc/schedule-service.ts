@@ -14,7 +14,8 @@ import type { References } from '../references.ts'
 import type { RunByHand } from '../run-by-hand.ts'
 import { inputOfMessage, scheduleMessage, type ScheduleRow } from '../schedule.ts'
 import type { Schedules } from '../schedules.ts'
-import { deleteProcess, renameProcess } from '../store/processes.ts'
+import { markDeleted, renameProcess } from '../store/processes.ts'
+import { deleteSomeSchedules } from '../store/removal.ts'
 import { findScheduleUsers } from '../store/schedules.ts'
 import type { Store } from '../store/store.ts'
 import { noteZone } from '../store/zones.ts'
@@ -104,8 +105,10 @@ async function withVersions(rows: ScheduleRow[], references: References, context
   return rows.map((row) => ({ ...row, versionId: versions.get(row.id) ?? null }))
 }
 
-/** What the catalog tells: deleted processes, names and zones of teams. */
-export function effectService(store: Store): Handlers<typeof ScheduleEffectService> {
+const deletedAtOnce = 500
+
+/** What the catalog tells: deleted processes, names and zones of teams. `removed` is called where schedules are gone. */
+export function effectService(store: Store, removed: () => void): Handlers<typeof ScheduleEffectService> {
   return {
     async noteZone({ team, zoneId, revision }, context) {
       principalIn(context, 'service')
@@ -121,7 +124,9 @@ export function effectService(store: Store): Handlers<typeof ScheduleEffectServi
 
     async deleteProcessSchedules({ team, processId }, context) {
       principalIn(context, 'service')
-      await store.transaction((client) => deleteProcess(client, team, processId))
+      await markDeleted(store, team, processId)
+      // Also where nobody waits for the answer any more: it is asked again, and then less is left.
+      while ((await deleteSomeSchedules(store, { team, processId }, deletedAtOnce)) > 0) removed()
       return {}
     },
   }

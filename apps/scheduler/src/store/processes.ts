@@ -1,4 +1,5 @@
 import type pg from 'pg'
+import type { Store } from './store.ts'
 
 /** A process, as the catalog has it at a revision of its team. */
 interface NamedProcess {
@@ -31,21 +32,12 @@ export async function renameProcess(client: pg.ClientBase, { id, team, name, rev
   })
 }
 
-/** Removes the schedules of a process, and lets none be made any more. */
-export async function deleteProcess(client: pg.ClientBase, team: string, id: string): Promise<void> {
-  await client.query({
+/** Lets no schedules of a process be made any more. */
+export async function markDeleted(store: Store, team: string, id: string): Promise<void> {
+  await store.query({
     name: 'delete_process',
     text: `INSERT INTO processes AS p (id, team, name, revision, deleted_at) VALUES ($1, $2, '', 0, now())
            ON CONFLICT (id) DO UPDATE SET deleted_at = coalesce(p.deleted_at, now()) WHERE p.team = $2`,
-    values: [id, team],
-  })
-  await client.query({
-    name: 'delete_schedules_of',
-    // Locked in the order in which firings note their runs.
-    text: `WITH gone AS MATERIALIZED (
-             SELECT id FROM schedules WHERE process_id = $1 AND team = $2 ORDER BY id FOR UPDATE
-           )
-           DELETE FROM schedules s USING gone g WHERE s.id = g.id`,
     values: [id, team],
   })
 }

@@ -1,6 +1,6 @@
 import type { Store } from './store.ts'
 
-// Firings go with their schedules.
+// Firings go behind their schedules.
 const tables = ['schedules', 'processes', 'team_zones', 'team_changes', 'team_change_counts']
 
 /** Removes all that is kept of a team, but for audit records that the catalog does not have yet. */
