@@ -1,4 +1,5 @@
-import { serviceContext, until } from '@automation/testing'
+import { TeamRemovalService } from '@automation/contract/schedule/v1/team_removal'
+import { operatorContext, serviceContext, until } from '@automation/testing'
 import { expect } from 'vitest'
 import { demo, schedulerTest, type SchedulerUnderTest } from './scheduler-under-test.ts'
 
@@ -66,4 +67,16 @@ schedulerTest('ten thousand schedules of a deleted process go', async ({ system 
   await system.copies(id, 9999)
   await deleteProcess(system, processId)
   expect((await system.schedules.getLimits({}, demo)).limits).toMatchObject([{ inUse: 0n }])
+})
+
+schedulerTest('what there is of a team is removed some at a time', async ({ system }) => {
+  const id = await system.schedule({ cron: yearly })
+  await system.copies(id, 1499)
+  await addFirings(system, 4)
+  const remove = () => system.client(TeamRemovalService).removeTeam({ team: 'demo' }, operatorContext())
+  expect(await remove()).toMatchObject({ removed: 1000, done: false })
+  expect(await count(system, 'schedules')).toBe(500)
+  await until(async () => (await remove()).done)
+  for (const table of ['schedules', 'firings', 'deleted_schedules', 'processes', 'team_zones', 'team_changes'])
+    expect(await count(system, table), table).toBe(0)
 })

@@ -1,18 +1,33 @@
+import { deleteSomeSchedules, removeSomeFirings } from './removal.ts'
 import type { Store } from './store.ts'
 
-// Firings go behind their schedules.
-const tables = ['schedules', 'processes', 'team_zones', 'team_changes', 'team_change_counts']
+// Behind schedules, whose deletions write changes.
+const tables = ['processes', 'team_zones', 'team_changes', 'team_change_counts']
+const atOnce = 1000
 
-/** Removes all that is kept of a team, but for audit records that the catalog does not have yet. */
+/** Removes some of what is kept of a team, but for audit records that the catalog does not have yet; tells whether nothing is left. */
 export async function removeTeam(store: Store, team: string): Promise<{ removed: number; done: boolean }> {
-  return store.transaction(async (client) => {
-    let removed = 0
-    for (const table of tables)
-      removed += (await client.query(`DELETE FROM ${table} WHERE team = $1`, [team])).rowCount ?? 0
-    const { rows } = await client.query<{ more: boolean }>(
-      'SELECT EXISTS (SELECT FROM audit_outbox WHERE team = $1) AS more',
-      [team],
-    )
-    return { removed, done: !rows[0]!.more }
+  const steps = [
+    () => deleteSomeSchedules(store, { team }, atOnce),
+    () => removeSomeFirings(store, team),
+    ...tables.map((table) => () => deleteSome(store, table, team)),
+  ]
+  for (const step of steps) {
+    const removed = await step()
+    if (removed > 0) return { removed, done: false }
+  }
+  const left = ['schedules', 'deleted_schedules', ...tables, 'audit_outbox']
+  const [row] = await store.query<{ more: boolean }>({
+    text: `SELECT ${left.map((table) => `EXISTS (SELECT FROM ${table} WHERE team = $1)`).join(' OR ')} AS more`,
+    values: [team],
   })
+  return { removed: 0, done: row?.more === false }
+}
+
+async function deleteSome(store: Store, table: string, team: string): Promise<number> {
+  const deleted = await store.query({
+    text: `DELETE FROM ${table} WHERE ctid = ANY (ARRAY(SELECT ctid FROM ${table} WHERE team = $1 LIMIT ${atOnce})) RETURNING 1`,
+    values: [team],
+  })
+  return deleted.length
 }
