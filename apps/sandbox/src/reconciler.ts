@@ -125,9 +125,10 @@ export class Reconciler {
   async reconcile(): Promise<number> {
     const { store } = this.#options
     const before = await readActive(store, this.driver.name)
+    const made = [...this.#there.keys()].filter((id) => !this.#making.has(id))
     const held = new Set(await this.driver.list())
     const wanted = new Set((await readActive(store, this.driver.name)).map(({ id }) => id))
-    for (const id of this.#there.keys()) if (!held.has(id) && !this.#making.has(id)) this.#there.delete(id)
+    for (const id of made) if (!held.has(id)) this.#there.delete(id)
     // A row is there before its sandbox: what is held without one has ended.
     const orphans = [...held].filter((id) => !wanted.has(id))
     const isLost = (id: string) => !held.has(id) && !this.#making.has(id) && !this.#unwritten.has(id)

@@ -54,13 +54,13 @@ export function isRepeated(zone: string, instant: number): boolean {
  * them.
  */
 export function lastDue(cron: Cron, zone: string, from: number, now: number): number | undefined {
-  const first = from > now - missedAfterMs ? from : nextDue(cron, zone, now - missedAfterMs)
+  const first = from > now - missedAfterMs ? from : nextDue(cron, zone, now - missedAfterMs, now)
   if (first === undefined || first > now) return undefined
   // Halved, as there may be one in each second. Nothing is due behind `end`.
   let last = first
   for (let end = now; end - last >= 1000;) {
     const middle = Math.floor((last + end) / 2)
-    const due = nextDue(cron, zone, middle)
+    const due = nextDue(cron, zone, middle, now)
     if (due !== undefined && due <= now) last = due
     else end = middle
   }

@@ -13,7 +13,9 @@ export interface DueBlob {
 export async function giveUpUploads(store: Store, graceMs: number): Promise<void> {
   await store.query({
     name: 'give_up_uploads',
-    text: `UPDATE blobs SET state = 3, due_at = now() + $1 * interval '1 ms' WHERE state = 1 AND due_at <= now()`,
+    // What somebody holds is done by the next sweep, so that a hung writer keeps no other team's from going.
+    text: `UPDATE blobs SET state = 3, due_at = now() + $1 * interval '1 ms'
+            WHERE id IN (SELECT id FROM blobs WHERE state = 1 AND due_at <= now() FOR UPDATE SKIP LOCKED)`,
     values: [graceMs],
   })
 }
