@@ -46,3 +46,20 @@ test('a team with the slug of a removed one, but of another cell, starts no run 
   await expect(start).rejects.toMatchObject({ code: 'team_moved' })
   expect(await system.rows('SELECT team FROM team_slots')).toEqual([])
 })
+
+test('what else there is of a team goes some thousand rows at a time', async () => {
+  await system.rows(
+    `INSERT INTO start_keys (team, scope, key, expires_at)
+     SELECT 'demo', 'webhook', n::text, now() + interval '1 day' FROM generate_series(1, 11000) n RETURNING 1`,
+  )
+  const removal = system.neighbours.client(TeamRemovalService)
+  const removed: number[] = []
+  await until(async () => {
+    const step = await removal.removeTeam({ team: 'demo' }, operatorContext())
+    removed.push(step.removed)
+    return step.done
+  })
+  expect(Math.max(...removed)).toBeLessThanOrEqual(6000)
+  expect(removed.reduce((sum, each) => sum + each, 0)).toBeGreaterThanOrEqual(11_000)
+  expect(await system.rows('SELECT key FROM start_keys')).toEqual([])
+})

@@ -30,6 +30,7 @@ export class TeamRemoval {
   async remove(team: string): Promise<{ removed: number; done: boolean }> {
     const executions = await removeSome(this.#pool, { team }, [...this.#events.readers], batch)
     if (executions > 0 || (await hasMoreOfTeam(this.#pool, team))) return { removed: executions, done: false }
-    return { removed: await removeRestOfTeam(this.#pool, team), done: true }
+    const rest = await removeRestOfTeam(this.#pool, team)
+    return { removed: rest, done: rest === 0 }
   }
 }
