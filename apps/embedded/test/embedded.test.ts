@@ -70,7 +70,7 @@ test('a port that is taken is named with its settings, whoever has it', async ()
   const cases = [
     [another('PORT'), { PORT: taken }],
     [another('SANDBOX_PUBLIC_PORT'), { PORT: '0', SANDBOX_PUBLIC_PORT: taken }],
-    [another('HEALTH_PORT'), { PORT: '0', HEALTH_PORT: taken }],
+    [another('HEALTH_PORT'), { PORT: '0', HEALTH_PORT: taken, RUNNER_CLOSED_PORTS: taken }],
     [
       `Port ${twice} is that of HEALTH_PORT and of SANDBOX_PUBLIC_PORT`,
       { PORT: '0', HEALTH_PORT: `${twice}`, SANDBOX_PUBLIC_PORT: `${twice}` },

@@ -26,6 +26,8 @@ type FiringMessage = MessageInitShape<typeof FiringSchema>
 
 const mostFirings = 10_000
 const mostProcesses = 1000
+/** As long as callers wait. */
+const calendarWaitMs = 15_000
 const longestSpanMs = 10 * 366 * 86_400_000
 
 /** What has come and what comes of schedules. */
@@ -33,7 +35,7 @@ export class FiringLists {
   readonly #store: Store
   readonly #references: References
   /** One calendar of a team at a time: its other ones wait. */
-  readonly #calendars = new TeamShare(1)
+  readonly #calendars = new TeamShare(1, calendarWaitMs)
 
   constructor(store: Store, references: References) {
     this.#store = store
@@ -57,13 +59,13 @@ export class FiringLists {
     if (span.to.getTime() - span.from.getTime() > longestSpanMs)
       throw invalid('/to', 'must be within ten years of from: narrow the span')
     const { team } = memberIn(context)
-    const ordered = await this.#calendars.use(team, () => this.#calendar(team, span))
+    const ordered = await this.#calendars.use(team, () => this.#calendar(team, span, context.signal))
     return this.#named(ordered, context)
   }
 
-  async #calendar(team: string, span: TimeSpan): Promise<FiringMessage[]> {
+  async #calendar(team: string, span: TimeSpan, signal: AbortSignal): Promise<FiringMessage[]> {
     const { schedules, zoneId } = await comingSchedules(this.#store, team, span.to, mostFirings + 1)
-    const coming = await comingFirings(schedules, zoneId, span)
+    const coming = await comingFirings(schedules, zoneId, span, signal)
     const past = await firingsBetween(this.#store, team, span, mostFirings + 1 - coming.length)
     if (past.length + coming.length > mostFirings) throw tooMany()
     // What has come meanwhile is kept by now.
@@ -104,17 +106,19 @@ interface ComingFiring {
   at: Date
 }
 
-/** What comes in a span. Failure too_many_firings as soon as that is known. */
+/** What comes in a span, unless nobody waits for it any more. Failure too_many_firings as soon as that is known. */
 async function comingFirings(
   schedules: readonly ComingSchedule[],
   zone: string,
   { from, to }: TimeSpan,
+  signal: AbortSignal,
 ): Promise<ComingFiring[]> {
   const coming: ComingFiring[] = []
   const last = to.getTime()
   const turns = new Turns()
   for (const schedule of schedules) {
     await turns.next()
+    signal.throwIfAborted()
     if (schedule.nextAt >= from) coming.push({ schedule, at: schedule.nextAt })
     if (coming.length > mostFirings) throw tooMany()
     if (schedule.cron === null) continue

@@ -67,7 +67,7 @@ export class Schedules {
     const { teamMaxSchedules } = this.#options
     const checked = await this.#check(process, input, () => checkGivenTime(cron, dateTime), context)
     const { processId, processName, versionId, revision } = checked
-    const row = await this.#options.store.transaction(async (client) => {
+    const row = await this.#options.store.transactionFor(team, async (client) => {
       const zone = await noteZone(client, { team, zoneId: checked.zoneId, revision })
       if (!(await noteProcess(client, { id: processId, team, name: processName, revision }))) throw notFound('process')
       // The team's zone is held, so those who make schedules of a team are counted one after the other.
@@ -119,7 +119,7 @@ export class Schedules {
     const input = { ...inputOf(before), ...change.input }
     const checkTime = () => (cron ?? dateTime) !== undefined && checkGivenTime(cron, dateTime)
     const checked = await this.#check(before.processId, input, checkTime, context)
-    const row = await this.#options.store.transaction(async (client) => {
+    const row = await this.#options.store.transactionFor(team, async (client) => {
       const zone = await noteZone(client, { team, zoneId: checked.zoneId, revision: checked.revision })
       const locked = found(await lockSchedule(client, team, id))
       requireUnchanged(ifMatch, editOf(locked))
@@ -144,7 +144,7 @@ export class Schedules {
   }
 
   async delete(asker: Member, id: string, ifMatch: string[]): Promise<void> {
-    await this.#options.store.transaction(async (client) => {
+    await this.#options.store.transactionFor(asker.team, async (client) => {
       const row = found(validate(id) ? await lockSchedule(client, asker.team, id) : undefined)
       requireUnchanged(ifMatch, editOf(row))
       await deleteSchedule(client, row)
@@ -156,7 +156,7 @@ export class Schedules {
   async pause(id: string, ifMatch: string[], context: CallContext): Promise<ScheduleRow> {
     const asker = memberIn(context)
     const { team, name } = asker
-    return this.#options.store.transaction(async (client) => {
+    return this.#options.store.transactionFor(team, async (client) => {
       const row = found(validate(id) ? await lockSchedule(client, team, id) : undefined)
       // Before the tag, which a pause has changed: a call that is repeated after a lost answer learns that it is done.
       if (row.paused) throw new Failure('failed_precondition', 'schedule_paused', 'The schedule is paused already')
@@ -170,7 +170,7 @@ export class Schedules {
     const asker = memberIn(context)
     const { team, name } = asker
     await this.get(team, id)
-    const resumed = await this.#options.store.transaction(async (client) => {
+    const resumed = await this.#options.store.transactionFor(team, async (client) => {
       const zone = await holdZone(client, team)
       const row = found(await lockSchedule(client, team, id))
       if (!row.paused) throw new Failure('failed_precondition', 'schedule_active', 'The schedule is not paused')

@@ -22,32 +22,34 @@ export class Sweeper {
   }
 
   /**
-   * Until nothing more can be removed. What fails, as where its team's rows are locked, holds up nothing else; it is thrown
-   * behind all.
+   * Until nothing is due, or nothing of a batch can be removed. What fails, as where its team's rows are locked, holds up
+   * nothing else; it is thrown behind all.
    */
   async sweep(signal: AbortSignal): Promise<void> {
     const { store, graceMs } = this.#options
     await giveUpUploads(store, graceMs)
-    const failures = new Map<string, unknown>()
-    const each = async <T>(find: Find<T>, remove: (row: T) => Promise<unknown>) => {
-      const due = await find(store, batch + failures.size)
-      const rows = due.filter((row) => !failures.has(JSON.stringify(row)))
-      let removed = 0
-      for (const row of rows) {
-        if (signal.aborted) break
-        await remove(row).then(
-          () => (removed += 1),
-          (error: unknown) => failures.set(JSON.stringify(row), error),
-        )
+    const failures: unknown[] = []
+    const removeAll = async <T>(find: Find<T>, remove: (row: T) => Promise<unknown>) => {
+      const failed = new Set<string>()
+      for (let removed = 1; removed > 0;) {
+        removed = 0
+        for (const row of await find(store, batch + failed.size)) {
+          if (signal.aborted) return
+          if (failed.has(JSON.stringify(row))) continue
+          try {
+            await remove(row)
+            removed += 1
+          } catch (error) {
+            failed.add(JSON.stringify(row))
+            failures.push(error)
+          }
+        }
       }
-      return removed
     }
-    for (let removed = 1; removed > 0;) {
-      removed = await each(expiredObjects, ({ team, name }) => deleteExpiredObject(store, team, name))
-      removed += await each(expiredUploads, (upload) => deleteExpiredUpload(store, upload))
-      removed += await each(dueBlobs, (blob) => this.remove(blob))
-    }
-    for (const failure of failures.values()) throw failure
+    await removeAll(expiredObjects, ({ team, name }) => deleteExpiredObject(store, team, name))
+    await removeAll(expiredUploads, (upload) => deleteExpiredUpload(store, upload))
+    await removeAll(dueBlobs, (blob) => this.remove(blob))
+    if (failures.length > 0) throw failures[0]
   }
 
   /** From the store first: the row says that there is something to be removed. */

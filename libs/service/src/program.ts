@@ -129,7 +129,8 @@ function portTaken(error: unknown, env: Environment): Failure | undefined {
   const { code, port } = error as NodeJS.ErrnoException & { port?: number }
   if (code !== 'EADDRINUSE' || port === undefined) return undefined
   const isIt = (value: string) => value.split(',').some((part) => part.replace(/^\w+=/, '') === `${port}`)
-  const found = env.settings().flatMap(({ name, value }) => (/PORTS?$/.test(name) && isIt(value) ? [name] : []))
+  const isListener = (name: string) => /PORTS?$/.test(name) && name !== 'RUNNER_CLOSED_PORTS'
+  const found = env.settings().flatMap(({ name, value }) => (isListener(name) && isIt(value) ? [name] : []))
   // HEALTH_PORT has its default from SERVICE_PORTS.
   const names = found.length > 1 ? found.filter((name) => name !== 'SERVICE_PORTS') : found
   const [setting = 'the setting of this port'] = names

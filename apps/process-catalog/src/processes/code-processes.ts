@@ -58,11 +58,17 @@ export async function releaseProcess(
 
 /** Ends the uses whose calls have left them, once nothing of their processes runs any more. */
 export async function endUses(catalog: Catalog): Promise<void> {
+  // Of a team whose execution does not answer one use is waited for, not all.
+  const late = new Set<string>()
   for (const use of await dueUses(catalog.store)) {
-    const { team, processId } = use
-    await end(catalog, use, lookLater, ownContext(asService('system', team), callTimeoutMs)).catch((error: unknown) =>
-      catalog.logger.warn({ err: error, team, processId }, 'a use of a process ends later'),
-    )
+    const { id, team, processId } = use
+    try {
+      if (late.has(team)) await lookLater(catalog.store, team, id)
+      else await end(catalog, use, lookLater, ownContext(asService('system', team), callTimeoutMs))
+    } catch (error) {
+      late.add(team)
+      catalog.logger.warn({ err: error, team, processId }, 'a use of a process ends later')
+    }
   }
 }
 
@@ -74,7 +80,10 @@ async function end(catalog: Catalog, use: Use, whileRunning: typeof lookLater, c
     else if (await isRunning(catalog, team, processId)) await whileRunning(store, team, id)
     else await deleteUnusedProcess(catalog, use, context)
   } catch (error) {
-    await lookLater(store, team, id)
+    // Where that fails, too, its time is over later.
+    await lookLater(store, team, id).catch((err: unknown) =>
+      catalog.logger.warn({ err, team, processId }, 'a use of a process could not be put off'),
+    )
     throw error
   }
 }

@@ -29,11 +29,13 @@ export async function abandonUpload(store: Store, blobId: string): Promise<void>
   })
 }
 
-/** Rows that are due, the teams in turns: a team with very many holds up no other. */
+/** Rows that are due, the teams in turns, among those that have been for longest: what a batch costs does not grow with all that is due. */
 export function inTurns(table: string, columns: string, isDue: string, since: string): string {
   return `SELECT ${columns} FROM (
-            SELECT ${columns}, row_number() OVER (PARTITION BY team ORDER BY ${since}) AS turn FROM ${table} WHERE ${isDue}
-          ) due ORDER BY turn LIMIT $1`
+            SELECT *, row_number() OVER (PARTITION BY team ORDER BY ${since}) AS turn FROM (
+              SELECT ${columns}, ${since} FROM ${table} WHERE ${isDue} ORDER BY ${since} LIMIT 10 * $1::integer
+            ) longest
+          ) due ORDER BY turn LIMIT $1::integer`
 }
 
 /** Objects whose time is over. */
