@@ -45,5 +45,6 @@ test('what a list of tools reads counts as calls of the team, for which its next
   await expect.poll(() => statusOf(list, '?alias=live')).toBe(200)
   const next = await team()
   expect(next.status).toBe(429)
-  expect(Number(next.headers.get('retry-after'))).toBeGreaterThan(2)
+  // Without the list it would be one.
+  expect(Number(next.headers.get('retry-after'))).toBeGreaterThan(1)
 })
