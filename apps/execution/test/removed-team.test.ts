@@ -2,7 +2,7 @@ import { installsProcessId } from '@automation/contract/installs'
 import { InstallService } from '@automation/contract/execution/v1/install'
 import { TeamRemovalService } from '@automation/contract/execution/v1/team_removal'
 import { teamMoved } from '@automation/errors'
-import { operatorContext, serviceContext, until, userContext } from '@automation/testing'
+import { operatorContext, removalSteps, serviceContext, until, userContext } from '@automation/testing'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { brokenInvariants } from './invariants.ts'
 import { System } from './system.ts'
@@ -53,12 +53,7 @@ test('what else there is of a team goes some thousand rows at a time', async () 
      SELECT 'demo', 'webhook', n::text, now() + interval '1 day' FROM generate_series(1, 11000) n RETURNING 1`,
   )
   const removal = system.neighbours.client(TeamRemovalService)
-  const removed: number[] = []
-  await until(async () => {
-    const step = await removal.removeTeam({ team: 'demo' }, operatorContext())
-    removed.push(step.removed)
-    return step.done
-  })
+  const removed = await removalSteps(() => removal.removeTeam({ team: 'demo' }, operatorContext()))
   expect(Math.max(...removed)).toBeLessThanOrEqual(6000)
   expect(removed.reduce((sum, each) => sum + each, 0)).toBeGreaterThanOrEqual(11_000)
   expect(await system.rows('SELECT key FROM start_keys')).toEqual([])

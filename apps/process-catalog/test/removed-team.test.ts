@@ -1,5 +1,5 @@
 import { TeamRemovalService } from '@automation/contract/catalog/v1/team_removal'
-import { operatorContext } from '@automation/testing'
+import { operatorContext, removalSteps } from '@automation/testing'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { refused, startCatalog, type CatalogUnderTest } from './catalog-under-test.ts'
 
@@ -29,14 +29,9 @@ test('a team is removed step by step, however much it has, and no other', async 
   )
   const removal = catalog.client(TeamRemovalService)
   await removal.beginRemoval({ team: 'big' }, operatorContext())
-  let removed = 0
-  for (let isDone = false; !isDone;) {
-    const step = await removal.removeTeam({ team: 'big' }, operatorContext())
-    expect(step.removed).toBeLessThanOrEqual(1000)
-    isDone = step.done
-    removed += step.removed
-  }
-  expect(removed).toBeGreaterThan(10_000)
+  const steps = await removalSteps(() => removal.removeTeam({ team: 'big' }, operatorContext()))
+  for (const removed of steps) expect(removed).toBeLessThanOrEqual(1000)
+  expect(steps.reduce((sum, each) => sum + each, 0)).toBeGreaterThan(10_000)
   await removal.finishRemoval({ team: 'big' }, operatorContext())
   for (const table of ['processes', 'versions', 'variables', 'team_changes', 'team_change_counts', 'revisions'])
     expect(await catalog.sql(`SELECT DISTINCT team FROM ${table}`), table).toEqual([{ team: 'other' }])

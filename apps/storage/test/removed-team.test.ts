@@ -1,4 +1,4 @@
-import { operatorContext, userContext } from '@automation/testing'
+import { operatorContext, removalSteps, userContext } from '@automation/testing'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { read, StorageUnderTest, upload, type Replica } from './storage-under-test.ts'
 
@@ -28,14 +28,9 @@ test('a team is removed step by step, however much it has, and no other', async 
   await under.sql.query(`UPDATE usage SET objects = 20001 WHERE team = 'big'`)
   await under.sql.query(`INSERT INTO blobs (id, team, name, state, counted, due_at)
     SELECT gen_random_uuid(), 'big', '', n, 0, CASE n WHEN 1 THEN now() END FROM generate_series(1, 2) n, generate_series(1, 150)`)
-  let removed = 0
-  for (let isDone = false; !isDone;) {
-    const step = await removal.removeTeam({ team: 'big' }, operatorContext())
-    expect(step.removed).toBeLessThanOrEqual(1000)
-    isDone = step.done
-    removed += step.removed
-  }
-  expect(removed).toBe(20_001 + 1 + 301)
+  const steps = await removalSteps(() => removal.removeTeam({ team: 'big' }, operatorContext()))
+  for (const removed of steps) expect(removed).toBeLessThanOrEqual(1000)
+  expect(steps.reduce((sum, each) => sum + each, 0)).toBe(20_001 + 1 + 301)
   for (const table of ['objects', 'blobs', 'datastore', 'usage']) {
     const { rows } = await under.sql.query(`SELECT DISTINCT team FROM ${table}`)
     expect(rows, table).toEqual([{ team: 'other' }])

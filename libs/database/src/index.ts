@@ -2,6 +2,7 @@ export { openDatabase, untilReachable, type Database, type DatabaseOptions } fro
 export { holdLock, type HeldLock } from './held-lock.ts'
 export { throughPooler } from './pooler.ts'
 export { readEncryptionKeys } from './secret-box.ts'
+export { deleteSomeOf } from './delete-some.ts'
 export { databaseFailure, isConnectionFailure } from './failure.ts'
 export { literally } from './page.ts'
 export { IdPartitions, isMissingPartition, type IdPartitionsOptions } from './id-partitions.ts'

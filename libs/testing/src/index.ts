@@ -3,6 +3,7 @@ export { testDatabase, type TestDatabase, type TestSchema } from './test-databas
 export { eventBusConformance, type BusUnderTest } from './event-bus-conformance.ts'
 export { freePorts } from './free-ports.ts'
 export { memoryAtRest, memoryHeld } from './held-memory.ts'
+export { removalSteps } from './removal-steps.ts'
 export { refusal } from './refusal.ts'
 export { until } from './until.ts'
 export { operatorContext, serviceContext, userContext } from './part-context.ts'

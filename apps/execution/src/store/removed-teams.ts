@@ -1,3 +1,4 @@
+import { deleteSomeOf } from '@automation/database'
 import { Status } from '@automation/contract/execution/v1/execution'
 import { among, livingStatuses } from './statuses.ts'
 import type { Queries } from './connections.ts'
@@ -38,9 +39,7 @@ const rowsAtOnce = 5000
 /** Removes some of what is kept of a team without executions; gives how many rows. */
 export async function removeRestOfTeam(pool: Queries, team: string): Promise<number> {
   let removed = 0
-  for (const table of besides) {
-    const some = `SELECT ctid FROM ${table} WHERE team = $1 LIMIT ${rowsAtOnce}`
-    removed += (await pool.query(`DELETE FROM ${table} WHERE ctid = ANY (ARRAY (${some}))`, [team])).rowCount ?? 0
-  }
+  for (const table of besides)
+    removed += (await pool.query(deleteSomeOf(table, 'team = $1', rowsAtOnce), [team])).rowCount ?? 0
   return removed + ((await pool.query(unbind, [team, removedTeam])).rowCount ?? 0)
 }

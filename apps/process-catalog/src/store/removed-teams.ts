@@ -1,3 +1,4 @@
+import { deleteSomeOf } from '@automation/database'
 import { AuditType } from '@automation/contract/audit/v1/audit'
 import { Failure } from '@automation/errors'
 import { limits } from '../fields/limits.ts'
@@ -69,9 +70,7 @@ export function removeBelongings(store: Store, team: string): Promise<number> {
     await requirePurging(rows, team)
     let removed = 0
     const remove = async (table: string, whose: string) => {
-      const some = `SELECT ctid FROM ${table} WHERE ${whose} LIMIT $2::integer`
-      const text = `DELETE FROM ${table} WHERE ctid = ANY (ARRAY (${some}))`
-      removed += await rows.$executeRawUnsafe(text, team, rowsAtOnce - removed)
+      removed += await rows.$executeRawUnsafe(deleteSomeOf(table, whose, rowsAtOnce - removed), team)
     }
     await remove('kept_code_processes', 'process_id IN (SELECT id FROM processes WHERE team = $1)')
     for (const table of tables) await remove(table, 'team = $1')

@@ -1,3 +1,4 @@
+import { deleteSomeOf } from '@automation/database'
 import { deleteSomeSchedules, removeSomeFirings } from './removal.ts'
 import type { Store } from './store.ts'
 
@@ -26,7 +27,7 @@ export async function removeTeam(store: Store, team: string): Promise<{ removed:
 
 async function deleteSome(store: Store, table: string, team: string): Promise<number> {
   const deleted = await store.query({
-    text: `DELETE FROM ${table} WHERE ctid = ANY (ARRAY(SELECT ctid FROM ${table} WHERE team = $1 LIMIT ${atOnce})) RETURNING 1`,
+    text: `${deleteSomeOf(table, 'team = $1', atOnce)} RETURNING 1`,
     values: [team],
   })
   return deleted.length

@@ -1,3 +1,4 @@
+import { deleteSomeOf } from '@automation/database'
 import type { Store } from './store.ts'
 import type { DueBlob } from './sweep.ts'
 import { lockUsage } from './usage.ts'
@@ -26,8 +27,7 @@ export async function dropTeam(store: Store, team: string): Promise<{ removed: n
     await lockUsage(client, team)
     let removed = 0
     for (const [table, whose] of Object.entries(belongings)) {
-      const text = `DELETE FROM ${table} WHERE ctid = ANY (ARRAY (SELECT ctid FROM ${table} WHERE ${whose} LIMIT $2))`
-      removed += (await client.query(text, [team, rowsAtOnce - removed])).rowCount ?? 0
+      removed += (await client.query(deleteSomeOf(table, whose, rowsAtOnce - removed), [team])).rowCount ?? 0
     }
     if (removed > 0) return { removed, due: [] }
     const { rows } = await client.query<DueBlob>(
