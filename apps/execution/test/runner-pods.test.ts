@@ -155,6 +155,8 @@ describe('runner pods', () => {
   })
 })
 
+const noting = "SELECT FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND query LIKE '%SET team%'"
+
 // On replicas that run for a while, what happens is decided by when they look at their rows next.
 describe('two replicas, of which one has had no time to learn whose a pod is', () => {
   beforeEach(async () => {
@@ -164,7 +166,14 @@ describe('two replicas, of which one has had no time to learn whose a pod is', (
 
   test('where two replicas have slots of a pod for two teams, what one of them gives never reaches it', async () => {
     const runner = await system.runner({ pod: podOf(), oneTeam: false, slots: 8, runs: never })
+    // Both have chosen before either knows whose the pod is.
+    const other = await system.sql.connect()
+    await other.query('BEGIN')
+    await other.query('SELECT FROM sessions WHERE id = $1 FOR UPDATE', [runner.sessionId])
     const [a, b] = await Promise.all([startAt(0, 'a'), startAt(1, 'b')])
+    await until(async () => (await system.rows(noting)).length === 2, { what: 'both to note whose it is' })
+    await other.query('COMMIT')
+    other.release()
     const ended = await Promise.all([system.ended(a, 'a'), system.ended(b, 'b')])
     // It has lied: its session is over, and both runs with it.
     expect(ended).toEqual([expect.objectContaining(lost), expect.objectContaining(lost)])
@@ -189,8 +198,7 @@ describe('two replicas, of which one has had no time to learn whose a pod is', (
     await other.query('BEGIN')
     await other.query("UPDATE sessions SET team = 'a' WHERE id = $1", [runner.sessionId])
     const id = await startAt(1, 'b')
-    const waiting = "SELECT FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND query LIKE '%SET team%'"
-    await until(async () => (await system.rows(waiting)).length > 0, { what: 'the second to wait for the first' })
+    await until(async () => (await system.rows(noting)).length > 0, { what: 'the second to wait for the first' })
     await other.query('COMMIT')
     other.release()
     expect(await system.ended(id, 'b')).toMatchObject(lost)

@@ -148,14 +148,16 @@ describe('403 for a valid token that does not allow it, the same for teams that 
 })
 
 describe('keys', () => {
-  test('a key that came after the start is found, and old tokens stay good', async () => {
+  test('a key is found with its first token, also one that came just after another, and old tokens stay good', async () => {
     const old = await gateway.servers.token()
-    await gateway.servers.rotateKey('second')
-    const fresh = await gateway.servers.token()
-    await expect.poll(async () => (await outcome(`Bearer ${fresh}`)).status, { interval: 100 }).toBe(200)
+    for (const kid of ['second', 'third']) {
+      await gateway.servers.rotateKey(kid)
+      const fresh = await gateway.servers.token()
+      expect(await outcome(`Bearer ${fresh}`)).toMatchObject({ status: 200 })
+    }
     expect(await outcome(`Bearer ${old}`)).toMatchObject({ status: 200 })
     expect(await (await gateway.request('GET', '/.well-known/jwks.json')).json()).toMatchObject({
-      keys: [{ kid: 'first' }, { kid: 'second' }],
+      keys: [{ kid: 'first' }, { kid: 'second' }, { kid: 'third' }],
     })
   })
 
@@ -171,7 +173,8 @@ describe('keys', () => {
         .setExpirationTime('1h')
         .sign(privateKey)
     const tokens = await Promise.all(Array.from({ length: 20 }, (_, index) => forged(`k${index}`)))
-    for (const token of tokens) expect(await outcome(`Bearer ${token}`)).toMatchObject({ status: 401 })
+    const outcomes = await Promise.all(tokens.map((token) => outcome(`Bearer ${token}`)))
+    expect(new Set(outcomes.map(({ status }) => status))).toEqual(new Set([401]))
     const seconds = (performance.now() - began) / 1000
     expect(gateway.servers.keyReads - before).toBeLessThan(4 + seconds)
   })

@@ -1,3 +1,4 @@
+import { setTimeout as pause } from 'node:timers/promises'
 import { createLocalJWKSet, errors, type JSONWebKeySet, type JWTVerifyGetKey } from 'jose'
 import type { Logger } from '@automation/service'
 import { Failure, unavailable } from '@automation/errors'
@@ -13,13 +14,15 @@ interface KeySet {
 
 /**
  * The public keys that our own access tokens are verified with. Read from the catalog, kept, and read again every five
- * minutes and when a token names a key that is not among them (at most once a second, so that nobody can make us ask).
+ * minutes and when a token names a key that is not among them: at most once a second, so that nobody can make us ask. Such a
+ * token waits for that, as it may be of a key that signs since a moment ago.
  */
 export class SigningKeys {
   readonly #read: () => Promise<string>
   readonly #logger: Logger
   #keys: KeySet | undefined
   #reading: Promise<KeySet> | undefined
+  #later: Promise<KeySet> | undefined
   #triedAt = Number.NEGATIVE_INFINITY
   #timer: NodeJS.Timeout | undefined
 
@@ -76,10 +79,17 @@ export class SigningKeys {
     try {
       return await keys.find(header, token)
     } catch (error) {
-      if (!(error instanceof errors.JWKSNoMatchingKey) || performance.now() - this.#triedAt < UNKNOWN_KEY_PAUSE_MS)
-        throw error
-      return await (await this.#refresh()).find(header, token)
+      if (!(error instanceof errors.JWKSNoMatchingKey)) throw error
+      this.#later ??= this.#readLater()
+      return await (await this.#later).find(header, token)
     }
+  }
+
+  /** One read for all who have come by then. */
+  async #readLater(): Promise<KeySet> {
+    await pause(Math.max(0, this.#triedAt + UNKNOWN_KEY_PAUSE_MS - performance.now()))
+    this.#later = undefined
+    return await this.#refresh()
   }
 
   #refresh(): Promise<KeySet> {

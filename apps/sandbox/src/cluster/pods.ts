@@ -28,7 +28,7 @@ export interface Removal {
 export class Pods {
   readonly #options: PodsOptions
   readonly #selector: string
-  readonly #known = new Map<string, PodSeen>()
+  #known = new Map<string, PodSeen>()
   readonly #listeners = new Set<PodListener>()
   readonly #stopping = new AbortController()
   readonly #owner: Owner | undefined
@@ -61,8 +61,8 @@ export class Pods {
         logger,
         selector: this.#selector,
         listed: (pods) => this.#listed(pods),
-        changed: (pod) => this.#tell(podSeen(pod), false),
-        gone: (pod) => this.#tell(podSeen(pod), true),
+        changed: (pod) => this.#changed(podSeen(pod)),
+        gone: (pod) => this.#gone(podSeen(pod)),
         current: (is) => {
           this.#isCurrent = is
           if (is) first.resolve()
@@ -168,15 +168,26 @@ export class Pods {
   }
 
   #listed(pods: V1Pod[]): void {
-    const now = new Map(pods.map((pod) => [pod.metadata?.name ?? '', podSeen(pod)]))
-    for (const known of this.all()) if (now.get(known.name)?.uid !== known.uid) this.#tell(known, true)
-    for (const pod of now.values())
-      if (this.#known.get(pod.name)?.resourceVersion !== pod.resourceVersion) this.#tell(pod, false)
+    const before = this.all()
+    const now = pods.map(podSeen)
+    this.#known = new Map(now.map((pod) => [pod.name, pod]))
+    // All that there are is known before a listener hears of the first change.
+    for (const pod of before) if (this.get(pod.name)?.uid !== pod.uid) this.#tell(pod, true)
+    const versions = new Map(before.map(({ name, resourceVersion }) => [name, resourceVersion]))
+    for (const pod of now) if (versions.get(pod.name) !== pod.resourceVersion) this.#tell(pod, false)
+  }
+
+  #gone(pod: PodSeen): void {
+    this.#known.delete(pod.name)
+    this.#tell(pod, true)
+  }
+
+  #changed(pod: PodSeen): void {
+    this.#known.set(pod.name, pod)
+    this.#tell(pod, false)
   }
 
   #tell(pod: PodSeen, isGone: boolean): void {
-    if (isGone) this.#known.delete(pod.name)
-    else this.#known.set(pod.name, pod)
     for (const listener of this.#listeners)
       try {
         listener(pod, isGone)

@@ -150,6 +150,24 @@ describe.skipIf(lacking !== undefined)(
       expect(await until(() => ended.get(order.id))).toBe('It ended by itself: its pod was deleted')
     })
 
+    test('one goes on while another pod of it goes away, as where it was made anew', async () => {
+      const driver = await started([])
+      const [order, next] = [orderOf(carrying), orderOf(carrying)]
+      await driver.create(order)
+      const [pod] = await podsOf()
+      const { namespace } = cluster
+      const failed = cluster.plainPod(`${pod!.metadata!.name!}-failed`, carrying.image, ['true'])
+      failed.metadata!.labels = pod!.metadata!.labels!
+      await cluster.api.core.createNamespacedPod({ namespace, body: failed })
+      await until(async () => (await podsOf()).length === 1)
+      // What is seen later tells that this was seen.
+      await driver.create(next)
+      const [later] = await podsOf(`process-automation/sandbox=${next.id}`)
+      await cluster.api.core.deleteNamespacedPod({ name: later!.metadata!.name!, namespace })
+      await until(() => ended.has(next.id))
+      expect(ended.get(order.id)).toBeUndefined()
+    })
+
     test('one whose daemon the kernel ends for want of memory is gone, and that is why', async () => {
       const driver = await started([])
       const order = orderOf(carrying)

@@ -204,7 +204,16 @@ export class KubernetesDriver implements Driver {
       .catch((error: unknown) => {
         this.#options.logger.warn({ err: error, pod: pod.name }, 'a pod that has ended could not be removed yet')
       })
-      .finally(() => this.#events.ended(id, `It ended by itself: ${end}`))
+      .finally(() => {
+        if (!this.#isElsewhere(id, pod)) this.#events.ended(id, `It ended by itself: ${end}`)
+      })
+  }
+
+  /** Whether another pod is the sandbox's: one that was kept ready may fail for its own reasons, and a new one is made. */
+  #isElsewhere(id: string, { uid }: PodSeen): boolean {
+    return this.#opened()
+      .pods.all()
+      .some((pod) => sandboxOfPod(pod) === id && pod.uid !== uid && pod.end === undefined && !pod.deleting)
   }
 
   async #removeAll(id: string): Promise<void> {
