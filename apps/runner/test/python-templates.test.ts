@@ -45,6 +45,15 @@ const modules: Record<string, string> = {
   dies: 'os.kill(os.getpid(), 9)\n',
   ends: 'os._exit(4)\n',
   reads: 'variable = os.environ.get("A")\nhome = os.environ["HOME"]\nplace = os.getcwd()\n',
+  // Each Debian has one of these libraries, which are linked with what registers handlers.
+  handles: `import ctypes
+for name in ("libsystemd.so.0", "libudev.so.1"):
+    try: ctypes.CDLL(name)
+    except OSError: pass
+called = []
+handler = ctypes.CFUNCTYPE(None)(lambda: called.append(1))
+ctypes.CDLL(None)["__register_atfork"](None, None, handler, None)
+`,
   adopts: 'import ctypes\nctypes.CDLL(None).prctl(36, 1, 0, 0, 0)\n',
   lurks: `import gc, sys, _thread
 started = []
@@ -191,6 +200,16 @@ return [left, plain.now]`
     expect(valuesOf(await runs(source, 3))).toEqual([0, 0, 0])
   })
 
+  test('starts none that is not below it', async () => {
+    const source = `import plain, ctypes, os, time
+found = sum(each.isdecimal() for each in os.listdir("/proc"))
+beside_me, number = 0x8000, 220 if os.uname().machine == "aarch64" else 56
+if ctypes.CDLL(None).syscall(number, beside_me, 0, 0, 0, 0) == 0: time.sleep(1000)
+return [found, plain.now]`
+    const all = valuesOf(await runs(source, 3))
+    expect(distinct(all)).toBe(1)
+  })
+
   test('has a main thread that the C library knows, with and without a template', async () => {
     const source = `import signal, threading
 got = []
@@ -316,6 +335,12 @@ test('an import that never ends counts to the time of its run', async () => {
 
 test('an import that wants the orphans below it does not get the runs', async () => {
   expect(await importsOf('adopts')).toBe(1)
+})
+
+test('handlers for forks that a library of an import may have are called', async () => {
+  const all = valuesOf(await runs('import handles\nreturn [handles.called, handles.now]', 2))
+  expect(distinct(all.map(([, now]) => now))).toBe(1)
+  for (const [called] of all) expect(called).toContain(1)
 })
 
 test('a subprocess that an import waited for is nothing unusual', async () => {

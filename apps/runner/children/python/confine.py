@@ -11,7 +11,7 @@ import struct
 import time
 
 from descendants import descendants, send
-from process_control import prctl
+from process_control import CLONE, CLONE_PARENT, prctl
 
 # The same numbers on x86_64 and aarch64.
 LANDLOCK_CREATE_RULESET = 444
@@ -35,7 +35,7 @@ PIDFD_SEND_SIGNAL = 424
 # A pipe or socket sends signals to its owner; these name one in memory, where a filter can't look.
 FCNTL, IOCTL = (25, 29) if _IS_ARM else (72, 16)
 F_SETOWN, F_SETOWN_EX, FIOSETOWN, SIOCSPGRP = 8, 15, 0x8901, 0x8902
-LOAD, JUMP_EQUAL, RETURN = 0x20, 0x15, 0x06
+LOAD, JUMP_EQUAL, JUMP_SET, RETURN = 0x20, 0x15, 0x45, 0x06
 NUMBER_AT, FIRST_ARGUMENT_AT, SECOND_ARGUMENT_AT, THIRD_ARGUMENT_AT = 0, 16, 24, 32
 ALLOW, REFUSE = 0x7FFF0000, 0x00050000 | errno.EPERM
 
@@ -44,8 +44,6 @@ _libc.syscall.restype = ctypes.c_long
 _parent = None
 _has_own_processes = False
 _ruleset = None
-# Held, as the kernel's own form of it has only its address.
-_steps = None
 _filter = None
 _is_isolated = True
 
@@ -91,7 +89,15 @@ def confine_run():
     if os.getsid(0) != os.getpid():
         os.setsid()
     prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0)
-    return prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, _filter, 0, 0) == 0
+    return prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, _filter[0], 0, 0) == 0
+
+
+def bear_no_siblings():
+    """
+    From now on neither this process nor any below it makes children of the process above it, by `clone`: the isolation
+    refuses `clone3`. False where it can't be kept from it; where there is no isolation, it is not.
+    """
+    return not _is_isolated or prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, _no_siblings[0], 0, 0) == 0
 
 
 def keep_ruleset(number):
@@ -104,10 +110,8 @@ def keep_ruleset(number):
 
 def shield():
     """Forks of this process are kept from it as from the process that prepared this."""
-    global _filter, _steps
-    steps = _filter_of([os.getpid(), -1, -os.getpgrp()])
-    _steps = ctypes.create_string_buffer(steps, len(steps))
-    _filter = struct.pack("HxxxxxxP", len(steps) // 8, ctypes.addressof(_steps))
+    global _filter
+    _filter = _program(_filter_of([os.getpid(), -1, -os.getpgrp()]))
 
 
 def _filter_of(pids):
@@ -136,7 +140,26 @@ def _filter_of(pids):
             steps.append((LOAD, 0, 0, value) if to is None else (JUMP_EQUAL, begins[to] - len(steps) - 1, 0, value))
         steps.append((RETURN, 0, 0, ALLOW))
     steps.append((RETURN, 0, 0, REFUSE))
-    return b"".join(struct.pack("HBBI", code, yes, no, value & 0xFFFFFFFF) for code, yes, no, value in steps)
+    return steps
+
+
+def _program(steps):
+    """Steps in the form that the kernel takes, and as they are held: that form has only their address."""
+    packed = b"".join(struct.pack("HBBI", code, yes, no, value & 0xFFFFFFFF) for code, yes, no, value in steps)
+    held = ctypes.create_string_buffer(packed, len(packed))
+    return struct.pack("HxxxxxxP", len(steps), ctypes.addressof(held)), held
+
+
+_no_siblings = _program(
+    [
+        (LOAD, 0, 0, NUMBER_AT),
+        (JUMP_EQUAL, 0, 2, CLONE),
+        (LOAD, 0, 0, FIRST_ARGUMENT_AT),
+        (JUMP_SET, 1, 0, CLONE_PARENT),
+        (RETURN, 0, 0, ALLOW),
+        (RETURN, 0, 0, REFUSE),
+    ]
+)
 
 
 def end_others():

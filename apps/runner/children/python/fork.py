@@ -180,7 +180,7 @@ class Fork:
         gc.disable()
         warm.freeze()
         say(template.READY)
-        template.serve(self.parent)
+        template.serve(self.parent, imports.fork_run)
         return imports
 
     def be_run_of(self, imports):

@@ -12,6 +12,7 @@ import time
 from signal import SIGKILL
 
 import confine
+import fork_handlers
 import output
 import process_control
 import warm
@@ -75,11 +76,10 @@ class Template:
         """The process that its next fork is, by its own word, as it is a child of this one; None where it can't be."""
         try:
             pid = int(self.control.recv(32))
-            # Those that are forked apart are not found so.
-            posix.waitid(posix.P_PID, pid, posix.WEXITED | posix.WNOHANG | posix.WNOWAIT)
+            posix.waitid(posix.P_PID, pid, posix.WEXITED | posix.WNOHANG | posix.WNOWAIT | confine.WALL)
         except (OSError, ValueError, OverflowError):
             return None
-        return pid
+        return None if pid == self.pid else pid
 
     def ending(self):
         """Its wait status once it has ended; None while it has not."""
@@ -156,7 +156,7 @@ class Imports:
         import sys
 
         directory = self.directory = posix.getcwd()
-        before = open_descriptors()
+        before, libraries = open_descriptors(), fork_handlers.loaded()
         sys.meta_path.insert(0, self)
         with output_kept(directory) as kept, Drawn(random) as drawn:
             for name, members in self.modules:
@@ -164,6 +164,7 @@ class Imports:
             warm.import_ahead(self.standard)
         sys.meta_path.remove(self)
         self.drawn = drawn
+        self.fork_run = fork_twice if fork_handlers.may_be_since(libraries) else fork_once
         if kept.has_more:
             return "output"
         if open_descriptors() != before:
@@ -329,8 +330,8 @@ def has_threads():
     return process_control.has_thread(own, range(own + 1, latest))
 
 
-def serve(zygote):
-    """Forks when it is told to; returns in each of the forks alone, when it has its channels."""
+def serve(zygote, fork_run):
+    """Forks, by `fork_run`, when it is told to; returns in each of the forks alone, when it has its channels."""
     control = _socket.socket(fileno=CONTROL)
     # What was imported may have set another for all.
     control.settimeout(None)
@@ -342,25 +343,44 @@ def serve(zygote):
         if data != TO_MOVE or len(ancillary) != 1:
             end_process(0)
         read_request, write_answer = PAIR.unpack(ancillary[0][2][: PAIR.size])
-        middle = fork()
-        if middle == 0:
-            # The run is the zygote's child, which alone ends it and all below.
-            middle = posix.getpid()
-            if fork() != 0:
-                end_process(0)
-            return become_run(zygote, middle, control, read_request, write_answer)
+        if fork_run():
+            return become_run(zygote, control, read_request, write_answer)
         posix.close(read_request)
         posix.close(write_answer)
+
+
+# The run is the zygote's child, which alone ends it and all below. Where none can be made, this process ends, and each run
+# has a fork of the zygote.
+
+
+def fork_once():
+    """Whether this is the fork. Handlers of libraries are not called."""
+    if process_control.fork_beside() != 0:
+        return False
+    if not confine.bear_no_siblings():
+        end_process(1)
+    return True
+
+
+def fork_twice():
+    """Whether this is the fork of the fork, which has ended."""
+    middle = fork()
+    if middle != 0:
         if wait_for(middle, 0)[1] != 0:
-            end_process(1)  # There is no such fork: each run has one of its own then.
+            end_process(1)
+        return False
+    middle = posix.getpid()
+    if fork() != 0:
+        end_process(0)
+    while posix.getppid() == middle:
+        time.sleep(REPARENTED_S)
+    return True
 
 
-def become_run(zygote, middle, control, read_request, write_answer):
+def become_run(zygote, control, read_request, write_answer):
     confine.confine_run()
     posix.dup2(read_request, 3, False)
     posix.dup2(write_answer, 4, False)
-    while posix.getppid() == middle:
-        time.sleep(REPARENTED_S)
     process_control.end_with_parent()
     if posix.getppid() != zygote:
         end_process(1)
