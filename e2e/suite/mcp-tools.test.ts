@@ -113,6 +113,8 @@ describe.skipIf(!hasOther)('a token of mcp:tools alone', () => {
     const refused = await mcp.callTool({ name: 'wait_execution', arguments: started.body })
     expect(refused.isError).toBe(true)
     expect(textOf(refused)).toMatch(/execution_not_found/)
+    const beyond = mcp.callTool({ name: 'run_code', arguments: { code: 'return 1' } })
+    await expect(beyond).rejects.toThrow(/needs the scope mcp:run, or all of .*; the access token has mcp:tools/)
     await mcp.close()
   })
 })
@@ -160,6 +162,8 @@ describe('management tools', () => {
       textOf(await mcp.callTool({ name, arguments: { filename, ...args } }))
     expect(await call('write_storage_object', { content: 'é!' })).toBe('Done.')
     expect(JSON.parse(await call('read_storage_object', {}))).toMatchObject({ content: 'é!', size: 3 })
+    expect(await call('write_storage_object', { content: '@@', isBase64: true })).toMatch(/^content must be base64/)
+    expect(await call('write_storage_object', { content: '/9j/', isBase64: 'true' })).toMatch(/^isBase64 must be/)
     await call('write_storage_object', { content: '/9j/', isBase64: true })
     expect(JSON.parse(await call('read_storage_object', {}))).toMatchObject({ content: '/9j/', isBase64: true })
     const listed = await mcp.callTool({ name: 'list_storage_objects', arguments: { prefix: filename } })
@@ -171,6 +175,8 @@ describe('management tools', () => {
 
   test('run code that is saved nowhere, in both languages', async () => {
     const mcp = await connect({ query: 'access=run' })
+    const other = await mcp.callTool({ name: 'run_code', arguments: { code: 'return 1', language: 'ruby' } })
+    expect(textOf(other)).toBe('language must be one of javascript, python')
     const parameters = { n: 20 }
     for (const [language, code] of [
       ['javascript', 'return svc.context.parameters.n + 1'],

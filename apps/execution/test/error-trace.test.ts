@@ -1,10 +1,13 @@
+import { namedError } from '@automation/errors/code-error'
 import { expect, test } from 'vitest'
-import { framesOf, namedError } from '../src/read/error-trace.ts'
+import { framesOf } from '../src/read/error-trace.ts'
 
 test.for([
   ['TypeError: x is not a function', 'TypeError', 'x is not a function'],
   ['my.own.Fault: a: b', 'my.own.Fault', 'a: b'],
+  ['AssertionError', 'AssertionError', ''],
   ['Error: ', 'Error', ''],
+  ['service stopped', 'Error', 'service stopped'],
   ['The run took longer than: 5 s', 'Error', 'The run took longer than: 5 s'],
   ['', 'Error', ''],
 ])('%s is named', ([explanation, name, message]) => {

@@ -116,6 +116,8 @@ describe('multipart forms', () => {
     [type, 'garbage'],
     [type, '--b\r\nContent-Disposition: form-data; name="a"\r\n\r\nunfinished'],
     [type, '--b\r\nContent-Disposition: form-data; name="a"; filename="f"\r\n\r\nunfinished'],
+    [type, '--b\r\nContent-Disposition: form-data\r\n\r\nnameless\r\n--b--\r\n'],
+    [type, '--b\r\nContent-Disposition: form-data; filename="f"\r\n\r\nnameless\r\n--b--\r\n'],
   ])('%s with %s is malformed', async (contentType, body) => {
     await expect(readMultipart(Buffer.from(body), contentType)).rejects.toMatchObject({ code: 'malformed_request' })
   })

@@ -199,7 +199,7 @@ describe('Python', () => {
       { name: 'my-lib', sourceCode: 'x = "now"' },
       { name: 'my-lib', tag: 'v1', sourceCode: 'x = "then"' },
     ]
-    const source = 'return [svc.import_module("my-lib").x, svc.importModule("my-lib", "v1").x]'
+    const source = 'return [svc.import_module("my-lib").x, svc.importModule("my-lib", tagOrAlias="v1").x]'
     expect((await python(source, modules)).value).toEqual(['now', 'then'])
   })
 

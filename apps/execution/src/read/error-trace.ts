@@ -6,15 +6,6 @@ type Frame = MessageInitShape<typeof ErrorFrameSchema>
 const mostFrames = 50
 const mostCharacters = 65_536
 const longestLine = 1000
-const longestName = 100
-const nameForm = /^[\p{ID_Start}_$][\p{ID_Continue}.$]*$/u
-
-/** The name and the message of an explanation: `TypeError: x is not a function`. What has no name is an `Error`. */
-export function namedError(explanation: string): { name: string; message: string } {
-  const end = explanation.indexOf(': ')
-  const name = end > 0 && end <= longestName ? explanation.slice(0, end) : ''
-  return nameForm.test(name) ? { name, message: explanation.slice(end + 2) } : { name: 'Error', message: explanation }
-}
 
 /**
  * The places that a trace names, in its order, as JavaScript (`at fn (demo.js:2:9)`) and Python (`File "demo.py", line 2,

@@ -1,11 +1,12 @@
 import { Status, type ExecutionSchema } from '@automation/contract/execution/v1/execution'
+import { namedError } from '@automation/errors/code-error'
 import type { MessageInitShape } from '@bufbuild/protobuf'
 import { timestampFromDate, timestampFromMs } from '@bufbuild/protobuf/wkt'
 import { createdAtMs } from '../execution-id.ts'
 import { isTerminal, shownStatus, type WaitingStatus } from '../status.ts'
 import type { EventRow, RecordRow } from '../store/records.ts'
 import { bytesOf } from '../store/stored-text.ts'
-import { framesOf, namedError } from './error-trace.ts'
+import { framesOf } from './error-trace.ts'
 
 /** What a record is made from beside its row. */
 interface RecordExtras {

@@ -110,6 +110,13 @@ export class RowTools {
   }
 }
 
+/** In words, the scope that a tool of this name needs and this one has not; undefined where there is no such tool. */
+export function neededScope(name: string, scope: string): string | undefined {
+  const row = toolRows.find((one) => one.name === name)
+  if (row === undefined || mayUse(row, scope)) return undefined
+  return row.only ?? `mcp:${row.level}, or all of ${row.scope ?? scopeOf[row.level]}`
+}
+
 /** What a call of a tool goes with. */
 interface RowCall {
   context: ServerContext

@@ -161,6 +161,7 @@ interface OwnInputs {
 const language = { type: 'string', enum: ['javascript', 'python'], default: 'javascript' }
 const executionId = { type: 'string', format: 'uuid' }
 const text = { type: 'string' }
+const base64Form = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/
 
 /** Inputs that are not those of the operation. */
 const ownInputs: Readonly<Record<string, OwnInputs>> = {
@@ -184,17 +185,21 @@ const ownInputs: Readonly<Record<string, OwnInputs>> = {
       required: ['code'],
       additionalProperties: false,
     },
-    request: ({ code, language: given, parameters, packages, timeout }) => ({
-      body: {
-        parameters,
-        settings: { timeout },
-        draft: {
-          sourceCode: code,
-          programmingLanguage: given === 'python' ? 'PYTHON' : 'JAVASCRIPT',
-          ...(packages !== undefined && { manifest: { dependencies: packages } }),
+    request: ({ code, language: given = language.default, parameters, packages, timeout }) => {
+      if (!language.enum.includes(given as string))
+        throw new ToolFault(`language must be one of ${language.enum.join(', ')}`)
+      return {
+        body: {
+          parameters,
+          settings: { timeout },
+          draft: {
+            sourceCode: code,
+            programmingLanguage: (given as string).toUpperCase(),
+            ...(packages !== undefined && { manifest: { dependencies: packages } }),
+          },
         },
-      },
-    }),
+      }
+    },
   },
   wait_execution: {
     schema: { type: 'object', properties: { executionId }, required: ['executionId'], additionalProperties: false },
@@ -211,11 +216,13 @@ const ownInputs: Readonly<Record<string, OwnInputs>> = {
       required: ['filename', 'content'],
       additionalProperties: false,
     },
-    request: ({ filename, content, isBase64 }, { path }) => {
+    request: ({ filename, content, isBase64 = false }, { path }) => {
       if (typeof content !== 'string') throw new ToolFault('content must be a text')
+      if (typeof isBase64 !== 'boolean') throw new ToolFault('isBase64 must be true or false')
+      if (isBase64 && !base64Form.test(content)) throw new ToolFault('content must be base64, with its padding')
       return {
         path: pathOf(path, {}, { filename: paramText('filename', filename) }),
-        body: Buffer.from(content, isBase64 === true ? 'base64' : 'utf8'),
+        body: Buffer.from(content, isBase64 ? 'base64' : 'utf8'),
       }
     },
   },

@@ -18,7 +18,7 @@ import { reaches, levels } from './levels.ts'
 import { ProcessTools } from './process-tools.ts'
 import { Progress } from './progress.ts'
 import { RestCalls, type McpCaller } from './rest-calls.ts'
-import { RowTools, type Operations } from './row-tools.ts'
+import { neededScope, RowTools, type Operations } from './row-tools.ts'
 import type { RunEvent } from './run-events.ts'
 import type { Selection } from './selection.ts'
 import { teamText } from './team-text.ts'
@@ -116,7 +116,7 @@ async function called(
     const row = rows.find(name)
     if (row !== undefined) return await rows.call(row, args, { context, runs, listener, processes })
     const tool = await processes.find(name)
-    if (tool === undefined || !reaches(rest.caller.scope, 'tools')) throw unknownTool(name)
+    if (tool === undefined || !reaches(rest.caller.scope, 'tools')) throw unknownTool(name, rest.caller.scope)
     const start = async () => {
       const request = await processes.startOf(tool, args)
       return (await rest.json<{ executionId: string }>(request, { scope: 'run', signal: unending })).executionId
@@ -139,8 +139,12 @@ function tellable(error: unknown, { report, caller }: ToolServing): never {
   throw new ProtocolError(ProtocolErrorCode.InternalError, `${failure.message} (${failure.code})`)
 }
 
-function unknownTool(name: string): ProtocolError {
-  const text = `There is no tool ${teamText(name)} for this connection. tools/list has those that there are; ?access= in the address names a level`
+function unknownTool(name: string, scope: string): ProtocolError {
+  const needed = neededScope(name, scope)
+  const text =
+    needed === undefined
+      ? `There is no tool ${teamText(name)} for this connection. tools/list has those that there are; ?access= in the address names a level`
+      : `The tool ${name} needs the scope ${needed}; the access token has ${scope}`
   return new ProtocolError(ProtocolErrorCode.InvalidParams, text)
 }
 

@@ -6,6 +6,7 @@ import { asFailure, invalid, isPassing, type Failure } from '@automation/errors'
 import type { CallContext, Client } from '@automation/rpc'
 import { Busboy } from '@fastify/busboy'
 import { feedForm, malformedForm, MAX_PARTS, tooManyParts } from '../http/form-feed.ts'
+import { malformedRequest } from '../http/refusals.ts'
 import { raw, type FormFile, type Payload } from './payload.ts'
 
 const MAX_FILES = 50
@@ -46,6 +47,7 @@ export async function readMultipart(body: Buffer, contentType: string): Promise<
     parser.destroy()
     throw error
   }
+  if (form.hasNameless) throw malformedRequest('A part of the multipart body has no name')
   if (form.files.length > MAX_FILES) throw invalid('', `The form has more than ${MAX_FILES} files`, 'too_many_files')
   return { parameters: form.parameters(), hasTexts: true, files: form.files, ...raw(body, false) }
 }
@@ -72,9 +74,12 @@ class Form {
   readonly files: FormFile[] = []
   readonly #id = randomUUIDv7()
   readonly #parts: { name: string; value: string | FileParameter | undefined }[] = []
+  hasNameless = false
 
-  add(name: string, value: string | undefined): number {
-    return this.#parts.push({ name, value }) - 1
+  /** The parser's types do not say that a part may have no name. */
+  add(name: string | undefined, value: string | undefined): number {
+    if (name === undefined) this.hasNameless = true
+    return this.#parts.push({ name: name ?? '', value }) - 1
   }
 
   addFile(at: number, bytes: Buffer, filename: string | undefined, type: string | undefined): void {

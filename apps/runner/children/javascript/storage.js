@@ -29,9 +29,9 @@ function createStorage(send) {
     download: (name) => download(send, name, failureAt(storage.download)),
     list: (options) => list(send, options ?? {}, failureAt(storage.list)),
     delete: async (name) => send({ method: 'storage.delete', name: named(name) }, nothingOf, failureAt(storage.delete)),
-    createSignedUrl: async (name, { expiresInSeconds } = {}) =>
+    createSignedUrl: async (name, options) =>
       send(
-        { method: 'storage.createSignedUrl', name: named(name), expiresInSeconds },
+        { method: 'storage.createSignedUrl', name: named(name), expiresInSeconds: options?.expiresInSeconds },
         valueOf,
         failureAt(storage.createSignedUrl),
       ),

@@ -229,7 +229,7 @@ class Fork:
         """What the top level returned, or, where it did not, what `main` gives."""
         result = self.program.run()
         if isinstance(result, str) and result == END:
-            main = self.program.namespace.get("main")
+            main = self.program.namespace.get("main") if self.program.leaves_main else None
             result = main() if callable(main) else None
         return waiting.wait_for(result) if hasattr(type(result), "__await__") else result
 

@@ -37,7 +37,8 @@ class Program:
         linecache.cache[file_name] = (len(self.source), None, lines, file_name)
         if ready:
             parts = marshal.loads(ready)
-            self.code, self.doc, self.bound_futures, self.has_annotations, self.imports, self.later_imports = parts
+            self.code, self.doc, self.bound_futures, self.has_annotations, self.imports, self.later_imports = parts[:6]
+            self.leaves_main = parts[6]
             return
         try:
             self.compile()
@@ -56,8 +57,12 @@ class Program:
         self.has_annotations = False
         self.imports = leading_imports(body)
         self.later_imports = imports_anywhere(tree)
-        self.has_main = any(is_main(each) for each in body)
+        self.has_main = any(is_main(each) for each in outside_functions(body))
         body = self.rewritten(body)
+        # Whether it is left to be called: many scripts call it themselves.
+        self.leaves_main = self.has_main and not calls_main(outside_functions(body))
+        if self.has_main and body:
+            body[-1] = with_value_of_main(body[-1])
         # The first time tells which names the compiler takes for local.
         code = self.compiled(body)
         names = [each for each in (*code.co_varnames, *code.co_cellvars) if each.isidentifier()]
@@ -71,7 +76,7 @@ class Program:
 
     def packed(self):
         parts = self.code, self.doc, self.bound_futures, self.has_annotations, self.imports, self.later_imports
-        return marshal.dumps(parts)
+        return marshal.dumps((*parts, self.leaves_main))
 
     def compiled(self, body):
         end = ast.copy_location(ast.Return(ast.copy_location(ast.Constant(END), position())), position())
@@ -96,9 +101,9 @@ class Program:
         return made
 
     def rewritten_inside(self, statement):
-        if self.has_main and is_guard(statement) and calls_main(statement.body):
+        if self.has_main and is_guard(statement) and calls_main(walked(statement.body)):
             # It is called anyway, once, and for its value.
-            statement.test = ast.copy_location(ast.Constant(False), statement.test)
+            statement.body = [ast.copy_location(ast.Pass(), statement)]
         for holder in (statement, *getattr(statement, "handlers", ()), *getattr(statement, "cases", ())):
             for name in BODIES:
                 inner = getattr(holder, name, None)
@@ -121,13 +126,7 @@ class Program:
         yield ast.copy_location(ast.Assign([noted], annotation), statement)
 
     def misplaced_yield(self, body):
-        open_ends = list(reversed(body))
-        while open_ends:
-            node = open_ends.pop()
-            if isinstance(node, (ast.Yield, ast.YieldFrom)):
-                break
-            if not isinstance(node, FUNCTIONS):
-                open_ends.extend(reversed(list(ast.iter_child_nodes(node))))
+        node = next(each for each in outside_functions(body) if isinstance(each, (ast.Yield, ast.YieldFrom)))
         position = (self.file_name, node.lineno, node.col_offset + 1, None, node.end_lineno, node.end_col_offset + 1)
         return SyntaxError("'yield' outside function", position)
 
@@ -220,6 +219,30 @@ def sides_of(test):
     return test.left, *test.comparators
 
 
-def calls_main(statements):
-    calls = (each for statement in statements for each in ast.walk(statement) if isinstance(each, ast.Call))
-    return any(isinstance(each.func, ast.Name) and each.func.id == "main" for each in calls)
+def walked(statements):
+    for each in statements:
+        yield from ast.walk(each)
+
+
+def outside_functions(body):
+    """Its nodes in their order, but not those within functions and classes."""
+    open_ends = list(reversed(body))
+    while open_ends:
+        node = open_ends.pop()
+        yield node
+        if not isinstance(node, (*FUNCTIONS, ast.ClassDef)):
+            open_ends.extend(reversed(list(ast.iter_child_nodes(node))))
+
+
+def calls_main(nodes):
+    return any(isinstance(each, ast.Call) and isinstance(each.func, ast.Name) and each.func.id == "main" for each in nodes)
+
+
+def with_value_of_main(statement):
+    """The last statement, `main()`, `asyncio.run(main())` or `sys.exit(main())`, as what returns the value; any other as it is."""
+    call = getattr(statement, "value", None)
+    if not isinstance(statement, ast.Expr) or not isinstance(call, ast.Call):
+        return statement
+    if len(call.args) == 1 and ast.unparse(call.func) in ("asyncio.run", "sys.exit"):
+        call = call.args[0]
+    return ast.copy_location(ast.Return(call), statement) if calls_main([call]) else statement

@@ -102,8 +102,9 @@ class TeamModules:
             self.execute(index, module)
         return module
 
-    def import_module(self, name, tag_or_alias=None):
+    def import_module(self, name, tag_or_alias=None, *, tagOrAlias=None):
         """`svc.import_module`: gives the team's module as whoever calls means it."""
+        tag_or_alias = tag_or_alias or tagOrAlias
         if not isinstance(name, str) or name == "":
             raise TypeError("A module must be named by its name")
         imports = self.by_namespace.get(id(sys._getframe(1).f_globals), self.of_process)

@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { ExecutionService, Status, type Outcome } from '@automation/contract/execution/v1/execution'
-import { asFailure, Failure, stoppingCode, type CodeError } from '@automation/errors'
+import { asFailure, Failure, stoppingCode } from '@automation/errors'
+import { namedError } from '@automation/errors/code-error'
 import type { CallContext, Client, Neighbours } from '@automation/rpc'
 import type { StartRequest } from './input.ts'
 
@@ -84,12 +85,14 @@ type UnfinishedOutcome = Pick<Outcome, 'status' | 'executionId' | 'explanation' 
 
 /** Why there is no value: the failure of a run that has not finished, or has not ended yet. */
 export function unfinished(outcome: UnfinishedOutcome, mayRead: boolean): Failure {
-  const { status, executionId } = outcome
+  const { status, executionId, explanation = '', errorLine } = outcome
   switch (status) {
     case Status.ERROR:
       return new Failure('failed_precondition', 'execution_failed', 'Execution failed', {
         executionId,
-        error: mayRead ? codeError(outcome) : undefined,
+        error: mayRead
+          ? { ...namedError(explanation), ...(errorLine !== undefined && { line: errorLine }) }
+          : undefined,
       })
     case Status.KILLED:
       return new Failure('failed_precondition', 'execution_killed', 'Execution killed', { executionId })
@@ -101,13 +104,6 @@ export function unfinished(outcome: UnfinishedOutcome, mayRead: boolean): Failur
     default:
       return new Failure('deadline_exceeded', 'execution_timeout', stillThere(outcome, mayRead), { executionId })
   }
-}
-
-/** What code has failed with, of `Name: message`; what the service says of a run has no name of its own. */
-function codeError({ explanation = '', errorLine }: UnfinishedOutcome): CodeError {
-  const [, name = 'Error', message = explanation] =
-    /^([\p{L}_$][\p{L}\p{N}_$.]*)(?:: ([^]*))?$/u.exec(explanation) ?? []
-  return { name, message: message === name ? '' : message, ...(errorLine !== undefined && { line: errorLine }) }
 }
 
 function stillThere({ status, explanation }: UnfinishedOutcome, mayRead: boolean): string {
