@@ -119,7 +119,7 @@ export const wholeNumber = (min: number, max: number, fallback: number) =>
       if (number >= min && number <= max) return number
       check.addIssue({
         code: 'custom',
-        message: `must be a whole number from ${min}${max === Infinity || max === MAX_PAGE ? '' : ` to ${max}`}`,
+        message: `must be a whole number from ${min}${max === Infinity ? '' : ` to ${max}`}`,
       })
       return z.NEVER
     })
