@@ -1,4 +1,6 @@
+import { setImmediate } from 'node:timers/promises'
 import { LogLevel } from '@automation/contract/execution/v1/execution'
+import { memoryAtRest } from '@automation/testing'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { maskOf } from '../src/logs/masking.ts'
 import { RunLog } from '../src/logs/run-log.ts'
@@ -40,4 +42,21 @@ test('the last word goes with the result alone, however much is pending: the end
   expect(sent).toEqual([])
   expect(log.takeRest()?.entries.map(({ message }) => message.slice(0, 4))).toEqual(['a', 'why '])
   expect(vi.getTimerCount()).toBe(0)
+})
+
+test('what was sent is repeated for a while, and held no longer, also where the run prints no more', async () => {
+  const sent: WeakRef<object>[] = []
+  const send = (chunk: object) => sent.push(new WeakRef(chunk)) > 0
+  const log = new RunLog({ maxLines: 10, maxBytes: 1000, mask: maskOf([]), send })
+  log.add(LogLevel.INFO, 'a', false)
+  log.flush()
+  vi.advanceTimersByTime(4000)
+  log.repeat()
+  expect(sent).toHaveLength(2)
+  vi.advanceTimersByTime(2000)
+  await setImmediate()
+  memoryAtRest()
+  expect(sent.map((each) => each.deref())).toEqual([undefined, undefined])
+  log.repeat()
+  expect(sent).toHaveLength(2)
 })

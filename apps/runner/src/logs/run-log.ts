@@ -31,6 +31,7 @@ export class RunLog {
   #timer: NodeJS.Timeout | undefined
   readonly #secretLines: SecretLines
   #sent: { at: number; chunk: LogChunk }[] = []
+  #forgetting: NodeJS.Timeout | undefined
 
   constructor(options: RunLogOptions) {
     this.#options = options
@@ -64,14 +65,14 @@ export class RunLog {
 
   /** What is not yet sent, for the result. Nothing is sent afterwards. */
   takeRest(): LogChunk | undefined {
-    clearTimeout(this.#timer)
+    this.#stop()
     return this.#pending.length > 0 ? this.#takeChunk() : undefined
   }
 
   /** Sends what there is, where somebody takes it: nobody asks for the rest. Nothing is sent afterwards. */
   discard(): void {
     this.flush()
-    clearTimeout(this.#timer)
+    this.#stop()
   }
 
   /** Sends what there is at once. */
@@ -136,6 +137,14 @@ export class RunLog {
     const now = performance.now()
     while (this.#sent.length > 0 && this.#sent[0]!.at < now - repeatWithinMs) this.#sent.shift()
     this.#sent.push({ at: now, chunk })
+    // A run that prints no more may be on for long.
+    clearTimeout(this.#forgetting)
+    this.#forgetting = setTimeout(() => (this.#sent = []), repeatWithinMs).unref()
+  }
+
+  #stop(): void {
+    clearTimeout(this.#timer)
+    clearTimeout(this.#forgetting)
   }
 }
 
