@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmdirSync, writeFileSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import { directoriesOf } from './cgroup-directories.ts'
-import { leftOversIn, prefixOf } from './left-overs.ts'
+import { leftOversIn, ownPrefix } from './left-overs.ts'
 import { readOf } from './processes.ts'
 
 /** How much of the processors: an idle group gets what nobody else wants, and whoever else wakes takes its place at once. */
@@ -43,7 +43,7 @@ export class CpuGroups {
   }
 
   static #tried(directories: string[], name: string): CpuGroups | undefined {
-    const groups = new CpuGroups(directories.map((directory) => join(directory, `${prefixOf(name)}${process.pid}-`)))
+    const groups = new CpuGroups(directories.map((directory) => join(directory, ownPrefix(name))))
     const trials = groups.prefixes.map((prefix) => `${prefix}0`)
     try {
       for (const each of trials) mkdirSync(each)

@@ -1,12 +1,13 @@
 import { randomBytes } from 'node:crypto'
+import { once } from 'node:events'
 import { existsSync, mkdtempSync, rmSync } from 'node:fs'
-import type { Socket } from 'node:net'
+import { connect, type Socket } from 'node:net'
 import { networkInterfaces } from 'node:os'
 import { basename, join } from 'node:path'
 import type { Logger } from '@automation/service'
 import type { CpuGroups } from './cpu-groups.ts'
 import type { IsolationConfig } from './isolation/config.ts'
-import { leftOversIn, prefixOf } from './left-overs.ts'
+import { leftOversIn, ownPrefix } from './left-overs.ts'
 import { inJail, type JailProgram, type ProgramLink, type ProgramMount } from './program.ts'
 import { Output, Reception } from './reception.ts'
 import { Starter, type Interpreter, type Order } from './starter.ts'
@@ -85,9 +86,9 @@ export class Launcher {
    * there is no isolation that the configuration allows.
    */
   static async prepare(options: LauncherOptions): Promise<Launcher> {
-    removeLeftOvers(options.name, options.tmpDir, options.logger)
+    await removeLeftOvers(options.name, options.tmpDir, options.logger)
     const root = ownDirectory(options.name, options.tmpDir)
-    const launcher = new Launcher(root, options, await Reception.open(join(root, 'socket')))
+    const launcher = new Launcher(root, options, await Reception.open(socketIn(root)))
     try {
       await launcher.#choose()
       return launcher
@@ -237,16 +238,34 @@ function ownAddresses(): string[] {
 
 /** A new directory of a service of this name, which nobody else may look into. */
 export function ownDirectory(name: string, tmpDir: string): string {
-  return mkdtempSync(join(tmpDir, `${prefixOf(name)}${process.pid}-`))
+  return mkdtempSync(join(tmpDir, ownPrefix(name)))
+}
+
+function socketIn(root: string): string {
+  return join(root, 'socket')
 }
 
 /** Removes the directories of services of this name that were killed. */
-export function removeLeftOvers(name: string, tmpDir: string, logger: Logger): void {
+export async function removeLeftOvers(name: string, tmpDir: string, logger: Logger): Promise<void> {
   for (const path of leftOversIn(tmpDir, name)) {
     try {
-      rmSync(path, { recursive: true, force: true })
+      if (!(await isListening(socketIn(path)))) rmSync(path, { recursive: true, force: true })
     } catch (error) {
       logger.warn({ err: error, name: basename(path) }, 'what another service has left could not be removed')
     }
+  }
+}
+
+/** Whether somebody does, also in another container, whose processes are not seen here. */
+async function isListening(path: string): Promise<boolean> {
+  const socket = connect(path)
+  try {
+    await once(socket, 'connect')
+    return true
+  } catch (error) {
+    // It has no room for another connection.
+    return (error as NodeJS.ErrnoException).code === 'EAGAIN'
+  } finally {
+    socket.destroy()
   }
 }

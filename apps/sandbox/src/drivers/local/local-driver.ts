@@ -62,7 +62,7 @@ export class LocalDriver implements Driver {
 
   async start(events: DriverEvents): Promise<void> {
     this.#events = events
-    removeLeftOvers(directoryName, this.#options.config.tmpDir, this.#options.logger)
+    await removeLeftOvers(directoryName, this.#options.config.tmpDir, this.#options.logger)
     this.#limits.start()
   }
 
