@@ -6,6 +6,8 @@ export type Kept = Output | { case: 'lost'; value: bigint }
 const mostBytes = 512 * 1024
 // Small pieces are joined, so that few are kept.
 const pieceBytes = 4096
+// What a piece counts at least: where both outputs take turns, none are joined.
+const pieceLeastBytes = 256
 
 interface Piece {
   output: Output
@@ -17,8 +19,8 @@ interface Piece {
 /** The last output of a command, and its end, for any number of readers: none of them holds it up. */
 export class KeptOutput {
   #pieces: Piece[] = []
-  #bytes = 0
-  /** Of all that was written. */
+  #weight = 0
+  /** Of all that was written, in bytes. */
   #written = 0
   #isClosed = false
   readonly #wakes = new Set<() => void>()
@@ -32,13 +34,13 @@ export class KeptOutput {
   push(output: Output): void {
     const bytes = output.case === 'ended' ? 0 : output.value.length
     const last = this.#pieces.at(-1)
-    if (output.case !== 'ended' && last?.output.case === output.case && last.bytes + bytes <= pieceBytes)
+    if (output.case !== 'ended' && last?.output.case === output.case && last.bytes + bytes <= pieceBytes) {
       // Another object: readers hold the one before.
-      this.#pieces[this.#pieces.length - 1] = joined(last, output.value)
-    else this.#pieces.push({ output, bytes, at: this.#written })
-    this.#bytes += bytes
+      this.#weight -= weightOf(this.#pieces.pop()!)
+      this.#keep(joined(last, output.value))
+    } else this.#keep({ output, bytes, at: this.#written })
     this.#written += bytes
-    while (this.#bytes > mostBytes && this.#pieces.length > 1) this.#bytes -= this.#pieces.shift()!.bytes
+    while (this.#weight > mostBytes && this.#pieces.length > 1) this.#weight -= weightOf(this.#pieces.shift()!)
     this.#isClosed ||= output.case === 'ended'
     this.#wake()
   }
@@ -74,6 +76,11 @@ export class KeptOutput {
     return undefined
   }
 
+  #keep(piece: Piece): void {
+    this.#pieces.push(piece)
+    this.#weight += weightOf(piece)
+  }
+
   #wake(): void {
     for (const wake of this.#wakes) wake()
   }
@@ -89,6 +96,10 @@ export class KeptOutput {
       signal.addEventListener('abort', wake, { once: true })
     })
   }
+}
+
+function weightOf({ output, bytes }: Piece): number {
+  return output.case === 'ended' ? 0 : Math.max(bytes, pieceLeastBytes)
 }
 
 function joined({ output, bytes, at }: Piece, more: Buffer): Piece {
