@@ -1,4 +1,13 @@
-import { readdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
+import {
+  existsSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
 import { join } from 'node:path'
 import { until } from '@automation/testing'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
@@ -115,6 +124,27 @@ test('a directory that is not empty is removed only when that is asked for', asy
   await expect(files.remove(at('a'))).rejects.toMatchObject({ code: 'directory_not_empty' })
   await files.remove(at('a'), { recursive: true })
   expect(readdirSync(onDisk())).toEqual([])
+})
+
+const memory = '/dev/shm'
+
+describe('a name of as many bytes as one may have', () => {
+  const name = '文'.repeat(85)
+
+  test('is written', async () => {
+    expect(await files.write(at(name), 'x')).toMatchObject({ path: onDisk(name), size: 1 })
+  })
+
+  test.skipIf(!existsSync(memory))('is moved to another file system', async () => {
+    const other = mkdtempSync(join(memory, 'moved-'))
+    try {
+      await files.write(at('a'), 'x')
+      const moved = await files.move(at('a'), join(other, name))
+      expect([moved.path, readdirSync(other), readdirSync(onDisk())]).toEqual([join(other, name), [name], []])
+    } finally {
+      rmSync(other, { recursive: true })
+    }
+  })
 })
 
 test.each([

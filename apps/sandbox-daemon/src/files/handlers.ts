@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { constants, type Stats } from 'node:fs'
 import { cp, lstat, open, readdir, rename, rm, rmdir, stat, unlink, mkdir } from 'node:fs/promises'
-import { basename, dirname, join } from 'node:path'
+import { dirname, join } from 'node:path'
 import {
   FileType,
   type FileEntrySchema,
@@ -94,7 +94,7 @@ async function writeFile(requests: AsyncIterable<WriteFileRequest>): Promise<Ent
     const folder = dirname(absolute)
     if (withFolders) await makeDirectories(folder)
     if ((await stat(absolute).catch(() => undefined))?.isDirectory()) throw notAFile()
-    const aside = join(folder, `.${basename(absolute).slice(0, 100)}.${randomBytes(6).toString('hex')}.part`)
+    const aside = join(folder, nameAside())
     try {
       await writeAll(aside, mode, incoming)
       await rename(aside, absolute)
@@ -104,6 +104,11 @@ async function writeFile(requests: AsyncIterable<WriteFileRequest>): Promise<Ent
     }
     return entryAt(absolute)
   })
+}
+
+/** Of what is on its way; without the name that it is to have, which may be as long as one may be. */
+function nameAside(): string {
+  return `.${randomBytes(6).toString('hex')}.part`
 }
 
 async function writeAll(path: string, mode: number, incoming: AsyncIterator<WriteFileRequest>): Promise<void> {
@@ -149,7 +154,7 @@ async function moveFile({ from, to, replace }: MoveFileRequest): Promise<Entry> 
 
 /** To another file system, where nothing can be renamed to: copied beside its place first. */
 async function moveAcross(source: string, target: string): Promise<void> {
-  const aside = join(dirname(target), `.${basename(target).slice(0, 100)}.${randomBytes(6).toString('hex')}.part`)
+  const aside = join(dirname(target), nameAside())
   try {
     await cp(source, aside, { recursive: true, preserveTimestamps: true, verbatimSymlinks: true, errorOnExist: true })
     await rename(aside, target)
