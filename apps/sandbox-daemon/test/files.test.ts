@@ -8,6 +8,7 @@ import {
   symlinkSync,
   writeFileSync,
 } from 'node:fs'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { until } from '@automation/testing'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
@@ -126,7 +127,32 @@ test('a directory that is not empty is removed only when that is asked for', asy
   expect(readdirSync(onDisk())).toEqual([])
 })
 
+test('behind the end of all files there is nothing to read', async () => {
+  await files.write(at('a'), 'a')
+  for (const offset of [2 ** 53, 2 ** 62, 2 ** 63, 2 ** 64 - 2048])
+    expect(await files.read(at('a'), { offset })).toHaveLength(0)
+})
+
 const memory = '/dev/shm'
+const isAnother = existsSync(memory) && statSync(memory).dev !== statSync(tmpdir()).dev
+
+test.skipIf(!isAnother).each(['pipe', 'socket'])(
+  'a folder with a %s is not moved to another file system, and left as it is',
+  async (what) => {
+    await files.make(at('full'))
+    await files.write(at('full/a'), 'a')
+    const bind = `import socket; socket.socket(socket.AF_UNIX).bind("${at('full/x')}")`
+    await daemon.sandbox.run(what === 'pipe' ? ['mkfifo', at('full/x')] : ['python3', '-c', bind])
+    const other = mkdtempSync(join(memory, 'moved-'))
+    try {
+      const moved = files.move(at('full'), join(other, 'full'))
+      await expect(moved).rejects.toMatchObject({ code: 'not_a_file' })
+      expect([readdirSync(other), readdirSync(onDisk('full'))]).toEqual([[], ['a', 'x']])
+    } finally {
+      rmSync(other, { recursive: true })
+    }
+  },
+)
 
 describe('a name of as many bytes as one may have', () => {
   const name = '文'.repeat(85)
@@ -135,7 +161,7 @@ describe('a name of as many bytes as one may have', () => {
     expect(await files.write(at(name), 'x')).toMatchObject({ path: onDisk(name), size: 1 })
   })
 
-  test.skipIf(!existsSync(memory))('is moved to another file system', async () => {
+  test.skipIf(!isAnother)('is moved to another file system', async () => {
     const other = mkdtempSync(join(memory, 'moved-'))
     try {
       await files.write(at('a'), 'x')
@@ -151,6 +177,7 @@ test.each([
   ['read', '/nowhere', 'path_not_found'],
   ['read', '/proc', 'not_a_file'],
   ['read', '/dev/zero', 'not_a_file'],
+  ['read', '/proc/self/mem', 'not_a_file'],
   ['read', '/etc/passwd/x', 'not_a_directory'],
   ['read', '', 'invalid_input'],
   ['read', 'a\0b', 'invalid_input'],

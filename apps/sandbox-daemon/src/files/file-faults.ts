@@ -16,6 +16,9 @@ export function fileFault(error: unknown, field: string): unknown {
     case 'EISDIR':
     case 'ENXIO':
       return new Failure('failed_precondition', 'not_a_file', 'This is no file', options)
+    case 'EIO':
+    case 'ESRCH':
+      return new Failure('failed_precondition', 'not_a_file', 'The kernel does not give this as a file', options)
     case 'ENOTEMPTY':
       return new Failure('failed_precondition', 'directory_not_empty', 'The directory is not empty', options)
     case 'EACCES':

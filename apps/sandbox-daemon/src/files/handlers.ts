@@ -52,6 +52,8 @@ async function* entriesBelow(folder: string, names: string[], recursive: boolean
 }
 
 const chunkBytes = 64 * 1024
+// The kernel counts with a sign.
+const lastOffset = 2n ** 63n - 1n - BigInt(chunkBytes)
 
 /** The bytes of a file, from `offset` on. */
 async function* readFile({ path, offset, length }: ReadFileRequest): AsyncGenerator<{ data: Uint8Array }> {
@@ -61,6 +63,7 @@ async function* readFile({ path, offset, length }: ReadFileRequest): AsyncGenera
   const file = await faulting('/path', () => open(absolute, flags))
   try {
     if (!(await file.stat()).isFile()) throw notAFile()
+    if (offset > lastOffset) return
     let position = offset
     for (let left = length; left === undefined || left > 0n;) {
       const wanted = left === undefined || left > BigInt(chunkBytes) ? chunkBytes : Number(left)
@@ -156,13 +159,23 @@ async function moveFile({ from, to, replace }: MoveFileRequest): Promise<Entry> 
 async function moveAcross(source: string, target: string): Promise<void> {
   const aside = join(dirname(target), nameAside())
   try {
-    await cp(source, aside, { recursive: true, preserveTimestamps: true, verbatimSymlinks: true, errorOnExist: true })
+    await cp(source, aside, {
+      ...{ recursive: true, preserveTimestamps: true, verbatimSymlinks: true, errorOnExist: true },
+      filter: isCopied,
+    })
     await rename(aside, target)
   } catch (error) {
     await rm(aside, { recursive: true, force: true })
     throw error
   }
   await rm(source, { recursive: true })
+}
+
+/** Failure: a pipe, a socket or a device. */
+async function isCopied(path: string): Promise<boolean> {
+  if (typeOf(await lstat(path)) !== FileType.OTHER) return true
+  const text = 'A pipe, socket or device is not moved to another file system: remove it, or move what is beside it'
+  throw new Failure('failed_precondition', 'not_a_file', text)
 }
 
 /** Removes a file or an empty folder, with `recursive` also a full one. Failures: those of `faulting`, at `/path`. */
