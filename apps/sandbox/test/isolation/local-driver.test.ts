@@ -1,9 +1,10 @@
 import { randomUUID } from 'node:crypto'
-import { mkdtempSync, readdirSync, rmSync } from 'node:fs'
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { createServer, type AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { basename, dirname, join } from 'node:path'
 import { connectSandbox } from '@automation/client/sandbox'
+import { CpuGroups } from '@automation/jail'
 import { Environment } from '@automation/service'
 import { silentLogger, until } from '@automation/testing'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
@@ -110,6 +111,41 @@ describe('what is compiled of the daemon', () => {
     }
     await until(async () => (await compiled()).length > 0, { everyMs: 200, what: 'the daemon is compiled' })
   })
+})
+
+const groups = CpuGroups.find('sandbox')
+
+describe.skipIf(groups === undefined)('the processes of a sandbox', () => {
+  const tmpDir = mkdtempSync(join(tmpdir(), 'sandboxes-'))
+  const driver = driverBehind({ ISOLATION: 'namespaces' }, tmpDir)
+  const [weights = '', times = weights] = groups?.prefixes ?? []
+  afterAll(async () => {
+    await driver.stop()
+    rmSync(tmpDir, { recursive: true })
+  })
+
+  test('have a group of their own, of less weight than the service', { timeout }, async ({ skip }) => {
+    if (!(await holds(driver))) return skip()
+    const ordered = order()
+    const sandbox = connectSandbox({ grpcServerUrl: await driver.create(ordered), grpcApiKey: ordered.grpcApiKey })
+    const mark = String(1e6 + process.pid)
+    await sandbox.detach(['sleep', mark])
+    const launcher = await until(() => launchers().find((each) => groups!.members(each).some(isCalled(mark))))
+    const [file, usual] = existsSync(`${weights}${launcher}/cpu.shares`) ? ['cpu.shares', 1024] : ['cpu.weight', 100]
+    expect(Number(readFileSync(`${weights}${launcher}/${file}`, 'latin1'))).toBeLessThan(usual)
+    sandbox.close()
+    await driver.end(ordered.id)
+    await until(() => !existsSync(`${weights}${launcher}`) && !existsSync(`${times}${launcher}`), {
+      what: 'the group goes with its sandbox',
+    })
+  })
+
+  const launchers = () =>
+    readdirSync(dirname(weights))
+      .filter((name) => name.startsWith(basename(weights)))
+      .map((name) => Number(name.slice(basename(weights).length)))
+  const isCalled = (word: string) => (pid: number) =>
+    existsSync(`/proc/${pid}`) && readFileSync(`/proc/${pid}/cmdline`, 'latin1').includes(word)
 })
 
 describe('a sandbox that shows no processes', () => {

@@ -1,4 +1,4 @@
-import { describeIsolation, findInterpreter, Launcher, removeLeftOvers } from '@automation/jail'
+import { CpuGroups, describeIsolation, findInterpreter, Launcher, removeLeftOvers } from '@automation/jail'
 import type { Check, Logger } from '@automation/service'
 import type { Image } from '../../catalogue.ts'
 import type { LocalDriverConfig } from '../../config.ts'
@@ -114,6 +114,8 @@ export class LocalDriver implements Driver {
       this.#admit(held.order.team, launcher)
       const jail = await this.#adopted(launcher, held)
       held.isAdopted = true
+      // A sandbox may compute for as long as it lives.
+      launcher.groups?.weigh(jail.pid, 'little')
       void this.#prepareMore(held.order.image, launcher)
       return jail.address
     } catch (error) {
@@ -241,6 +243,7 @@ export class LocalDriver implements Driver {
       homeMb: config.homeMb,
       processes: config.maxProcesses,
       terminals: true,
+      groups: CpuGroups.find(directoryName),
       apart: true,
       trials: [trialProgram],
       logger,
