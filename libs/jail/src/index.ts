@@ -14,6 +14,7 @@ export {
 } from './memory.ts'
 export {
   below,
+  endBelow,
   firstChildOf,
   openFiles,
   processesByParent,

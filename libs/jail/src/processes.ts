@@ -79,6 +79,33 @@ export function below(pid: number, processes: Map<number, Process[]>): Process[]
   return found
 }
 
+/**
+ * Ends what a launcher has been told to end, and has not. In a jail its own end is the end of all. Elsewhere nobody else may
+ * collect them: all below it are halted, as some may fork, then killed, and it goes on, which one of them may have halted.
+ */
+export async function endBelow(launcher: number, isJail: boolean): Promise<void> {
+  if (isJail) return send(launcher, 'SIGKILL')
+  const halted = new Set<number>()
+  for (;;) {
+    const running = below(launcher, await processesByParent()).filter(({ pid }) => !halted.has(pid))
+    if (running.length === 0) break
+    for (const { pid } of running) {
+      send(pid, 'SIGSTOP')
+      halted.add(pid)
+    }
+  }
+  for (const pid of halted) send(pid, 'SIGKILL')
+  send(launcher, 'SIGCONT')
+}
+
+function send(pid: number, signal: NodeJS.Signals): void {
+  try {
+    process.kill(pid, signal)
+  } catch {
+    // It has just gone.
+  }
+}
+
 /** How many files and sockets these processes have open. */
 export async function openFiles(processes: Process[], turns = new Turns()): Promise<number> {
   let sum = 0

@@ -1,6 +1,6 @@
 import { constants } from 'node:os'
 import type { Readable } from 'node:stream'
-import { endedForMemory } from '@automation/jail'
+import { endBelow, endedForMemory } from '@automation/jail'
 import { OutputReader } from '../logs/output-reader.ts'
 import {
   exitOf,
@@ -180,14 +180,11 @@ export class Child implements RunningChild {
     this.listen(true)
   }
 
-  /** The launcher has not done it: in a jail, its own end is the end of all; elsewhere nobody else would do it. */
+  /** The launcher has not done it. What cannot be looked at now is tried again. */
   #lastResort(): void {
-    if (this.state === 'gone' || this.pid === 0 || this.directory !== undefined) return
-    try {
-      process.kill(this.pid, 'SIGKILL')
-    } catch {
-      // It has just gone.
-    }
+    if (this.state === 'gone') return
+    setTimeout(() => this.#lastResort(), lastResortMs).unref()
+    if (this.pid > 0) endBelow(this.pid, this.directory === undefined).catch(() => undefined)
   }
 
   #frame({ type, run, payload }: Frame): void {

@@ -113,6 +113,14 @@ describe('what is compiled of the daemon', () => {
   })
 })
 
+const isCalled = (word: string) => (pid: number) => {
+  try {
+    return readFileSync(`/proc/${pid}/cmdline`, 'latin1').includes(word)
+  } catch {
+    return false // It has just gone.
+  }
+}
+
 const groups = CpuGroups.find('sandbox')
 
 describe.skipIf(groups === undefined)('the processes of a sandbox', () => {
@@ -144,8 +152,6 @@ describe.skipIf(groups === undefined)('the processes of a sandbox', () => {
     readdirSync(dirname(weights))
       .filter((name) => name.startsWith(basename(weights)))
       .map((name) => Number(name.slice(basename(weights).length)))
-  const isCalled = (word: string) => (pid: number) =>
-    existsSync(`/proc/${pid}`) && readFileSync(`/proc/${pid}/cmdline`, 'latin1').includes(word)
 })
 
 describe('a sandbox that shows no processes', () => {
@@ -167,6 +173,27 @@ describe('a sandbox that shows no processes', () => {
     sandbox.close()
     await driver.end(ordered.id)
   })
+
+  test('that halts its launcher is ended with all that runs in it', { timeout }, async ({ skip }) => {
+    if (!(await holds(driver))) return skip()
+    const ordered = order()
+    const sandbox = connectSandbox({ grpcServerUrl: await driver.create(ordered), grpcApiKey: ordered.grpcApiKey })
+    const mark = String(2e6 + process.pid)
+    await sandbox.detach(['setsid', 'sleep', mark])
+    const called = () =>
+      readdirSync('/proc').filter((pid) => /^\d+$/.test(pid) && isCalled(`sleep\0${mark}`)(Number(pid)))
+    const sleeping = await until(() => called()[0], { what: 'it runs' })
+    // As one can, where the kernel does not part it from its launcher.
+    process.kill(launcherOf(Number(sleeping)), 'SIGSTOP')
+    sandbox.close()
+    await driver.end(ordered.id)
+    await until(() => called().length === 0, { what: 'all are gone', timeoutMs: 5000 })
+  })
+
+  const launcherOf = (pid: number): number => {
+    const parent = Number(/^PPid:\s+(\d+)$/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1])
+    return isCalled('/launcher.py')(parent) ? parent : launcherOf(parent)
+  }
 })
 
 describe('sandboxes that are kept ready', () => {

@@ -1,4 +1,4 @@
-import type { Launched } from '@automation/jail'
+import { endBelow, type Launched } from '@automation/jail'
 import { newSecret } from '../../api-key.ts'
 
 const lastWordsBytes = 2000
@@ -58,18 +58,15 @@ export class Jail {
   /** Ends all that runs in it; resolves when that is gone. */
   async end(): Promise<void> {
     this.#launched.control.write('K')
-    const timer = setTimeout(() => this.#lastResort(), lastResortMs)
+    const timer = setTimeout(() => void this.#lastResort(), lastResortMs)
     await this.gone
     clearTimeout(timer)
   }
 
-  /** The launcher has not done it: its own end is the end of what it started. */
-  #lastResort(): void {
-    try {
-      if (this.#pid > 0) process.kill(this.#pid, 'SIGKILL')
-    } catch {
-      // It has just gone.
-    }
+  /** The launcher has not done it. */
+  async #lastResort(): Promise<void> {
+    // The limits look at processes, too, and say why they can't.
+    if (this.#pid > 0) await endBelow(this.#pid, this.directory === undefined).catch(() => undefined)
     this.#launched.control.destroy()
   }
 
