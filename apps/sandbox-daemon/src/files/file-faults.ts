@@ -20,7 +20,12 @@ export function fileFault(error: unknown, field: string): unknown {
     case 'ESRCH':
       return new Failure('failed_precondition', 'not_a_file', 'The kernel does not give this as a file', options)
     case 'ENOTEMPTY':
-      return new Failure('failed_precondition', 'directory_not_empty', 'The directory is not empty', options)
+      return new Failure(
+        'failed_precondition',
+        'directory_not_empty',
+        'The directory is not empty: with `recursive` it goes with all that is in it',
+        options,
+      )
     case 'EACCES':
     case 'EPERM':
     case 'EROFS':

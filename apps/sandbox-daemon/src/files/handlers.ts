@@ -159,10 +159,8 @@ async function moveFile({ from, to, replace }: MoveFileRequest): Promise<Entry> 
 async function moveAcross(source: string, target: string): Promise<void> {
   const aside = join(dirname(target), nameAside())
   try {
-    await cp(source, aside, {
-      ...{ recursive: true, preserveTimestamps: true, verbatimSymlinks: true, errorOnExist: true },
-      filter: isCopied,
-    })
+    const options = { recursive: true, preserveTimestamps: true, verbatimSymlinks: true, errorOnExist: true }
+    await cp(source, aside, { ...options, filter: isCopied })
     await rename(aside, target)
   } catch (error) {
     await rm(aside, { recursive: true, force: true })
