@@ -16,6 +16,8 @@ test.each([
   ['* * * MON *', 'month'],
   ['60 * * * * *', 'second'],
   ['1-0 * * * *', 'ends before it begins'],
+  ['* * * * SAT-MON', 'ends before it begins'],
+  ['* * * * 7-SAT', 'ends before it begins'],
   ['*/0 * * * *', 'step'],
   ['*/60 * * * *', 'step'],
   ['1/2/3 * * * *', 'minute'],

@@ -37,6 +37,27 @@ test.each<[what: string, cron: string, zone: string, after: string, due: string[
     '2026-01-01T00:00:00Z',
     ['2026-01-02T00:00:00Z', '2026-01-03T00:00:00Z', '2026-01-04T00:00:00Z', '2026-01-09T00:00:00Z'],
   ],
+  ...['SAT-SUN', '6-0', 'SAT,SUN-SUN'].map((weekend): [string, string, string, string, string[]] => [
+    `a range to Sunday, ${weekend}`,
+    `0 0 * * ${weekend}`,
+    'UTC',
+    '2026-01-01T00:00:00Z',
+    ['2026-01-03T00:00:00Z', '2026-01-04T00:00:00Z', '2026-01-10T00:00:00Z'],
+  ]),
+  [
+    'a range from Sunday',
+    '0 0 * * SUN-MON',
+    'UTC',
+    '2026-01-01T00:00:00Z',
+    ['2026-01-04T00:00:00Z', '2026-01-05T00:00:00Z', '2026-01-11T00:00:00Z'],
+  ],
+  [
+    'a step over a range to Sunday',
+    '0 0 * * MON-SUN/2',
+    'UTC',
+    '2026-01-01T00:00:00Z',
+    ['2026-01-02T00:00:00Z', '2026-01-04T00:00:00Z', '2026-01-05T00:00:00Z', '2026-01-07T00:00:00Z'],
+  ],
   [
     'a step over a range',
     '0 8-18/5 * * *',

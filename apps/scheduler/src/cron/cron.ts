@@ -123,8 +123,13 @@ function boundsOf(range: string, part: string, hasStep: boolean, field: Field): 
   const [from = '', to, ...more] = range.split('-')
   if (more.length > 0) throw unknown(part, field)
   const first = numberOf(from, field)
-  if (to !== undefined) return [first, numberOf(to, field)]
+  if (to !== undefined) return [first, lastOf(first, numberOf(to, field), field)]
   return [first, hasStep ? last : first]
+}
+
+/** A range of weekdays that ends on Sunday goes on to 7: `SAT-SUN` is `6-7`. */
+function lastOf(first: number, last: number, field: Field): number {
+  return field === weekdays && last === 0 && first > 0 ? 7 : last
 }
 
 function numberOf(text: string, field: Field): number {
