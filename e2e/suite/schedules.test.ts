@@ -172,7 +172,7 @@ describe('when schedules are due', () => {
       status: 200,
       body: {
         zoneId: 'Europe/Berlin',
-        times: [{ at: '2050-03-27T01:30:00.000Z', local: '2050-03-27T03:30:00', note: 'gap' }],
+        times: [{ at: '2050-03-27T01:00:00.000Z', local: '2050-03-27T03:00:00', note: 'gap' }],
       },
     })
     const { body: cron } = await client.post<{ times: unknown[] }>('/schedules/preview', { cron: yearly, count: 3 })

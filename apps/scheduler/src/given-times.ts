@@ -27,7 +27,7 @@ const latest = Date.UTC(9999, 11, 31)
 
 /**
  * An instant as a caller gives it, in milliseconds since 1970: RFC 3339, or without an offset, then it is a time in the
- * zone. A time that its clocks leave out is when they would have shown it; of two that they show, the first is meant.
+ * zone. A time that its clocks leave out is when they go on, as for a cron; of two that they show, the first is meant.
  * Failure invalid_argument at `/dateTime`.
  */
 export function givenTime(text: string, zone: string): number {
@@ -55,7 +55,10 @@ function instantIn(text: string, zone: string): number | undefined {
   if (!/^\d{4}-\d\d-\d\d([Tt ]\d\d:\d\d(:\d\d([.,]\d{1,9})?)?([Zz]|[+-]\d\d(:?\d\d)?)?)?$/.test(text)) return undefined
   try {
     if (hasOffset(text)) return Temporal.Instant.from(text).epochMilliseconds
-    return Temporal.PlainDateTime.from(text).toZonedDateTime(zoneOfClocks(zone)).epochMilliseconds
+    const local = Temporal.PlainDateTime.from(text)
+    const time = local.toZonedDateTime(zoneOfClocks(zone), { disambiguation: 'earlier' })
+    const isShown = time.toPlainDateTime().equals(local)
+    return (isShown ? time : (time.getTimeZoneTransition('next') ?? time)).epochMilliseconds
   } catch (error) {
     if (error instanceof RangeError) return undefined
     throw error

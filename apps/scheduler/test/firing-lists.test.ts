@@ -44,9 +44,8 @@ describe('a preview', () => {
   })
 
   test('marks what the clocks leave out, and what they show twice', async () => {
-    expect(await preview({ dateTime: { text: '2050-03-27T02:30:00' } })).toEqual([
-      ['2050-03-27T03:30:00', ClockNote.GAP],
-    ])
+    for (const leftOut of ['2050-03-27T02:00:00', '2050-03-27T02:30:00', '2050-03-27T02:59:59.999'])
+      expect(await preview({ dateTime: { text: leftOut } })).toEqual([['2050-03-27T03:00:00', ClockNote.GAP]])
     expect(await preview({ dateTime: { text: '2050-10-30T02:30:00' } })).toEqual([
       ['2050-10-30T02:30:00', ClockNote.REPEATED],
     ])
