@@ -1,5 +1,5 @@
 import type { UpdateScheduleRequest } from '@automation/contract/schedule/v1/schedule'
-import { Failure, invalid } from '@automation/errors'
+import { Failure } from '@automation/errors'
 import { inputOfMessage, type RunInput } from './schedule.ts'
 
 /** What is to be different of a schedule; what is absent stays. */
@@ -28,7 +28,7 @@ const ofInput: Record<string, (given: RunInput) => Partial<RunInput>> = {
   'input.settings.fresh_process': ({ freshProcess }) => ({ freshProcess }),
 }
 
-/** Reads what a request changes. Failures invalid_argument at `/cron` and `/dateTime`. */
+/** Reads what a request changes. Failure unknown_field. */
 export function changeOf({
   mask,
   cron,
@@ -46,8 +46,6 @@ export function changeOf({
     else if (path === 'paused') change.paused = paused
     else Object.assign(change.input, fieldOf(path, given))
   }
-  if (change.cron !== undefined && change.dateTime !== undefined)
-    throw invalid('/dateTime', 'may not be given together with a cron')
   return change
 }
 

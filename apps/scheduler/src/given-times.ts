@@ -39,8 +39,8 @@ export function givenTime(text: string, zone: string): number {
 
 /** Whether one of the two is given, in its form. Failures invalid_argument at `/cron` and `/dateTime`. */
 export function checkGivenTime(cron: string | undefined, dateTime: string | undefined): void {
-  if ((cron === undefined) === (dateTime === undefined))
-    throw invalid(cron === undefined ? '/cron' : '/dateTime', 'Either a cron or a dateTime must be given')
+  if (cron === undefined && dateTime === undefined) throw invalid('/cron', 'Either a cron or a dateTime must be given')
+  if (cron !== undefined && dateTime !== undefined) throw invalid('/dateTime', 'may not be given together with a cron')
   if (cron !== undefined) checkedCron(cron)
   // A form that is right in one zone is right in each.
   if (dateTime !== undefined) givenTime(dateTime, 'UTC')

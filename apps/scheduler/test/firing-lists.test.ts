@@ -71,8 +71,9 @@ describe('a preview', () => {
       fields: [{ path: '/dateTime' }],
     })
     await expect(preview({ cron: yearly, dateTime: { text: '2050-01-01' } })).rejects.toMatchObject({
-      fields: [{ path: '/dateTime' }],
+      fields: [{ path: '/dateTime', message: 'may not be given together with a cron' }],
     })
+    await expect(preview({})).rejects.toMatchObject({ fields: [{ path: '/cron' }] })
     for (const zoneId of ['Mars/Olympus', '+01:00', '', 'SystemV/EST5'])
       await expect(preview({ cron: yearly, zoneId })).rejects.toMatchObject({ fields: [{ path: '/zoneId' }] })
   })
