@@ -1,6 +1,5 @@
 import { execFileSync } from 'node:child_process'
 import { ModuleService } from '@automation/contract/catalog/v1/module'
-import { VersionService } from '@automation/contract/catalog/v1/version'
 import { Language } from '@automation/contract/common/v1/language'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { pythonParser } from '../src/reading/python-fault.ts'
@@ -34,11 +33,17 @@ test.each([
   expect(module.warnings).toMatchObject([{ path: '/sourceCode', message: expect.stringContaining(said) }])
   expect((await modules.updateModule({ id: module.id, sourceCode: broken }, caller)).warnings).toHaveLength(1)
   expect((await modules.updateModule({ id: module.id, sourceCode: '' }, caller)).warnings).toEqual([])
-  const versions = catalog.client(VersionService)
+  const { versions } = catalog
   for (const owner of [{ process: made.id }, { module: module.id }]) {
     const published = await versions.publishVersion({ ...owner, tag: 'v1', sourceCode: broken }, caller)
     expect(published.warnings).toMatchObject([{ path: '/sourceCode', message: expect.stringContaining(said) }])
     expect((await versions.getVersion({ ...owner, version: 'v1' }, caller)).warnings).toEqual([])
+  }
+  await update({ sourceCode: broken }, 'source_code')
+  await modules.updateModule({ id: module.id, sourceCode: broken }, caller)
+  for (const owner of [{ process: made.id }, { module: module.id }]) {
+    const published = await versions.publishVersion({ ...owner, tag: 'stored' }, caller)
+    expect(published.warnings).toMatchObject([{ path: '/sourceCode', message: expect.stringContaining(said) }])
   }
 })
 
@@ -53,11 +58,14 @@ test.each([
   expect((await catalog.process(await catalog.team(), { language, sourceCode })).warnings).toEqual([])
 })
 
-test('a source that can not be read in time and imports nothing is saved all the same', async () => {
+test('a source that can not be read in time and imports nothing is saved and published all the same', async () => {
   const caller = await catalog.team()
   for (const language of [JAVASCRIPT, PYTHON]) {
     const sourceCode = '['.repeat(100_000)
-    expect(await catalog.process(caller, { language, sourceCode })).toMatchObject({ sourceCode })
+    const made = await catalog.process(caller, { language, sourceCode })
+    expect(made).toMatchObject({ sourceCode })
+    const published = await catalog.versions.publishVersion({ process: made.id, tag: 'v1' }, caller)
+    expect(published).toMatchObject({ sourceCode })
   }
 })
 

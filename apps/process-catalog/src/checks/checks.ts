@@ -72,12 +72,16 @@ export class Checks {
    * and it may say something; for its fault alone nothing fails.
    */
   async read(team: string, language: LanguageName, source: string): Promise<Reading> {
-    if (source.trim() === '') return emptyReading
-    if (!mayMention(source)) return this.#reading(team, language, source).catch(() => emptyReading)
+    if (!mayMention(source)) return this.readKept(team, language, source)
     const reading = await orFailure(this.#reading(team, language, source), () =>
       invalid('/sourceCode', 'is too complex: what it imports can not be found in time'),
     )
     return reading as Reading
+  }
+
+  /** The same of a source that is kept already, whatever it is: one that can't be read says nothing. */
+  async readKept(team: string, language: LanguageName, source: string): Promise<Reading> {
+    return source.trim() === '' ? emptyReading : this.#reading(team, language, source).catch(() => emptyReading)
   }
 
   /** The same for who asks for its fault: fails with invalid `/sourceCode`, too, where that can't be found. */

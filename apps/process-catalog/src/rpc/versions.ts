@@ -1,4 +1,5 @@
 import type { VersionService } from '@automation/contract/catalog/v1/version'
+import { Language } from '@automation/contract/common/v1/language'
 import { readAll } from '@automation/errors/faults'
 import { windowOf } from '@automation/database'
 import { memberIn, type Handlers } from '@automation/rpc'
@@ -8,6 +9,7 @@ import { limits } from '../fields/limits.ts'
 import { schemaText } from '../processes/process-values.ts'
 import { readChange, warningsOf } from '../reading/source-reading.ts'
 import { getVersion, listVersions, publishVersion } from '../store/versions.ts'
+import { languageName } from '../fields/language.ts'
 import { tag } from '../fields/names.ts'
 import { optionalText } from '../fields/text.ts'
 
@@ -29,7 +31,9 @@ export function versionHandlers(catalog: Catalog): Handlers<typeof VersionServic
       )
       const read = await readChange(catalog, author.team, request, version.sourceCode)
       const published = await publishVersion(store, author, request, { ...version, imports: read?.reading.imports })
-      return { ...published, warnings: warningsOf(read?.reading) }
+      const { language = Language.UNSPECIFIED, sourceCode = '' } = published
+      const reading = read?.reading ?? (await checks.readKept(author.team, languageName(language), sourceCode))
+      return { ...published, warnings: warningsOf(reading) }
     },
 
     getVersion({ process, module, version, takesAlias, withoutSource }, context) {
