@@ -17,7 +17,7 @@ beforeAll(async () => {
       await makeProcess({
         name: `${mark} Nr ${n}`,
         description: n % 2 === 0 ? `Even ${mark} 100%_x` : undefined,
-        tags: [`${mark}-${n % 3}`, ...(n === 0 ? [`${mark} odd one`] : [])],
+        tags: [`${mark}-${n % 3}`, ...(n === 0 ? [`${mark} odd one`, `${mark}, with a comma`] : [])],
       }),
     )
 })
@@ -55,6 +55,8 @@ describe('listing processes', () => {
     expect((await list({ tags: [`${mark}-0,${mark}-1`, `${mark}-2`] })).total).toBe(12)
     expect((await list({ tags: `${mark}-none` })).total).toBe(0)
     expect((await list({ tags: `${mark} odd one` })).total).toBe(1)
+    expect((await list({ tags: `${mark}, with a comma` })).total).toBe(1)
+    expect((await list({ tags: [`${mark}, with a comma`, `${mark}-1`] })).total).toBe(5)
   })
 })
 

@@ -5,12 +5,15 @@ import { pagingFields } from '../../rest/parameters.ts'
 const tags = z
   .union([text(), z.array(text())])
   .optional()
-  .transform((value) =>
-    [value ?? []]
-      .flat()
-      .flatMap((part) => part.split(',').map((tag) => tag.trim()))
-      .filter(Boolean),
-  )
+  // A tag may have a comma itself.
+  .transform((value) => [
+    ...new Set(
+      [value ?? []]
+        .flat()
+        .flatMap((given) => [given, ...given.split(',').map((tag) => tag.trim())])
+        .filter(Boolean),
+    ),
+  ])
   .openapi({ type: 'array', items: { type: 'string' }, description: 'Repeated or comma-joined; any of them matches' })
 
 /** Which processes a list has, and which page of it. */
