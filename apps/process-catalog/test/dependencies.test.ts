@@ -98,6 +98,20 @@ describe('the manifest of a team', () => {
     })
   }
 
+  test('an installer is given the bare specifiers: of blanks, `*`', async () => {
+    const caller = await catalog.team()
+    const given = { a: '', b: ' ', c: '\t>=1.0 , <2, ', d: '===1.16.0', e: ' latest\n', f: '>=1,' }
+    const bare = { a: '*', b: '*', c: '>=1.0 , <2', d: '===1.16.0', e: 'latest', f: '>=1' }
+    expect((await stage(caller, given, PYTHON)).nextInstallation?.dependencies).toEqual(given)
+    await install(caller, PYTHON)
+    Object.assign(await running(caller, bare), succeed)
+    await until(async () => (await read(caller, PYTHON)).nextInstallation === undefined)
+    expect((await read(caller, PYTHON)).dependencies).toEqual(given)
+    await stage(caller, { a: '', b: ' ^1.0.0\r\n' })
+    await install(caller)
+    Object.assign(await running(caller, { a: '*', b: '^1.0.0' }), succeed)
+  })
+
   test('takes what npm and PyPI take', async () => {
     const caller = await catalog.team()
     const npm = [
@@ -139,6 +153,11 @@ describe('the manifest of a team', () => {
       '==2!1.0',
       '==1.0.post1.dev2',
       '==1.0+local.1',
+      '===1.16.0',
+      '=== 2004d_x+y!1',
+      '>=1,===1.5',
+      '~=1.4.2, ',
+      `===${'1'.repeat(252)}`,
     ]
     const pypiMore = [
       'git+https://github.com/a/b',

@@ -1,39 +1,29 @@
 /** What is no version of a package: an installer could take it for an option, a path, another package or another source. */
 const anywhere = {
-  nothing: [
-    '',
-    ' ',
-    '\t',
-    '\n',
-    '\0',
-    '.',
-    '-',
-    '""',
-    '{}',
-    '[]',
-    'null',
-    'undefined',
-    'true',
-    'NaN',
-    '[object Object]',
-  ],
+  nothing: ['\0', '.', '-', '""', '{}', '[]', 'null', 'undefined', 'true', 'NaN', '[object Object]'],
   tags: 'next beta canary stable lts dev HEAD main a lates latest1 @latest @1'.split(' '),
   numbers: `1..2 1.2. .1 1_0 0x1 1e3 -1 +1 1,,2 vv1 v 1.-1 *.*.*.* １.0 ١.٢ 1.0! >=${'1'.repeat(300)}`.split(' '),
   operators: '> >= < ^ ~ == != ~= || && ^^1 >>1 ><1 <>1 !1 %1 >=*1 >=a'.split(' '),
   sentences: ['1 || ', '|| 1', '1 ||| 2', '1 & 2', '1 and 2', '1 or 2', 'not 1', 'x y z', '1 - ', '1 - 2 - 3', '> = 1'],
-  spaces: [
-    ' 1.0',
-    '1.0 ',
-    '1.0\t',
-    '1.0\n',
-    '\n1.0',
-    '1.0\r',
-    '1.0\n-e .',
-    '1.0\0',
-    '1.0\u00a0',
-    '1.0\u200b',
-    'latest ',
-  ],
+  spaces: ['1.0\n-e .', '\n-e .', '1.0\0', '1.0\u200b', '1\t.0'],
+  commas: [',', '*,', 'latest,', '1.0,', '1.0, ,', 'git+https://host.org/a,'],
+  // As long as any may be, and longer: each is read in no time.
+  long: [
+    '1',
+    ' ',
+    '=',
+    ',',
+    '.',
+    '1 ',
+    '>=1,',
+    '==1.',
+    '===',
+    '===a',
+    '>=1 , ',
+    '1||',
+    '1-',
+    'git+https://a.b/',
+  ].flatMap((part) => [129, 255, 100_000].map((length) => `${part.repeat(length).slice(0, length - 1)}!`)),
   options: [
     ...'-g -e --pre --registry=http://x --index-url=http://x --ignore-scripts=false'.split(' '),
     ...[
@@ -47,7 +37,7 @@ const anywhere = {
   ],
   conditions: ['1.0 ; python_version < "3"', '1.0;os_name=="x"', '1.0;'],
   shell: ['$(id)', '`id`', '${X}', '$X', '1 && id', '1 | id', '1;id', '1>a', "1'", '1"', '1\\'],
-  letters: ['ä', '1.ä', '😀', '\ufeff1', '\u202e1'],
+  letters: ['ä', '1.ä', '😀', '\u202e1'],
   paths: './a ../a /a ~/a . .. C:\\a \\\\server\\share //host.org/a.git a.tgz ./a.whl host.org/a.git'.split(' '),
   protocols:
     `file:a file:../a file:///etc link:../a link:. portal:../a patch:a@1 exec:./a catalog: jsr:@a/b workspace:* workspace:^1
@@ -71,7 +61,7 @@ const anywhere = {
     ...'/ //a.git /../a.git /a/../../b.git /a.git/../b /-a.git /.git /a..b.git /%2e%2e/a.git /a.git?x=1 /a;id.git /a$(id).git'.split(
       ' ',
     ),
-    ...['', '/a b', '/a.git\n--extra', '/a.git\t', '/`id`.git', "/a'.git", '/ä.git', '/a\\b.git'],
+    ...['', '/a b', '/a.git\n--extra', '/`id`.git', "/a'.git", '/ä.git', '/a\\b.git'],
   ].map((path) => `git+https://host.org${path}`),
 }
 const inBoth = Object.values(anywhere).flat()
@@ -80,7 +70,7 @@ export const refusedSpecifiers = {
   JAVASCRIPT: [
     ...inBoth,
     ...'!=1 1.2.3.4 01.2.3 1,2 1.2.3- 1.2.3+ =>1 =<1 ===1 1.2.3-a..b 1.2.3-ä 1!2.0 1.0rc1 1.0+local'.split(' '),
-    ...['^1, ^2', '>=1,<2', '1 -2', '99999999999999999999999.0.0 ||'],
+    ...['^1, ^2', '^1,', '>=1,<2', '1 -2', '99999999999999999999999.0.0 ||'],
     // Each part can be read in two ways.
     `${'=1 '.repeat(20)}=1 || ${'=1 '.repeat(20)}=1!`,
     ...`# ## #-x #--upload-pack=id #.. #../a #a..b #main;id #semver: #semver:--x #semver:>=1 #@{upstream} #:/x #HEAD^ #main~1 @main`
@@ -90,10 +80,10 @@ export const refusedSpecifiers = {
   ],
   PYTHON: [
     ...inBoth,
-    ...'^1.0 ~1.0 =1.0 1.x x X 1.* >=1.* <2.* ===1.0 ===anything ,>=1 >=1, 1.0+ 1.0+a+b ~=1.0.* 1.0.0-rc.1+5-ä 1!!2'.split(
+    ...'^1.0 ~1.0 =1.0 1.x x X 1.* >=1.* <2.* ,>=1 >=1,, === ====1 ===-e ===a;b ===a/b 1.0+ 1.0+a+b ~=1.0.* 1.0.0-rc.1+5-ä 1!!2'.split(
       ' ',
     ),
-    ...['1 2', '>=1 <2', '1 - 2', '>=1 || 2', '(>=1)', '>=1,<2;'],
+    ...['1 2', '>=1, ,', '===a b', '===1,===-e', '>=1 <2', '1 - 2', '>=1 || 2', '(>=1)', '>=1,<2;'],
     `${'==1a.post.dev,'.repeat(17)}1!`,
     ...`@ @-x @--upload-pack=id @.. @../a @a..b @main;id @HEAD^ @main~1 @a@b #main #egg=a #subdirectory=../.. @main#egg=a`
       .split(' ')

@@ -4,7 +4,7 @@ import type { LanguageName } from '../fields/language.ts'
 import { limits } from '../fields/limits.ts'
 import { pointerSegment } from '../fields/text.ts'
 import { canonicalName, nameFault } from './package-name.ts'
-import { specifierFault } from './specifier.ts'
+import { bareSpecifier, specifierFault } from './specifier.ts'
 
 /** Package names to version specifiers. */
 export type Dependencies = Readonly<Record<string, string>>
@@ -26,7 +26,8 @@ export function checkManifest(
     const canonical = canonicalName(language, name)
     const other = names.get(canonical)
     const twice = other === undefined ? undefined : `names the same package as ${other}`
-    const fault = nameFault(language, name) ?? specifierFault(language, specifier, allowGit) ?? twice
+    const bare = bareSpecifier(language, specifier)
+    const fault = nameFault(language, name) ?? specifierFault(language, bare, allowGit) ?? twice
     if (fault === undefined) names.set(canonical, name)
     else faults.add(at, fault)
   }
@@ -36,6 +37,12 @@ export function checkManifest(
 /** A stored manifest. */
 export function manifestOf(text: string | null): Dependencies {
   return text === null ? {} : (JSON.parse(text) as Dependencies)
+}
+
+/** What an installer is given of a stored manifest. */
+export function installable(language: LanguageName, text: string): Dependencies {
+  const entries = Object.entries(manifestOf(text))
+  return Object.fromEntries(entries.map(([name, specifier]) => [name, bareSpecifier(language, specifier)]))
 }
 
 /** As it is stored: equal for equal manifests. */

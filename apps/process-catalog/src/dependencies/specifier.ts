@@ -19,8 +19,9 @@ const suffix =
 const local = '(?:\\+[a-z0-9]+(?:[-_.][a-z0-9]+)*)?'
 const version = `v?${release}${suffix}${local}`
 const pypiVersion = new RegExp(`^${version}$`, 'i')
+const arbitrary = '[a-z0-9][a-z0-9._+!-]*'
 const pypiClause = new RegExp(
-  `^(?:(?:==|!=) {0,4}(?:v?${release}\\.\\*|${version})|(?:<=|>=|<|>|~=) {0,4}${version})$`,
+  `^(?:(?:==|!=) {0,4}(?:v?${release}\\.\\*|${version})|(?:<=|>=|<|>|~=) {0,4}${version}|=== {0,4}${arbitrary})$`,
   'i',
 )
 
@@ -34,7 +35,18 @@ const npmGit = new RegExp(`^(?:git\\+${repository}\\/?|${repository}\\.git)(?:#(
 const pypiGit = new RegExp(`^(?:git\\+${repository}|${repository}\\.git)(?:@${reference})?$`, 'i')
 const ownHost = /^(?:git\+)?https:\/\/(?:[^/]*\.)?(?:localhost|local|internal|localdomain|svc)(?:\/|$)/i
 
-/** Why a text says no version of a package, in words; undefined where it may. Anything that suits is `*`. */
+/**
+ * A specifier as every installer takes it, without what npm and `packaging` skip: blanks around it, a comma behind the last
+ * clause. One that is empty is `*`.
+ */
+export function bareSpecifier(language: LanguageName, specifier: string): string {
+  if (specifier.length > longest) return specifier
+  const bare = specifier.trim()
+  const isClauses = language === 'PYTHON' && /^[<>=!~]/.test(bare) && bare.endsWith(',')
+  return isClauses ? bare.slice(0, -1).trimEnd() : bare || '*'
+}
+
+/** Why a bare text says no version of a package, in words; undefined where it may. Anything that suits is `*`. */
 export function specifierFault(language: LanguageName, specifier: string, allowGit: boolean): string | undefined {
   if (specifier.length > longest) return `must have at most ${longest} characters`
   if (specifier === '*' || specifier === 'latest') return undefined

@@ -1,7 +1,7 @@
 import { AuditType } from '@automation/contract/audit/v1/audit'
 import { installsProcessId } from '@automation/contract/installs'
 import { v7 } from 'uuid'
-import { manifestOf, manifestText } from '../dependencies/manifest.ts'
+import { installable, manifestOf, manifestText } from '../dependencies/manifest.ts'
 import {
   disappointed,
   failedChange,
@@ -154,7 +154,7 @@ async function read(rows: Rows, id: string): Promise<ManifestRow | undefined> {
 
 /** What an install is to make, as its runner is told; undefined where none of this id is under way. */
 export async function readInstallSpec(store: Store, team: string, installId: string) {
-  const [row] = await store.forRuns<{ language: string; installing: string; revision: string; zoneId: string }>({
+  const [row] = await store.forRuns<{ language: LanguageName; installing: string; revision: string; zoneId: string }>({
     name: 'install_spec',
     text: `SELECT m.language, m.installing, r.revision, t.zone_id AS "zoneId"
              FROM dependency_manifests m JOIN revisions r USING (team) JOIN teams t ON t.slug = m.team
@@ -174,7 +174,7 @@ export async function readInstallSpec(store: Store, team: string, installId: str
     language: languageOf(row.language),
     sourceCode: '',
     variables: [],
-    dependencies: { key: installId, packages: manifestOf(row.installing), digest: '' },
+    dependencies: { key: installId, packages: installable(row.language, row.installing), digest: '' },
     isInstall: true,
   }
 }
