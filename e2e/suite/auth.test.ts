@@ -45,7 +45,8 @@ describe('token exchange', () => {
     btoa('null'),
     `sk-${'A'.repeat(3000)}`,
   ])('a missing or malformed token (%j) gives 400', async (token) => {
-    expectProblem(await exchange(token), 400)
+    const { errors } = expectProblem(await exchange(token), 400)
+    expect(errors).toMatchObject([{ path: '/x-api-token' }])
   })
 
   test('an unknown client, a wrong secret and a token of another team give 401 with the same text', async () => {

@@ -1,6 +1,6 @@
 import { createHash, randomBytes, randomInt, timingSafeEqual } from 'node:crypto'
 import type { Scope } from '@automation/contract/scopes'
-import { Failure } from '@automation/errors'
+import { invalid } from '@automation/errors'
 
 export interface Credentials {
   clientId: string
@@ -13,6 +13,10 @@ export const bootstrapScopes: Scope[] = ['executor', 'admin']
 const prefix = 'sk-'
 const letters = 'abcdefghijklmnopqrstuvwxyz0123456789'
 const maxChars = 4096
+
+const malformed =
+  'is malformed: an API token is sk- with base64 of CLIENT_ID:CLIENT_SECRET, or base64 of {"clientId": …, "clientSecret": …}. ' +
+  'Give one as it was shown when it was made, by POST …/auth/service-accounts or by the operator'
 
 /** `length` random characters of a-z and 0-9. */
 export function randomWord(length: number): string {
@@ -46,14 +50,14 @@ export function apiTokenOf({ clientId, clientSecret }: Credentials): string {
 
 /**
  * Reads an API token: `sk-` + base64 of `clientId:clientSecret`, or base64 of JSON `{clientId, clientSecret}`.
- * Failure `api_token_malformed` (invalid_argument) for all else.
+ * Failure `api_token_malformed` (invalid_argument) at `path` for all else.
  */
-export function readApiToken(apiToken: string): Credentials {
+export function readApiToken(apiToken: string, path = '/x-api-token'): Credentials {
   const credentials = apiToken.startsWith(prefix)
     ? readPair(decoded(apiToken.slice(prefix.length)))
     : readRecord(decoded(apiToken))
   if (credentials === undefined || credentials.clientId === '' || credentials.clientSecret === '')
-    throw new Failure('invalid_argument', 'api_token_malformed', 'The API token is malformed')
+    throw invalid(path, malformed, 'api_token_malformed')
   return credentials
 }
 

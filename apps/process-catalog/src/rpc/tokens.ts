@@ -119,7 +119,7 @@ export function tokenHandlers(catalog: Catalog): Handlers<typeof TokenService> {
 }
 
 function givenCredentials(team: string, apiToken: string): Credentials {
-  const credentials = readApiToken(apiToken)
+  const credentials = readApiToken(apiToken, '/apiToken')
   if (!isClientIdOf(team, credentials.clientId))
     throw invalid('/apiToken', `must have a client id of the form sa-${team}-<8 of a-z, 0-9>`)
   if (/[:\0]/.test(credentials.clientSecret)) throw invalid('/apiToken', 'must have a secret without a colon')
