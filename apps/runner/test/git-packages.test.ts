@@ -6,12 +6,15 @@ import { join } from 'node:path'
 import { Language } from '@automation/contract/common/v1/language'
 import { littleGitServer } from '@automation/testing/little-git-server'
 import { littleRegistry, npmPackage, type Entry } from '@automation/testing/little-registry'
+import { until } from '@automation/testing'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { startRunner, type RunnerUnderTest } from './runner-under-test.ts'
+import { processesWith, sleepMark } from './processes.ts'
+import { startRunner, startRunnerWith, type RunnerUnderTest } from './runner-under-test.ts'
 
 const { JAVASCRIPT, PYTHON } = Language
 const folder = mkdtempSync(join(tmpdir(), 'git-packages-test-'))
 const token = 'registry-token-5678'
+const asleep = sleepMark()
 
 const needed = { git: ['http-backend'], openssl: ['version'] }
 const missing = Object.entries(needed).filter(([name, args]) => spawnSync(name, args).error !== undefined)
@@ -22,11 +25,12 @@ const npmFiles = (manifest: object, more: Entry[] = []): Entry[] => [
   ...more,
 ]
 /** Of a build system that is part of the package itself, so that nothing else is needed. */
-const pythonFiles = (name: string, more: Entry[] = []): Entry[] => [
+const pythonFiles = (name: string, more: Entry[] = [], first = ''): Entry[] => [
   { path: 'pyproject.toml', text: '[build-system]\nrequires = []\nbuild-backend = "own"\nbackend-path = ["build"]\n' },
   {
     path: 'build/own.py',
-    text: `import zipfile
+    text: `import os, zipfile
+${first}
 def build_wheel(directory, settings=None, metadata=None):
     name = "${name}-1.0.0-py3-none-any.whl"
     with zipfile.ZipFile(directory + "/" + name, "w") as wheel:
@@ -66,6 +70,7 @@ describe.skipIf(missing.length > 0)(
           { path: 'settings', link: '../../../npmrc' },
         ]),
         frompip: pythonFiles('frompip', [{ path: 'frompip.py', text: 'answer = 44\n' }]),
+        sleeps: pythonFiles('sleeps', [], `os.system("sleep ${asleep}")`),
       })
       under = await startRunner(settings())
     })
@@ -133,6 +138,39 @@ describe.skipIf(missing.length > 0)(
     ] as const)('that are not there are refused with what %s says of them', async (_, language, reference) => {
       const packages = { fromgit: `git+${git.url}/fromgit.git${reference}` }
       expect((await installed(under, language, packages)).explanation).toMatch(/nosuch/)
+    })
+
+    describe('whose build does not end', () => {
+      const sleepers = () => processesWith(`sleep\0${asleep}`)
+      const nobodySleeps = () => until(() => sleepers().length === 0, { what: 'the install has ended' })
+      const spec = () => ({
+        language: PYTHON,
+        dependencies: { key: randomUUID(), packages: { sleeps: `git+${git.url}/sleeps.git` }, digest: '' },
+      })
+
+      test('are given up with the last run that waits for them, and installed anew for the next one', async () => {
+        const needing = { spec: spec() }
+        const [first, second] = [under.replica.hand('', needing), under.replica.hand('', needing)]
+        await until(() => sleepers().length > 0, { what: 'the install' })
+        const installing = sleepers()
+        under.replica.kill(first.id)
+        await until(async () => (await under.metric('runner_runs')) === 1)
+        expect(sleepers()).toEqual(installing)
+        under.replica.kill(second.id)
+        await nobodySleeps()
+        const third = under.replica.hand('', needing)
+        await until(() => sleepers().length > 0, { what: 'a new install' })
+        under.replica.kill(third.id)
+        await nobodySleeps()
+      })
+
+      test('are given up after the time that an install has', async () => {
+        const limited = await startRunnerWith({ dependencies: { installMs: 4000 } }, settings())
+        const run = await limited.replica.run('', { spec: spec() })
+        expect(run.explanation).toBe('InstallError: The installation took longer than 4 s')
+        expect(sleepers()).toEqual([])
+        await limited.stop()
+      })
     })
 
     /** What is said of packages that a runner with these settings refuses before it has asked for anything. */

@@ -10,6 +10,8 @@ export interface DependenciesConfig {
   keepMs: number
   /** What one set may hold. */
   maxMb: number
+  /** How long an install may take. */
+  installMs: number
   allowGit: boolean
   /** Without credentials; undefined: npm's own default. */
   npmRegistry: string | undefined
@@ -32,6 +34,8 @@ export function readDependenciesConfig(env: Environment): DependenciesConfig {
     ),
     keepMs: 7 * 24 * 3_600_000,
     maxMb: env.integer('DEPENDENCIES_MAX_MB', { default: 512, min: 1, max: 65_536 }),
+    // As long as the catalog gives one.
+    installMs: 600_000,
     allowGit: env.boolean('DEPENDENCIES_ALLOW_GIT', true),
     ...readNpmRegistry(env),
     pypiIndex: env.secret('PYPI_INDEX_URL'),

@@ -27,6 +27,14 @@ export interface InstallEvents {
   began(end: (how: 'terminate' | 'kill') => void): void
 }
 
+export interface InstallOptions {
+  events?: InstallEvents
+  /** Ends it. */
+  signal: AbortSignal
+  /** Where its archive goes on its way. */
+  through?: (archive: AsyncIterable<Buffer>) => AsyncIterable<Buffer>
+}
+
 const MB = 2 ** 20
 // Node's own address space, and what an installer holds.
 const dataLimitBytes = 4096 * MB
@@ -47,18 +55,17 @@ export class Installer {
   }
 
   /**
-   * Installs these packages and writes them below an empty directory; their archive goes `through` on its way. Throws
-   * the installer's last lines where it fails.
+   * Installs these packages and writes them below an empty directory. Throws the installer's last lines where it fails,
+   * and ends it where it takes too long.
    */
   async install(
     language: Language,
     { packages }: DependencySet,
     directory: string,
-    events: InstallEvents,
-    through: (archive: AsyncIterable<Buffer>) => AsyncIterable<Buffer> = (archive) => archive,
+    { events, signal, through = (archive) => archive }: InstallOptions,
   ): Promise<Unpacked> {
     const { config } = this.#options
-    const launched = await this.#start()
+    const launched = await this.#start(signal)
     const { output, errors, channels, control } = launched
     const [orders, answers] = channels as [Socket, Socket]
     const lines = new LastLines(events)
@@ -66,7 +73,15 @@ export class Installer {
     let report = ''
     const gone = new Promise<void>((resolve) => control.once('close', resolve))
     control.on('data', (chunk: Buffer) => (report += chunk.toString('latin1')))
-    events.began((how) => control.write(how === 'kill' ? 'K' : 'T'))
+    events?.began((how) => control.write(how === 'kill' ? 'K' : 'T'))
+    const end = () => void control.write('T')
+    let isLate = false
+    const timer = setTimeout(() => {
+      isLate = true
+      end()
+    }, config.installMs)
+    signal.addEventListener('abort', end)
+    if (signal.aborted) end()
     const isPython = language === Language.PYTHON
     const registry = (isPython ? config.pypiIndex : config.npmRegistry) ?? ''
     const auth = isPython ? '' : (config.npmAuth ?? '')
@@ -80,10 +95,13 @@ export class Installer {
       control.write('K')
       await gone
       const exit = exitOf(report)
+      if (isLate) throw new Error(`The installation took longer than ${config.installMs / 1000} s`, { cause: error })
       const hasFailed = exit.kind === 'exit' && exit.code !== 0
       throw new Error(hasFailed ? lines.text : (error as Error).message, { cause: error })
     } finally {
       await gone
+      clearTimeout(timer)
+      signal.removeEventListener('abort', end)
       for (const stream of [output, errors, ...channels]) stream.destroy()
     }
   }
@@ -94,7 +112,7 @@ export class Installer {
     launcher?.close()
   }
 
-  async #start(): Promise<Launched> {
+  async #start(signal: AbortSignal): Promise<Launched> {
     const { python, config } = this.#options
     // An isolation level that could not be had is tried for again.
     this.#launcher ??= this.#prepare().catch((error: unknown) => {
@@ -103,6 +121,7 @@ export class Installer {
     })
     const launcher = await this.#launcher
     const { path } = await findInterpreter(python)
+    signal.throwIfAborted()
     return launcher.start(this.#program(path, config.certificates))
   }
 
@@ -155,11 +174,11 @@ async function* afterHello(answers: AsyncIterable<Buffer>): AsyncGenerator<Buffe
 
 /** What an installer has said last. */
 class LastLines {
-  readonly #events: InstallEvents
+  readonly #events: InstallEvents | undefined
   readonly #lines: string[] = []
   #rest = ''
 
-  constructor(events: InstallEvents) {
+  constructor(events: InstallEvents | undefined) {
     this.#events = events
   }
 
@@ -176,7 +195,7 @@ class LastLines {
   #add(line: string): void {
     const cut = line.slice(0, lineMaxCharacters)
     if (cut.trim() === '') return
-    this.#events.line(cut)
+    this.#events?.line(cut)
     this.#lines.push(cut)
     if (this.#lines.length > lastLines) this.#lines.shift()
   }

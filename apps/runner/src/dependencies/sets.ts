@@ -30,6 +30,8 @@ export interface SetRequest {
   set: DependencySet
   /** Of the run that it is made for. */
   token: string
+  /** Aborted when that run waits no more. */
+  signal: AbortSignal
   /** That run is its install. */
   install?: InstallEvents
 }
@@ -47,12 +49,19 @@ const keyLength = 36
 const complete = 'complete.json'
 // Longer than any install may take.
 const halfKeptMs = 3 * 3_600_000
-const quiet: InstallEvents = { line: () => undefined, began: () => undefined }
+
+interface Making {
+  made: Promise<Made>
+  /** How many runs wait for it. */
+  waiting: number
+  /** Aborted when none does. */
+  abandoned: AbortController
+}
 
 /** The sets of packages on this runner: made aside, put in their place at once, and read only from then on. */
 export class DependencySets {
   readonly #options: SetsOptions
-  readonly #making = new Map<string, Promise<Made>>()
+  readonly #making = new Map<string, Making>()
 
   constructor(options: SetsOptions) {
     this.#options = options
@@ -75,14 +84,21 @@ export class DependencySets {
   }
 
   /**
-   * Fetches a set or installs it, or waits for it where that is under way. An install installs, and shares what it made.
-   * Throws the installer's last lines.
+   * Fetches a set or installs it, or waits for it where that is under way. An install installs, and shares what it made;
+   * it is ended when nobody waits for it any more. Throws the installer's last lines.
    */
   make(request: SetRequest): Promise<Made> {
     const folder = this.#folderOf(request.language, request.set.key)
-    const making = this.#making.get(folder) ?? this.#make(request, folder).finally(() => this.#making.delete(folder))
-    this.#making.set(folder, making)
-    return making
+    const making = this.#making.get(folder) ?? this.#begin(request, folder)
+    making.waiting += 1
+    const leave = () => {
+      making.waiting -= 1
+      if (making.waiting > 0) return
+      this.#forget(folder, making)
+      making.abandoned.abort(new Error('Nobody waits for the packages any more'))
+    }
+    request.signal.addEventListener('abort', leave, { once: true })
+    return making.made
   }
 
   /** Removes what was left half made, and sets that nobody has used for long. */
@@ -107,6 +123,21 @@ export class DependencySets {
       if (unused.has(name.slice(0, keyLength))) await rm(join(directory, name), { recursive: true, force: true })
   }
 
+  #begin(request: SetRequest, folder: string): Making {
+    const abandoned = new AbortController()
+    const made = this.#make({ ...request, signal: abandoned.signal }, folder).finally(() =>
+      this.#forget(folder, making),
+    )
+    const making: Making = { made, waiting: 0, abandoned }
+    this.#making.set(folder, making)
+    return making
+  }
+
+  /** Who comes now has it made anew. */
+  #forget(folder: string, making: Making): void {
+    if (this.#making.get(folder) === making) this.#making.delete(folder)
+  }
+
   async #make(request: SetRequest, folder: string): Promise<Made> {
     const { directory } = this.#options
     await mkdir(directory, { recursive: true, mode: 0o700 })
@@ -114,6 +145,7 @@ export class DependencySets {
     try {
       const made = await this.#madeAside(request, aside)
       await writeFile(join(aside, complete), JSON.stringify({ ...made, packages: request.set.packages }))
+      request.signal.throwIfAborted()
       await rm(folder, { recursive: true, force: true })
       await rename(aside, folder)
       return made
@@ -124,11 +156,11 @@ export class DependencySets {
 
   async #madeAside(request: SetRequest, aside: string): Promise<Made> {
     const { installer, metrics } = this.#options
-    const { language, set, install } = request
+    const { language, set, install, signal } = request
     if (install !== undefined) return this.#installed(request, install, aside)
     const fetched = await this.#fetched(request, aside)
     if (fetched !== undefined) return fetched
-    const { bytes } = await installer.install(language, set, await emptied(aside), quiet)
+    const { bytes } = await installer.install(language, set, await emptied(aside), { signal })
     metrics.count('installed')
     return { bytes }
   }
@@ -160,7 +192,7 @@ export class DependencySets {
     }
   }
 
-  async #installed({ language, set, token }: SetRequest, events: InstallEvents, aside: string): Promise<Made> {
+  async #installed({ language, set, token, signal }: SetRequest, events: InstallEvents, aside: string): Promise<Made> {
     const { installer, metrics } = this.#options
     const files = await emptied(aside)
     const path = join(aside, 'packed')
@@ -173,7 +205,8 @@ export class DependencySets {
       })
     try {
       const heard = { line: (text: string) => events.line(text), began }
-      const { bytes } = await installer.install(language, set, files, heard, (archive) => packing.through(archive))
+      const through = (archive: AsyncIterable<Buffer>) => packing.through(archive)
+      const { bytes } = await installer.install(language, set, files, { events: heard, signal, through })
       const packed = await packing.end()
       metrics.count('installed')
       await this.#share({ set, runtime: this.#runtimeOf(language), token }, path, packed, ended.signal)

@@ -124,7 +124,8 @@ export class RunStarter {
     if (isInstall) return void this.#install(run)
     if (this.#sets.isHere(language, dependencies)) return this.#pool.run(run)
     this.#waiting.add(run)
-    void this.#sets.make({ language, set: dependencies, token: run.run.token }).then(
+    const { signal } = run
+    void this.#sets.make({ language, set: dependencies, token: run.run.token, signal }).then(
       () => this.#waiting.delete(run) && this.#pool.run(run),
       (error: unknown) => this.#waiting.delete(run) && run.ended(failure(error)),
     )
@@ -146,7 +147,7 @@ export class RunStarter {
       },
     }
     try {
-      const made = await this.#sets.make({ language, set: set!, token: run.run.token, install })
+      const made = await this.#sets.make({ language, set: set!, token: run.run.token, signal: run.signal, install })
       run.ended({ kind: 'value', json: Buffer.from(JSON.stringify(made)), transient: false })
     } catch (error) {
       this.#waiting.delete(run)
