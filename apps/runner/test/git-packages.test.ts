@@ -1,9 +1,12 @@
 import { spawnSync } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
-import { mkdtempSync, rmSync } from 'node:fs'
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { createServer, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { Language } from '@automation/contract/common/v1/language'
+import { CpuGroups } from '@automation/jail'
 import { littleGitServer } from '@automation/testing/little-git-server'
 import { littleRegistry, npmPackage, type Entry } from '@automation/testing/little-registry'
 import { until } from '@automation/testing'
@@ -15,6 +18,7 @@ const { JAVASCRIPT, PYTHON } = Language
 const folder = mkdtempSync(join(tmpdir(), 'git-packages-test-'))
 const token = 'registry-token-5678'
 const asleep = sleepMark()
+const groups = CpuGroups.find('installer')
 
 const needed = { git: ['http-backend'], openssl: ['version'] }
 const missing = Object.entries(needed).filter(([name, args]) => spawnSync(name, args).error !== undefined)
@@ -25,13 +29,13 @@ const npmFiles = (manifest: object, more: Entry[] = []): Entry[] => [
   ...more,
 ]
 /** Of a build system that is part of the package itself, so that nothing else is needed. */
-const pythonFiles = (name: string, more: Entry[] = [], first = ''): Entry[] => [
+const pythonFiles = (name: string, more: Entry[] = [], first = 'pass'): Entry[] => [
   { path: 'pyproject.toml', text: '[build-system]\nrequires = []\nbuild-backend = "own"\nbackend-path = ["build"]\n' },
   {
     path: 'build/own.py',
-    text: `import os, zipfile
-${first}
+    text: `import os, urllib.request, zipfile
 def build_wheel(directory, settings=None, metadata=None):
+    ${first}
     name = "${name}-1.0.0-py3-none-any.whl"
     with zipfile.ZipFile(directory + "/" + name, "w") as wheel:
         info = "${name}-1.0.0.dist-info/"
@@ -51,9 +55,20 @@ describe.skipIf(missing.length > 0)(
     let git: Awaited<ReturnType<typeof littleGitServer>>
     let registry: Awaited<ReturnType<typeof littleRegistry>>
     let under: RunnerUnderTest
+    /** Builds that wait for an answer, by their teams. */
+    const builds = new Map<string, ServerResponse>()
+    const answering = createServer(({ url = '' }, response) => {
+      const team = url.slice(1)
+      expect(builds.has(team)).toBe(false)
+      builds.set(team, response)
+    })
 
     beforeAll(async () => {
       registry = await littleRegistry({ good: npmPackage('exports.answer = () => 42') }, {})
+      await new Promise<void>((resolve) => answering.listen(0, '127.0.0.1', resolve))
+      const { port } = answering.address() as AddressInfo
+      const asks = (team: string) => `urllib.request.urlopen("http://127.0.0.1:${port}/${team}")`
+      const waits = (team: string) => pythonFiles('waits', [{ path: 'waits.py', text: '' }], asks(team))
       // What lies there when npm ends becomes part of the set.
       const harm = 'touch "$HOME/set/harmed"'
       const all = ['preinstall', 'install', 'postinstall', 'prepare', 'prepack', 'build']
@@ -70,6 +85,7 @@ describe.skipIf(missing.length > 0)(
           { path: 'settings', link: '../../../npmrc' },
         ]),
         frompip: pythonFiles('frompip', [{ path: 'frompip.py', text: 'answer = 44\n' }]),
+        ...Object.fromEntries(['a', 'b', 'c', 'd'].map((team) => [`waits-${team}`, waits(team)])),
         sleeps: pythonFiles('sleeps', [], `os.system("sleep ${asleep}")`),
       })
       under = await startRunner(settings())
@@ -78,6 +94,7 @@ describe.skipIf(missing.length > 0)(
       await under?.stop()
       await git?.close()
       await registry?.close()
+      answering.close()
       rmSync(folder, { recursive: true, force: true })
     })
 
@@ -140,6 +157,31 @@ describe.skipIf(missing.length > 0)(
       expect((await installed(under, language, packages)).explanation).toMatch(/nosuch/)
     })
 
+    test('are installed three at a time, one of a team', async () => {
+      const teams = ['a', 'a', 'b', 'b', 'c', 'd']
+      const ends = teams.map((team) => {
+        const packages = { waits: `git+${git.url}/waits-${team}.git` }
+        const dependencies = { key: randomUUID(), packages, digest: '' }
+        return under.replica.run('return 1', { spec: { team, language: PYTHON, dependencies } })
+      })
+      await until(() => builds.size >= 3, { what: 'three builds' })
+      // Takes as long as it would take a fourth one to begin.
+      const other = await startRunner(settings())
+      await installed(other, PYTHON, { frompip: `git+${git.url}/frompip.git` })
+      const asked = []
+      for (const each of teams) {
+        await until(() => builds.size > 0, { what: `a build after ${each}` })
+        expect(builds.size).toBeLessThanOrEqual(3)
+        const [[team, response] = expect.fail()] = builds
+        builds.delete(team)
+        asked.push(team)
+        response.end()
+      }
+      expect(asked.toSorted()).toEqual(teams)
+      expect((await Promise.all(ends)).map(({ explanation }) => explanation)).toEqual(teams.map(() => undefined))
+      await other.stop()
+    })
+
     describe('whose build does not end', () => {
       const sleepers = () => processesWith(`sleep\0${asleep}`)
       const nobodySleeps = () => until(() => sleepers().length === 0, { what: 'the install has ended' })
@@ -161,6 +203,18 @@ describe.skipIf(missing.length > 0)(
         const third = under.replica.hand('', needing)
         await until(() => sleepers().length > 0, { what: 'a new install' })
         under.replica.kill(third.id)
+        await nobodySleeps()
+      })
+
+      test.skipIf(groups === undefined)('get little of the processors', async () => {
+        const { id } = under.replica.hand('', { spec: spec() })
+        await until(() => sleepers().length > 0, { what: 'the install' })
+        const [group = ''] =
+          /automation-installer-[\d-]+/.exec(readFileSync(`/proc/${sleepers()[0]!}/cgroup`, 'utf8')) ?? []
+        const directory = dirname(groups!.prefixes[0]!)
+        const weight = ['cpu.weight', 'cpu.shares'].map((name) => join(directory, group, name)).find(existsSync)!
+        expect(['25', '256']).toContain(readFileSync(weight, 'latin1').trim())
+        under.replica.kill(id)
         await nobodySleeps()
       })
 

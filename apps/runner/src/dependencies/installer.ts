@@ -6,11 +6,20 @@ import { access, realpath } from 'node:fs/promises'
 import { lookup } from 'node:dns/promises'
 import { Language } from '@automation/contract/common/v1/language'
 import type { DependencySet } from '@automation/contract/catalog/v1/resolve'
-import { findInterpreter, Launcher, nodeMount, shownRoot, type Launched, type IsolationConfig } from '@automation/jail'
+import {
+  CpuGroups,
+  findInterpreter,
+  Launcher,
+  nodeMount,
+  shownRoot,
+  type Launched,
+  type IsolationConfig,
+} from '@automation/jail'
 import type { Logger } from '@automation/service'
-import { exitOf } from '../children/ending.ts'
+import { exitOf, pidOf } from '../children/ending.ts'
 import { limitsOf, unpackArchive, type Unpacked } from './archive.ts'
 import type { DependenciesConfig } from './config.ts'
+import { InstallTurns } from './install-turns.ts'
 
 export interface InstallerOptions {
   config: DependenciesConfig
@@ -28,6 +37,8 @@ export interface InstallEvents {
 }
 
 export interface InstallOptions {
+  /** Whose turn it takes. */
+  team: string
   events?: InstallEvents
   /** Ends it. */
   signal: AbortSignal
@@ -47,6 +58,7 @@ const programFolder = dirname(programPath)
 /** Runs npm and pip, each install in a jail of its own, without scripts and without anything of a team's. */
 export class Installer {
   readonly #options: InstallerOptions
+  readonly #turns = new InstallTurns()
   #launcher: Promise<Launcher> | undefined
   #npm = '-'
 
@@ -55,17 +67,21 @@ export class Installer {
   }
 
   /**
-   * Installs these packages and writes them below an empty directory. Throws the installer's last lines where it fails,
-   * and ends it where it takes too long.
+   * Installs these packages, when it is their turn, and writes them below an empty directory. Throws the installer's last
+   * lines where it fails, and ends it where it takes too long.
    */
-  async install(
+  install(language: Language, set: DependencySet, directory: string, options: InstallOptions): Promise<Unpacked> {
+    return this.#turns.take(options.team, () => this.#install(language, set, directory, options))
+  }
+
+  async #install(
     language: Language,
     { packages }: DependencySet,
     directory: string,
     { events, signal, through = (archive) => archive }: InstallOptions,
   ): Promise<Unpacked> {
     const { config } = this.#options
-    const launched = await this.#start(signal)
+    const { launcher, ...launched } = await this.#start(signal)
     const { output, errors, channels, control } = launched
     const [orders, answers] = channels as [Socket, Socket]
     const lines = new LastLines(events)
@@ -82,13 +98,15 @@ export class Installer {
     }, config.installMs)
     signal.addEventListener('abort', end)
     if (signal.aborted) end()
+    // As what runs compute with where processors are short.
+    const begun = () => launcher.groups?.weigh(pidOf(report), 'little')
     const isPython = language === Language.PYTHON
     const registry = (isPython ? config.pypiIndex : config.npmRegistry) ?? ''
     const auth = isPython ? '' : (config.npmAuth ?? '')
     const name = Language[language]
     orders.write(`${JSON.stringify({ language: name, packages, registry, auth, allowGit: config.allowGit })}\n`)
     try {
-      return await unpackArchive(through(afterHello(answers)), directory, limitsOf(config))
+      return await unpackArchive(through(afterHello(answers, begun)), directory, limitsOf(config))
     } catch (error) {
       // One that has closed its answer is about to end, and says how.
       if (answers.readableEnded) await Promise.race([gone, sleep(lastWordsMs, undefined, { ref: false })])
@@ -112,7 +130,7 @@ export class Installer {
     launcher?.close()
   }
 
-  async #start(signal: AbortSignal): Promise<Launched> {
+  async #start(signal: AbortSignal): Promise<Launched & { launcher: Launcher }> {
     const { python, config } = this.#options
     // An isolation level that could not be had is tried for again.
     this.#launcher ??= this.#prepare().catch((error: unknown) => {
@@ -122,7 +140,7 @@ export class Installer {
     const launcher = await this.#launcher
     const { path } = await findInterpreter(python)
     signal.throwIfAborted()
-    return launcher.start(this.#program(path, config.certificates))
+    return { launcher, ...(await launcher.start(this.#program(path, config.certificates))) }
   }
 
   async #prepare(): Promise<Launcher> {
@@ -136,6 +154,7 @@ export class Installer {
       interpreter,
       tmpDir,
       homeMb: config.maxMb * 2,
+      groups: CpuGroups.find('installer'),
       isolation: await isolationTo(
         [config.npmRegistry, config.pypiIndex].filter((each) => each !== undefined),
         isolation,
@@ -163,9 +182,10 @@ export class Installer {
 }
 
 /** The stream after the one byte by which the program says that it has started. */
-async function* afterHello(answers: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
+async function* afterHello(answers: AsyncIterable<Buffer>, begun: () => void): AsyncGenerator<Buffer> {
   let isFirst = true
   for await (const chunk of answers) {
+    if (isFirst) begun()
     const rest = isFirst ? chunk.subarray(1) : chunk
     isFirst = false
     if (rest.length > 0) yield rest

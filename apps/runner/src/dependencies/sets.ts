@@ -26,9 +26,10 @@ export interface SetsOptions {
 
 /** A set that is to be made. */
 export interface SetRequest {
+  /** Of the run that it is made for. */
+  team: string
   language: Language
   set: DependencySet
-  /** Of the run that it is made for. */
   token: string
   /** Aborted when that run waits no more. */
   signal: AbortSignal
@@ -156,11 +157,11 @@ export class DependencySets {
 
   async #madeAside(request: SetRequest, aside: string): Promise<Made> {
     const { installer, metrics } = this.#options
-    const { language, set, install, signal } = request
+    const { language, set, install, team, signal } = request
     if (install !== undefined) return this.#installed(request, install, aside)
     const fetched = await this.#fetched(request, aside)
     if (fetched !== undefined) return fetched
-    const { bytes } = await installer.install(language, set, await emptied(aside), { signal })
+    const { bytes } = await installer.install(language, set, await emptied(aside), { team, signal })
     metrics.count('installed')
     return { bytes }
   }
@@ -192,7 +193,11 @@ export class DependencySets {
     }
   }
 
-  async #installed({ language, set, token, signal }: SetRequest, events: InstallEvents, aside: string): Promise<Made> {
+  async #installed(
+    { team, language, set, token, signal }: SetRequest,
+    events: InstallEvents,
+    aside: string,
+  ): Promise<Made> {
     const { installer, metrics } = this.#options
     const files = await emptied(aside)
     const path = join(aside, 'packed')
@@ -206,7 +211,7 @@ export class DependencySets {
     try {
       const heard = { line: (text: string) => events.line(text), began }
       const through = (archive: AsyncIterable<Buffer>) => packing.through(archive)
-      const { bytes } = await installer.install(language, set, files, { events: heard, signal, through })
+      const { bytes } = await installer.install(language, set, files, { team, events: heard, signal, through })
       const packed = await packing.end()
       metrics.count('installed')
       await this.#share({ set, runtime: this.#runtimeOf(language), token }, path, packed, ended.signal)

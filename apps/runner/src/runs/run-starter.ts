@@ -119,13 +119,13 @@ export class RunStarter {
   }
 
   run(run: ActiveRun): void {
-    const { language, dependencies, isInstall } = run.version.spec
+    const { team, language, dependencies, isInstall } = run.version.spec
     if (dependencies === undefined) return this.#pool.run(run)
     if (isInstall) return void this.#install(run)
     if (this.#sets.isHere(language, dependencies)) return this.#pool.run(run)
     this.#waiting.add(run)
     const { signal } = run
-    void this.#sets.make({ language, set: dependencies, token: run.run.token, signal }).then(
+    void this.#sets.make({ team, language, set: dependencies, token: run.run.token, signal }).then(
       () => this.#waiting.delete(run) && this.#pool.run(run),
       (error: unknown) => this.#waiting.delete(run) && run.ended(failure(error)),
     )
@@ -137,7 +137,7 @@ export class RunStarter {
   }
 
   async #install(run: ActiveRun): Promise<void> {
-    const { language, dependencies: set } = run.version.spec
+    const { team, language, dependencies: set } = run.version.spec
     this.#waiting.add(run)
     const install: InstallEvents = {
       line: (text) => run.output(LogLevel.INFO, text, false),
@@ -147,7 +147,14 @@ export class RunStarter {
       },
     }
     try {
-      const made = await this.#sets.make({ language, set: set!, token: run.run.token, signal: run.signal, install })
+      const made = await this.#sets.make({
+        team,
+        language,
+        set: set!,
+        token: run.run.token,
+        signal: run.signal,
+        install,
+      })
       run.ended({ kind: 'value', json: Buffer.from(JSON.stringify(made)), transient: false })
     } catch (error) {
       this.#waiting.delete(run)
