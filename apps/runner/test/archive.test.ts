@@ -72,6 +72,7 @@ test.each([
   '.',
   'a/./b',
   'x'.repeat(256),
+  '€'.repeat(100),
   7,
   null,
   ['a'],

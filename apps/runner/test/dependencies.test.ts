@@ -142,6 +142,18 @@ describe('an install that fails', () => {
     },
   )
 
+  test('of files that the runner can not write says no more than that', async () => {
+    const directory = join(folder, 'no-folder')
+    const other = await startRunner({ ...registry.settings, RUNNER_DEPENDENCIES_DIR: directory })
+    rmSync(directory, { recursive: true })
+    writeFileSync(directory, '')
+    const { explanation } = await other.replica.run('', { spec: { dependencies: setOf({ good: '*' }) } })
+    await other.stop()
+    expect(explanation).toBe(
+      'InstallError: The runner could not write the packages; try again later, or tell your operator',
+    )
+  })
+
   test('is ended by a kill, and nothing of it is left', async () => {
     const dependencies = setOf({ good: '*' })
     const { id } = under.replica.hand('', { spec: { dependencies, isInstall: true } })

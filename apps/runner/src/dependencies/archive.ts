@@ -71,7 +71,11 @@ function headerOf(bytes: Buffer): Header {
     throw new Error(notReadable)
   const segments = path.split('/')
   const isBad = (segment: string) =>
-    segment === '' || segment === '.' || segment === '..' || segment.includes('\0') || segment.length > segmentMaxBytes
+    segment === '' ||
+    segment === '.' ||
+    segment === '..' ||
+    segment.includes('\0') ||
+    Buffer.byteLength(segment) > segmentMaxBytes
   if (segments.length > maxSegments)
     throw new Error(`The packages have a file below more than ${maxSegments - 1} directories`)
   if (segments.some(isBad))

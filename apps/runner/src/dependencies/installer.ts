@@ -115,7 +115,7 @@ export class Installer {
       const exit = exitOf(report)
       if (isLate) throw new Error(`The installation took longer than ${config.installMs / 1000} s`, { cause: error })
       const hasFailed = exit.kind === 'exit' && exit.code !== 0
-      throw new Error(hasFailed ? lines.text : (error as Error).message, { cause: error })
+      throw hasFailed ? new Error(lines.text, { cause: error }) : error
     } finally {
       await gone
       clearTimeout(timer)

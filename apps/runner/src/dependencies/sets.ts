@@ -48,6 +48,7 @@ export interface Made {
 
 const keyLength = 36
 const complete = 'complete.json'
+const notWritten = 'The runner could not write the packages'
 // Longer than any install may take.
 const halfKeptMs = 3 * 3_600_000
 
@@ -141,18 +142,30 @@ export class DependencySets {
 
   async #make(request: SetRequest, folder: string): Promise<Made> {
     const { directory } = this.#options
-    await mkdir(directory, { recursive: true, mode: 0o700 })
     const aside = join(directory, `.${randomUUID()}`)
     try {
+      await mkdir(directory, { recursive: true, mode: 0o700 })
       const made = await this.#madeAside(request, aside)
       await writeFile(join(aside, complete), JSON.stringify({ ...made, packages: request.set.packages }))
       request.signal.throwIfAborted()
       await rm(folder, { recursive: true, force: true })
       await rename(aside, folder)
       return made
+    } catch (error) {
+      throw this.#inWords(error, request.set.key)
     } finally {
-      await rm(aside, { recursive: true, force: true })
+      // What stays is removed later.
+      await rm(aside, { recursive: true, force: true }).catch(() => undefined)
     }
+  }
+
+  /** What the system says of the runner's own files is for its log alone. */
+  #inWords(error: unknown, key: string): unknown {
+    const { syscall, code = '' } = error as NodeJS.ErrnoException
+    if (syscall === undefined) return error
+    this.#options.logger.error({ err: error, set: key }, 'a set of packages is not written')
+    const why = ['ENOSPC', 'EDQUOT'].includes(code) ? 'The runner has no room for the packages' : notWritten
+    return new Error(`${why}; try again later, or tell your operator`, { cause: error })
   }
 
   async #madeAside(request: SetRequest, aside: string): Promise<Made> {
