@@ -61,7 +61,7 @@ export function createRunner(config: RunnerConfig, context: PartContext, retire?
     const { withoutPython } = launcher
     // The key of a pod is good for one team, however well the pod could part several.
     const isolation = config.idleExitMs > 0 ? { ...launcher.isolation, oneTeam: true } : launcher.isolation
-    const dependencies = runnerDependencies(config, launcher, context)
+    const dependencies = runnerDependencies(config, launcher, pool, context)
     const removeSets = (keys: readonly string[]) => dependencies.removeSets(keys)
     const working = {
       removeSets,

@@ -41,7 +41,7 @@ function unpack(archive: Buffer, { isPacked = false } = {}) {
 
 test('what is packed is unpacked with its folders and its right to be executed', async () => {
   const archive = archiveOf({ path: 'a/b/c', text: 'deep' }, { path: 'run', text: 'x', executable: true })
-  expect(await unpack(archive)).toEqual({ bytes: archive.length })
+  expect(await unpack(archive)).toEqual({ bytes: archive.length, diskBytes: 4 * 4096 })
   expect(readFileSync(join(folder, 'a/b/c'), 'utf8')).toBe('deep')
   expect(statSync(join(folder, 'a/b/c')).mode & 0o777).toBe(0o644)
   expect(statSync(join(folder, 'run')).mode & 0o777).toBe(0o755)

@@ -19,6 +19,7 @@ beforeAll(async () => {
   registry = await littleRegistry(
     {
       good: npmPackage('exports.answer = () => 42', {}, [{ path: 'package/data.txt', text: 'some data' }]),
+      large: npmPackage('exports.answer = 1', {}, [{ path: 'package/noise', noise: 600_000 }]),
       compiled: npmPackage(
         'Object.defineProperty(exports, "__esModule", { value: true }); exports.default = 5; exports.six = 6',
       ),
@@ -176,6 +177,23 @@ test('where no registry is named npm is told none, so that its own default count
   await alone.stop()
   expect(explanation).toContain('allow-git=')
   expect(explanation).not.toContain('registry')
+})
+
+test('the least recently used sets that no child finds are removed before there are too many', async () => {
+  const directory = join(folder, 'little-room')
+  const settings = { ...registry.settings, RUNNER_DEPENDENCIES_DIR: directory }
+  const little = await startRunnerWith({ dependencies: { keptMb: 1 } }, settings)
+  const [used, unused, last] = [setOf({ large: '*' }), setOf({ large: '*' }), setOf({ large: '*' })]
+  const { replica } = little
+  const { id } = replica.hand("require('large'); console.log('on'); await new Promise((go) => setTimeout(go, 1e6))", {
+    spec: { dependencies: used },
+  })
+  await until(() => replica.logOf(id).length > 0, { what: 'a run with a set' })
+  for (const dependencies of [unused, last]) await replica.run('', { spec: { dependencies, isInstall: true } })
+  const keys = readdirSync(directory).map((name) => name.slice(0, used.key.length))
+  expect(keys.toSorted()).toEqual([used.key, last.key].toSorted())
+  expect((await replica.run("return require('large').answer", { spec: { dependencies: used } })).value).toBe(1)
+  await little.stop(0)
 })
 
 describe('a registry’s token', () => {

@@ -97,6 +97,11 @@ export class ChildPool {
     return this.#children
   }
 
+  /** Whether a child is shown these packages, or will be. */
+  usesPackages(key: string): boolean {
+    return this.#spares.byKind.values().some(({ packages }) => packages?.key === key)
+  }
+
   get failedToStart(): boolean {
     return this.#failedStarts >= triesToStart
   }

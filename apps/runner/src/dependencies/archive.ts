@@ -10,6 +10,8 @@ export interface ArchiveLimits {
 export interface Unpacked {
   /** Of the whole archive. */
   bytes: number
+  /** What its files and directories take on a disk, about. */
+  diskBytes: number
 }
 
 interface Header {
@@ -24,6 +26,7 @@ export function limitsOf({ maxMb }: { maxMb: number }): ArchiveLimits {
 }
 
 const headerMaxBytes = 16 * 1024
+const blockBytes = 4096
 const segmentMaxBytes = 255
 const maxSegments = 64
 const notReadable = 'The archive of the packages is not readable'
@@ -40,6 +43,7 @@ export async function unpackArchive(
   const bytes = new ByteReader(source)
   const made = new Set<string>()
   let files = 0
+  let blocks = 0
   for (;;) {
     const length = (await bytes.exactly(4)).readUInt32LE(0)
     if (length === 0) break
@@ -48,6 +52,7 @@ export async function unpackArchive(
     const before = made.size
     for (let folder = dirname(path); folder !== '.' && !made.has(folder); folder = dirname(folder)) made.add(folder)
     files += 1
+    blocks += Math.ceil(size / blockBytes)
     if (files + made.size > maxFiles) throw new Error(`The packages have more than ${maxFiles} files and directories`)
     if (bytes.read + size > maxBytes)
       throw new Error(`The packages are larger than ${Math.round(maxBytes / 2 ** 20)} MiB`)
@@ -62,7 +67,7 @@ export async function unpackArchive(
       await file.close()
     }
   }
-  return { bytes: bytes.read }
+  return { bytes: bytes.read, diskBytes: (blocks + made.size) * blockBytes }
 }
 
 function headerOf(bytes: Buffer): Header {

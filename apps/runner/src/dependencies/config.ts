@@ -10,6 +10,8 @@ export interface DependenciesConfig {
   keepMs: number
   /** What one set may hold. */
   maxMb: number
+  /** What all sets together may hold, but for those that are in use or being made. */
+  keptMb: number
   /** How long an install may take. */
   installMs: number
   allowGit: boolean
@@ -27,13 +29,16 @@ export interface DependenciesConfig {
 
 /** Reads the settings of installs; faults are noted in the environment. */
 export function readDependenciesConfig(env: Environment): DependenciesConfig {
+  const maxMb = env.integer('DEPENDENCIES_MAX_MB', { default: 512, min: 1, max: 65_536 })
   return {
     directory: env.text(
       'RUNNER_DEPENDENCIES_DIR',
       join(tmpdir(), `automation-dependencies-${process.getuid?.() ?? 0}`),
     ),
     keepMs: 7 * 24 * 3_600_000,
-    maxMb: env.integer('DEPENDENCIES_MAX_MB', { default: 512, min: 1, max: 65_536 }),
+    maxMb,
+    // Beside two that are being made, what a pod has for them by default.
+    keptMb: maxMb * 6,
     // As long as the catalog gives one.
     installMs: 600_000,
     allowGit: env.boolean('DEPENDENCIES_ALLOW_GIT', true),

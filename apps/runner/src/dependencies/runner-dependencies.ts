@@ -2,6 +2,7 @@ import type { RunSpec } from '@automation/contract/catalog/v1/resolve'
 import type { PartContext } from '@automation/service'
 import type { ChildLauncher } from '../children/child-launcher.ts'
 import { packagesPath } from '../children/programs.ts'
+import type { ChildPool } from '../children/pool.ts'
 import type { RunnerConfig } from '../config.ts'
 import { Installer } from './installer.ts'
 import { setMetrics } from '../metrics.ts'
@@ -14,6 +15,7 @@ const tidyEveryMs = 3_600_000
 export function runnerDependencies(
   config: RunnerConfig,
   { isolation, pythonVersion }: ChildLauncher,
+  pool: ChildPool,
   { neighbours, logger, metrics: registry }: PartContext,
 ) {
   const { children, dependencies } = config
@@ -26,7 +28,8 @@ export function runnerDependencies(
   }
   const shared = new SharedSets(neighbours)
   const metrics = setMetrics(registry)
-  const sets = new DependencySets({ ...dependencies, installer, shared, runtimes, metrics, logger })
+  const isUsed = (key: string) => pool.usesPackages(key)
+  const sets = new DependencySets({ ...dependencies, installer, shared, runtimes, isUsed, metrics, logger })
   const tidy = () => sets.tidy().catch((error: unknown) => logger.warn({ err: error }, 'old packages are not removed'))
   let timer: NodeJS.Timeout | undefined
 

@@ -1,5 +1,5 @@
-import { existsSync } from 'node:fs'
-import { mkdir, readdir, rename, rm, stat, utimes, writeFile } from 'node:fs/promises'
+import { existsSync, renameSync } from 'node:fs'
+import { mkdir, readdir, readFile, rename, rm, stat, utimes, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { randomUUID } from 'node:crypto'
 import type { DependencySet } from '@automation/contract/catalog/v1/resolve'
@@ -16,6 +16,10 @@ export interface SetsOptions {
   directory: string
   keepMs: number
   maxMb: number
+  /** What all may hold together, but for those that are used. */
+  keptMb: number
+  /** Whether children find this set. */
+  isUsed(key: string): boolean
   installer: Installer
   shared: SharedSets
   metrics: SetMetrics
@@ -40,6 +44,7 @@ export interface SetRequest {
 export interface Made {
   /** Of all files. */
   bytes: number
+  diskBytes: number
   /** Of the packed set: where it was installed to be shared, or fetched. */
   digest?: string
   /** Of an install: the versions of its packages, by their names. */
@@ -145,6 +150,7 @@ export class DependencySets {
     const aside = join(directory, `.${randomUUID()}`)
     try {
       await mkdir(directory, { recursive: true, mode: 0o700 })
+      await this.#makeRoom()
       const made = await this.#madeAside(request, aside)
       await writeFile(join(aside, complete), JSON.stringify({ ...made, packages: request.set.packages }))
       request.signal.throwIfAborted()
@@ -168,15 +174,38 @@ export class DependencySets {
     return new Error(`${why}; try again later, or tell your operator`, { cause: error })
   }
 
+  /** For another set: those that no child finds are removed, the least recently used first. */
+  async #makeRoom(): Promise<void> {
+    const { directory, keptMb, isUsed, logger } = this.#options
+    const kept = []
+    for (const name of await readdir(directory)) {
+      if (name.startsWith('.')) continue
+      const path = join(directory, name)
+      const [usedMs, bytes] = [(await stat(path).catch(() => undefined))?.mtimeMs ?? 0, await diskBytesOf(path)]
+      kept.push({ name, path, usedMs, bytes })
+    }
+    let excess = kept.reduce((sum, { bytes }) => sum + bytes, 0) - keptMb * 2 ** 20
+    for (const { name, path, bytes } of kept.toSorted((a, b) => a.usedMs - b.usedMs)) {
+      if (excess <= 0) return
+      if (this.#making.has(path) || isUsed(name.slice(0, keyLength)) || !existsSync(path)) continue
+      const gone = join(directory, `.${randomUUID()}`)
+      // At once: no run begins with it from here on.
+      renameSync(path, gone)
+      excess -= bytes
+      logger.info({ set: name }, 'a set of packages is removed for want of room')
+      await rm(gone, { recursive: true, force: true })
+    }
+  }
+
   async #madeAside(request: SetRequest, aside: string): Promise<Made> {
     const { installer, metrics } = this.#options
     const { language, set, install, team, signal } = request
     if (install !== undefined) return this.#installed(request, install, aside)
     const fetched = await this.#fetched(request, aside)
     if (fetched !== undefined) return fetched
-    const { bytes } = await installer.install(language, set, await emptied(aside), { team, signal })
+    const made = await installer.install(language, set, await emptied(aside), { team, signal })
     metrics.count('installed')
-    return { bytes }
+    return made
   }
 
   /** Undefined where there is none to be had, or none that is as its install made it. */
@@ -193,10 +222,10 @@ export class DependencySets {
         limits.maxBytes,
       )
       if (packedBytes === undefined) return undefined
-      const { bytes } = await unpackFile(packed, files, limits)
+      const unpacked = await unpackFile(packed, files, limits)
       await rm(packed)
       metrics.count('fetched', packedBytes)
-      return { bytes, digest: set.digest }
+      return { ...unpacked, digest: set.digest }
     } catch (error) {
       const isDamaged = error instanceof DamagedSet
       if (isDamaged) metrics.count('refused')
@@ -224,12 +253,12 @@ export class DependencySets {
     try {
       const heard = { line: (text: string) => events.line(text), began }
       const through = (archive: AsyncIterable<Buffer>) => packing.through(archive)
-      const { bytes } = await installer.install(language, set, files, { team, events: heard, signal, through })
+      const unpacked = await installer.install(language, set, files, { team, events: heard, signal, through })
       const packed = await packing.end()
       metrics.count('installed')
       await this.#share({ set, runtime: this.#runtimeOf(language), token }, path, packed, ended.signal)
       await rm(path)
-      return { bytes, digest: packed.digest, resolved: await resolvedVersions(language, files) }
+      return { ...unpacked, digest: packed.digest, resolved: await resolvedVersions(language, files) }
     } finally {
       await packing.abandon()
     }
@@ -253,6 +282,16 @@ export class DependencySets {
   #folderOf(language: Language, key: string): string {
     if (!/^[0-9a-f-]{36}$/.test(key)) throw new Error('The name of a set is not one')
     return join(this.#options.directory, `${key}-${this.#runtimeOf(language)}`)
+  }
+}
+
+/** What a set takes on the disk; nothing where it has just been removed. */
+async function diskBytesOf(path: string): Promise<number> {
+  try {
+    const { bytes, diskBytes } = JSON.parse(await readFile(join(path, complete), 'utf8')) as Partial<Made>
+    return diskBytes ?? bytes ?? 0
+  } catch {
+    return 0
   }
 }
 

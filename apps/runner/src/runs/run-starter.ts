@@ -147,7 +147,7 @@ export class RunStarter {
       },
     }
     try {
-      const made = await this.#sets.make({
+      const { bytes, digest, resolved } = await this.#sets.make({
         team,
         language,
         set: set!,
@@ -155,7 +155,7 @@ export class RunStarter {
         signal: run.signal,
         install,
       })
-      run.ended({ kind: 'value', json: Buffer.from(JSON.stringify(made)), transient: false })
+      run.ended({ kind: 'value', json: Buffer.from(JSON.stringify({ bytes, digest, resolved })), transient: false })
     } catch (error) {
       this.#waiting.delete(run)
       run.ended(failure(error))
