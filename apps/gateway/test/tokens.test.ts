@@ -173,10 +173,13 @@ describe('keys', () => {
         .setExpirationTime('1h')
         .sign(privateKey)
     const tokens = await Promise.all(Array.from({ length: 20 }, (_, index) => forged(`k${index}`)))
-    const outcomes = await Promise.all(tokens.map((token) => outcome(`Bearer ${token}`)))
-    expect(new Set(outcomes.map(({ status }) => status))).toEqual(new Set([401]))
+    for (const at of [0, 5, 10]) {
+      const outcomes = await Promise.all(tokens.slice(at, at + 10).map((token) => outcome(`Bearer ${token}`)))
+      expect(new Set(outcomes.map(({ status }) => status))).toEqual(new Set([401]))
+    }
+    // One at the beginning, where the last was long ago, and then one a second.
     const seconds = (performance.now() - began) / 1000
-    expect(gateway.servers.keyReads - before).toBeLessThan(4 + seconds)
+    expect(gateway.servers.keyReads - before).toBeLessThan(1.5 + seconds)
   })
 })
 

@@ -146,17 +146,12 @@ describe('slugs', () => {
     expect(tries.filter(({ status }) => status === 'fulfilled')).toHaveLength(1)
   })
 
-  test('an explicit slug is lower-case letters, digits and inner hyphens, no word of the interface, and not the form of an id', async () => {
+  test('an explicit slug is lower-case letters, digits and inner hyphens, and not the form of an id', async () => {
     const caller = await catalog.team()
     const id = '0198a2c4-0000-7000-8000-000000000000'
-    const malformed = ['Upper', 'a b', '-a', 'a-', 'a_b', 'ä', 'a'.repeat(256), 'a\n', id, id.toUpperCase()]
-    for (const slug of [...malformed, 'summaries'])
+    for (const slug of ['Upper', 'a b', '-a', 'a-', 'a_b', 'ä', 'a'.repeat(256), 'a\n', id, id.toUpperCase()])
       expect(await refused(catalog.process(caller, { slug })), slug).toBe('/slug')
-    for (const [name, word] of [
-      [id, id],
-      ['Summaries', 'summaries'],
-    ])
-      expect((await catalog.process(caller, { name })).slug).toMatch(new RegExp(`^${word}-[a-z0-9]{6}$`))
+    expect((await catalog.process(caller, { name: id })).slug).toMatch(new RegExp(`^${id}-[a-z0-9]{6}$`))
   })
 
   test('an empty slug on create counts as absent', async () => {

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { constants, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DependencySetSchema } from '@automation/contract/catalog/v1/resolve'
 import { create } from '@bufbuild/protobuf'
@@ -15,6 +15,8 @@ import { lines, type Ended, type RunOptions } from './scripted-replica.ts'
 
 // `now` tells one import of it from another.
 const stamp = 'import os, time\nnow = time.time_ns()\npid = os.getpid()\n'
+
+const cloneParent = 0x8000
 
 /** Packages by what they do while they are imported, beside taking the time. */
 const modules: Record<string, string> = {
@@ -53,6 +55,10 @@ for name in ("libsystemd.so.0", "libudev.so.1"):
 called = []
 handler = ctypes.CFUNCTYPE(None)(lambda: called.append(1))
 ctypes.CDLL(None)["__register_atfork"](None, None, handler, None)
+`,
+  hides: `import ctypes
+number = 220 if os.uname().machine == "aarch64" else 56
+if ctypes.CDLL(None).syscall(number, ${cloneParent}, 0, 0, 0, 0) == 0: time.sleep(1000)
 `,
   adopts: 'import ctypes\nctypes.CDLL(None).prctl(36, 1, 0, 0, 0)\n',
   lurks: `import gc, sys, _thread
@@ -202,12 +208,13 @@ return [left, plain.now]`
 
   test('starts none that is not below it', async () => {
     const source = `import plain, ctypes, os, time
-found = sum(each.isdecimal() for each in os.listdir("/proc"))
-beside_me, number = 0x8000, 220 if os.uname().machine == "aarch64" else 56
-if ctypes.CDLL(None).syscall(number, beside_me, 0, 0, 0, 0) == 0: time.sleep(1000)
-return [found, plain.now]`
-    const all = valuesOf(await runs(source, 3))
-    expect(distinct(all)).toBe(1)
+number = 220 if os.uname().machine == "aarch64" else 56
+made = ctypes.CDLL(None, use_errno=True).syscall(number, ${cloneParent}, 0, 0, 0, 0)
+if made == 0: time.sleep(1000)
+return [made, ctypes.get_errno(), plain.now]`
+    const all = valuesOf(await runs(source, 2))
+    expect(all.map(([made, error]) => [made, error])).toEqual(all.map(() => [-1, constants.errno.EPERM]))
+    expect(distinct(all.map(([, , now]) => now))).toBe(1)
   })
 
   test('has a main thread that the C library knows, with and without a template', async () => {
@@ -341,6 +348,10 @@ test('handlers for forks that a library of an import may have are called', async
   const all = valuesOf(await runs('import handles\nreturn [handles.called, handles.now]', 2))
   expect(distinct(all.map(([, now]) => now))).toBe(1)
   for (const [called] of all) expect(called).toContain(1)
+})
+
+test('an import that starts what is not below it has no template', async () => {
+  expect(await importsOf('hides')).toBe(3)
 })
 
 test('a subprocess that an import waited for is nothing unusual', async () => {

@@ -79,6 +79,8 @@ export function below(pid: number, processes: Map<number, Process[]>): Process[]
   return found
 }
 
+const mostLooks = 20
+
 /**
  * Ends what a launcher has been told to end, and has not. In a jail its own end is the end of all. Elsewhere nobody else may
  * collect them: all below it are halted, as some may fork, then killed, and it goes on, which one of them may have halted.
@@ -86,15 +88,17 @@ export function below(pid: number, processes: Map<number, Process[]>): Process[]
 export async function endBelow(launcher: number, isJail: boolean): Promise<void> {
   if (isJail) return send(launcher, 'SIGKILL')
   const halted = new Set<number>()
-  for (;;) {
-    const running = below(launcher, await processesByParent()).filter(({ pid }) => !halted.has(pid))
+  let found: Process[] = []
+  for (let look = 0; look < mostLooks; look += 1) {
+    found = below(launcher, await processesByParent())
+    const running = found.filter(({ pid }) => !halted.has(pid))
     if (running.length === 0) break
     for (const { pid } of running) {
       send(pid, 'SIGSTOP')
       halted.add(pid)
     }
   }
-  for (const pid of halted) send(pid, 'SIGKILL')
+  for (const { pid } of found) send(pid, 'SIGKILL')
   send(launcher, 'SIGCONT')
 }
 

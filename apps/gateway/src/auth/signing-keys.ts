@@ -5,6 +5,7 @@ import { Failure, unavailable } from '@automation/errors'
 
 const RENEW_MS = 300_000
 const UNKNOWN_KEY_PAUSE_MS = 1_000
+const MOST_WAITING = 100
 
 interface KeySet {
   json: string
@@ -15,7 +16,7 @@ interface KeySet {
 /**
  * The public keys that our own access tokens are verified with. Read from the catalog, kept, and read again every five
  * minutes and when a token names a key that is not among them: at most once a second, so that nobody can make us ask. Such a
- * token waits for that, as it may be of a key that signs since a moment ago.
+ * token waits for that, as it may be of a key that signs since a moment ago; where many wait, further ones are refused.
  */
 export class SigningKeys {
   readonly #read: () => Promise<string>
@@ -23,6 +24,7 @@ export class SigningKeys {
   #keys: KeySet | undefined
   #reading: Promise<KeySet> | undefined
   #later: Promise<KeySet> | undefined
+  #waiting = 0
   #triedAt = Number.NEGATIVE_INFINITY
   #timer: NodeJS.Timeout | undefined
 
@@ -79,9 +81,11 @@ export class SigningKeys {
     try {
       return await keys.find(header, token)
     } catch (error) {
-      if (!(error instanceof errors.JWKSNoMatchingKey)) throw error
+      if (!(error instanceof errors.JWKSNoMatchingKey) || this.#waiting === MOST_WAITING) throw error
+      this.#waiting += 1
       this.#later ??= this.#readLater()
-      return await (await this.#later).find(header, token)
+      const later = await this.#later.finally(() => (this.#waiting -= 1))
+      return await later.find(header, token)
     }
   }
 

@@ -161,7 +161,7 @@ interface OwnInputs {
 const language = { type: 'string', enum: ['javascript', 'python'], default: 'javascript' }
 const executionId = { type: 'string', format: 'uuid' }
 const text = { type: 'string' }
-const base64Form = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/
+const base64Form = /^[A-Za-z0-9+/]*={0,2}$/
 
 /** Inputs that are not those of the operation. */
 const ownInputs: Readonly<Record<string, OwnInputs>> = {
@@ -219,7 +219,8 @@ const ownInputs: Readonly<Record<string, OwnInputs>> = {
     request: ({ filename, content, isBase64 = false }, { path }) => {
       if (typeof content !== 'string') throw new ToolFault('content must be a text')
       if (typeof isBase64 !== 'boolean') throw new ToolFault('isBase64 must be true or false')
-      if (isBase64 && !base64Form.test(content)) throw new ToolFault('content must be base64, with its padding')
+      if (isBase64 && (content.length % 4 !== 0 || !base64Form.test(content)))
+        throw new ToolFault('content must be base64, with its padding')
       return {
         path: pathOf(path, {}, { filename: paramText('filename', filename) }),
         body: Buffer.from(content, isBase64 ? 'base64' : 'utf8'),

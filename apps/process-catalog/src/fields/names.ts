@@ -5,18 +5,14 @@ import { limits } from './limits.ts'
 const maxChars = 255
 const slugForm = /^[a-z0-9](?:[a-z0-9-]*[a-z0-9])?$/
 
-// Stands in addresses where a slug does: `/processes/summaries` is a list.
-const reserved = 'summaries'
-
-/** Whether a process may have this slug: lower-case letters, digits and inner hyphens, not reserved, and not the form of an id. */
+/** Whether a process may have this slug: lower-case letters, digits and inner hyphens, and not the form of an id. */
 export function isSlug(value: string): boolean {
-  return value.length <= maxChars && slugForm.test(value) && value !== reserved && !isUuid(value)
+  return value.length <= maxChars && slugForm.test(value) && !isUuid(value)
 }
 
 /** A slug that the caller chose, at `/slug`. */
 export function explicitSlug(value: string): string {
   if (isUuid(value)) throw invalid('/slug', 'must not have the form of an id')
-  if (value === reserved) throw invalid('/slug', `must be another word than ${reserved}, which names a list`)
   if (value.length > maxChars) throw invalid('/slug', `must have at most ${maxChars} characters`)
   if (!slugForm.test(value)) throw invalid('/slug', 'must be lower-case letters, digits and inner hyphens')
   return value
@@ -33,7 +29,7 @@ export function derivedSlug(name: string, suffix: string): string {
     .slice(0, maxChars)
     .replaceAll(/^-|-$/g, '')
   if (slug === '') return withSuffix('process', suffix)
-  return isSlug(slug) ? slug : withSuffix(slug, suffix)
+  return isUuid(slug) ? withSuffix(slug, suffix) : slug
 }
 
 /** The same slug beside one that is taken. */

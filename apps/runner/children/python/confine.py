@@ -92,12 +92,17 @@ def confine_run():
     return prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, _filter[0], 0, 0) == 0
 
 
+def can_filter():
+    """Whether `bear_no_siblings` holds here: behind an isolation with a filter of its own."""
+    return prctl(PR_GET_SECCOMP, 0, 0, 0, 0) > 0
+
+
 def bear_no_siblings():
     """
     From now on neither this process nor any below it makes children of the process above it, by `clone`: the isolation
-    refuses `clone3`. False where it can't be kept from it; where there is no isolation, it is not.
+    refuses `clone3`. False where it can't be kept from it.
     """
-    return not _is_isolated or prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, _no_siblings[0], 0, 0) == 0
+    return prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, _no_siblings[0], 0, 0) == 0
 
 
 def keep_ruleset(number):

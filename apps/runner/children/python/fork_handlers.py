@@ -44,6 +44,6 @@ def may_be_since(before):
     return any(
         registers in library.names()
         for address, library in loaded().items()
-        if address not in before and HARMLESS not in library.path
+        if address not in before and HARMLESS not in library.path.rpartition(b"/")[2]
         for registers in REGISTERS
     )

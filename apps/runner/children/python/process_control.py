@@ -63,9 +63,23 @@ def fork_apart():
 def fork_beside():
     """
     Forks a child of this process's parent, which sees it as it sees this process. The handlers that libraries have given the
-    C library for forks are not called.
+    C library for forks are not called. Wants `knows_number`.
     """
-    return _cloned(CLONE_PARENT)
+    return _cloned(CLONE_PARENT | APART)
+
+
+def knows_number():
+    """Whether a fork past the C library gets the number of its main thread right."""
+    return _number_at() != 0
+
+
+def children():
+    """The numbers of this process's children; None where the kernel does not tell."""
+    try:
+        with open("/proc/thread-self/children", "rb") as listed:
+            return {int(each) for each in listed.read().split()}
+    except OSError:
+        return None
 
 
 def _cloned(flags):

@@ -36,9 +36,8 @@ class Program:
         lines = self.source.splitlines(keepends=True)
         linecache.cache[file_name] = (len(self.source), None, lines, file_name)
         if ready:
-            parts = marshal.loads(ready)
-            self.code, self.doc, self.bound_futures, self.has_annotations, self.imports, self.later_imports = parts[:6]
-            self.leaves_main = parts[6]
+            self.code, self.doc, self.bound_futures, self.has_annotations, *parts = marshal.loads(ready)
+            self.imports, self.later_imports, self.leaves_main = parts
             return
         try:
             self.compile()
@@ -57,12 +56,12 @@ class Program:
         self.has_annotations = False
         self.imports = leading_imports(body)
         self.later_imports = imports_anywhere(tree)
-        self.has_main = any(is_main(each) for each in outside_functions(body))
-        body = self.rewritten(body)
+        self.has_main = any(is_main(each) for each in body)
         # Whether it is left to be called: many scripts call it themselves.
-        self.leaves_main = self.has_main and not calls_main(outside_functions(body))
-        if self.has_main and body:
-            body[-1] = with_value_of_main(body[-1])
+        self.leaves_main = any(is_main(each) for each in ast.walk(tree)) and not any(map(call_of_main, body))
+        if self.has_main and isinstance(body[-1], ast.Expr) and (call := call_of_main(body[-1])):
+            body[-1] = ast.copy_location(ast.Return(call), body[-1])
+        body = self.rewritten(body)
         # The first time tells which names the compiler takes for local.
         code = self.compiled(body)
         names = [each for each in (*code.co_varnames, *code.co_cellvars) if each.isidentifier()]
@@ -75,8 +74,8 @@ class Program:
         self.code = code.replace(co_flags=code.co_flags & MODULE_LIKE)
 
     def packed(self):
-        parts = self.code, self.doc, self.bound_futures, self.has_annotations, self.imports, self.later_imports
-        return marshal.dumps((*parts, self.leaves_main))
+        parts = self.imports, self.later_imports, self.leaves_main
+        return marshal.dumps((self.code, self.doc, self.bound_futures, self.has_annotations, *parts))
 
     def compiled(self, body):
         end = ast.copy_location(ast.Return(ast.copy_location(ast.Constant(END), position())), position())
@@ -101,9 +100,9 @@ class Program:
         return made
 
     def rewritten_inside(self, statement):
-        if self.has_main and is_guard(statement) and calls_main(walked(statement.body)):
+        if self.has_main and is_guard(statement) and calls_main(statement.body):
             # It is called anyway, once, and for its value.
-            statement.body = [ast.copy_location(ast.Pass(), statement)]
+            statement.test = ast.copy_location(ast.Constant(False), statement.test)
         for holder in (statement, *getattr(statement, "handlers", ()), *getattr(statement, "cases", ())):
             for name in BODIES:
                 inner = getattr(holder, name, None)
@@ -126,7 +125,13 @@ class Program:
         yield ast.copy_location(ast.Assign([noted], annotation), statement)
 
     def misplaced_yield(self, body):
-        node = next(each for each in outside_functions(body) if isinstance(each, (ast.Yield, ast.YieldFrom)))
+        open_ends = list(reversed(body))
+        while open_ends:
+            node = open_ends.pop()
+            if isinstance(node, (ast.Yield, ast.YieldFrom)):
+                break
+            if not isinstance(node, FUNCTIONS):
+                open_ends.extend(reversed(list(ast.iter_child_nodes(node))))
         position = (self.file_name, node.lineno, node.col_offset + 1, None, node.end_lineno, node.end_col_offset + 1)
         return SyntaxError("'yield' outside function", position)
 
@@ -219,30 +224,17 @@ def sides_of(test):
     return test.left, *test.comparators
 
 
-def walked(statements):
-    for each in statements:
-        yield from ast.walk(each)
+def calls_main(statements):
+    return any(is_call_of_main(each) for statement in statements for each in ast.walk(statement))
 
 
-def outside_functions(body):
-    """Its nodes in their order, but not those within functions and classes."""
-    open_ends = list(reversed(body))
-    while open_ends:
-        node = open_ends.pop()
-        yield node
-        if not isinstance(node, (*FUNCTIONS, ast.ClassDef)):
-            open_ends.extend(reversed(list(ast.iter_child_nodes(node))))
-
-
-def calls_main(nodes):
-    return any(isinstance(each, ast.Call) and isinstance(each.func, ast.Name) and each.func.id == "main" for each in nodes)
-
-
-def with_value_of_main(statement):
-    """The last statement, `main()`, `asyncio.run(main())` or `sys.exit(main())`, as what returns the value; any other as it is."""
-    call = getattr(statement, "value", None)
-    if not isinstance(statement, ast.Expr) or not isinstance(call, ast.Call):
-        return statement
-    if len(call.args) == 1 and ast.unparse(call.func) in ("asyncio.run", "sys.exit"):
+def call_of_main(statement):
+    """That of `main()`, `asyncio.run(main())` or `x = main()`; None where the statement is none of these."""
+    call = statement.value if isinstance(statement, (ast.Expr, ast.Assign)) else None
+    if isinstance(call, ast.Call) and len(call.args) == 1 and ast.unparse(call.func) == "asyncio.run":
         call = call.args[0]
-    return ast.copy_location(ast.Return(call), statement) if calls_main([call]) else statement
+    return call if is_call_of_main(call) else None
+
+
+def is_call_of_main(node):
+    return isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "main"

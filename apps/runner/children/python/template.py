@@ -79,7 +79,10 @@ class Template:
             posix.waitid(posix.P_PID, pid, posix.WEXITED | posix.WNOHANG | posix.WNOWAIT | confine.WALL)
         except (OSError, ValueError, OverflowError):
             return None
-        return None if pid == self.pid else pid
+        children = process_control.children()
+        # Nobody else is there, made by an import so that plain waits do not see it.
+        is_run = pid != self.pid if children is None else children == {pid, self.pid}
+        return pid if is_run else None
 
     def ending(self):
         """Its wait status once it has ended; None while it has not."""
@@ -164,7 +167,7 @@ class Imports:
             warm.import_ahead(self.standard)
         sys.meta_path.remove(self)
         self.drawn = drawn
-        self.fork_run = fork_twice if fork_handlers.may_be_since(libraries) else fork_once
+        self.fork_run = fork_once if can_fork_once(libraries) else fork_twice
         if kept.has_more:
             return "output"
         if open_descriptors() != before:
@@ -353,8 +356,13 @@ def serve(zygote, fork_run):
 # has a fork of the zygote.
 
 
+def can_fork_once(libraries):
+    """`libraries`: those from before the imports."""
+    return confine.can_filter() and process_control.knows_number() and not fork_handlers.may_be_since(libraries)
+
+
 def fork_once():
-    """Whether this is the fork. Handlers of libraries are not called."""
+    """Whether this is the fork."""
     if process_control.fork_beside() != 0:
         return False
     if not confine.bear_no_siblings():

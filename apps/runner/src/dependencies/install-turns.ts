@@ -1,14 +1,15 @@
 /** Installs at a time on a runner: each may take as much of a machine as a run, and twice the memory of a set. */
-const mostAtOnce = 3
+const mostAtOnce = 6
+const mostOfTeam = 2
 
-/** Turns of installs: a few at a time, and one of a team, so that none waits for all that another team has asked for. */
+/** Turns of installs: a few at a time, and two of a team, so that none waits for all that another team has asked for. */
 export class InstallTurns {
   readonly #all = new Line(mostAtOnce)
   readonly #teams = new Map<string, Line>()
 
   /** Does an install when it is its turn. */
   async take<T>(team: string, install: () => Promise<T>): Promise<T> {
-    const own = this.#teams.get(team) ?? new Line(1)
+    const own = this.#teams.get(team) ?? new Line(mostOfTeam)
     this.#teams.set(team, own)
     try {
       return await own.use(() => this.#all.use(install))

@@ -192,6 +192,9 @@ async function* afterHello(answers: AsyncIterable<Buffer>, begun: () => void): A
   }
 }
 
+// The files that npm speaks of are gone with the installer.
+const ofItself = /A complete log of this run can be found in/
+
 /** What an installer has said last. */
 class LastLines {
   readonly #events: InstallEvents | undefined
@@ -214,7 +217,7 @@ class LastLines {
 
   #add(line: string): void {
     const cut = line.slice(0, lineMaxCharacters)
-    if (cut.trim() === '') return
+    if (cut.trim() === '' || ofItself.test(cut)) return
     this.#events?.line(cut)
     this.#lines.push(cut)
     if (this.#lines.length > lastLines) this.#lines.shift()

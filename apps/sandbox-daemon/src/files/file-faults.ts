@@ -5,7 +5,10 @@ import { home } from '../home.ts'
 /** What a file operation threw, as callers are told; `field` names the path in question. */
 export function fileFault(error: unknown, field: string): unknown {
   const options = { cause: error }
-  switch ((error as NodeJS.ErrnoException).code) {
+  const { code = '', syscall } = error as NodeJS.ErrnoException
+  if (syscall === 'read' && ['EIO', 'ESRCH'].includes(code))
+    return new Failure('failed_precondition', 'not_a_file', 'The kernel does not give this as a file', options)
+  switch (code) {
     case 'ENOENT':
       return new Failure('not_found', 'path_not_found', 'There is no such file or directory', options)
     case 'EEXIST':
@@ -16,9 +19,6 @@ export function fileFault(error: unknown, field: string): unknown {
     case 'EISDIR':
     case 'ENXIO':
       return new Failure('failed_precondition', 'not_a_file', 'This is no file', options)
-    case 'EIO':
-    case 'ESRCH':
-      return new Failure('failed_precondition', 'not_a_file', 'The kernel does not give this as a file', options)
     case 'ENOTEMPTY':
       return new Failure(
         'failed_precondition',

@@ -204,16 +204,17 @@ export class KubernetesDriver implements Driver {
       .catch((error: unknown) => {
         this.#options.logger.warn({ err: error, pod: pod.name }, 'a pod that has ended could not be removed yet')
       })
-      .finally(() => {
-        if (!this.#isElsewhere(id, pod)) this.#events.ended(id, `It ended by itself: ${end}`)
+      .then(async () => {
+        if (!(await this.#isElsewhere(id, pod))) this.#events.ended(id, `It ended by itself: ${end}`)
       })
   }
 
   /** Whether another pod is the sandbox's: one that was kept ready may fail for its own reasons, and a new one is made. */
-  #isElsewhere(id: string, { uid }: PodSeen): boolean {
-    return this.#opened()
-      .pods.all()
-      .some((pod) => sandboxOfPod(pod) === id && pod.uid !== uid && pod.end === undefined && !pod.deleting)
+  async #isElsewhere(id: string, { uid }: PodSeen): Promise<boolean> {
+    const { pods } = this.#opened()
+    // The watch may be behind.
+    const there = await pods.list({ [sandboxLabel]: id }).catch(() => pods.all())
+    return there.some((pod) => sandboxOfPod(pod) === id && pod.uid !== uid && pod.end === undefined && !pod.deleting)
   }
 
   async #removeAll(id: string): Promise<void> {
