@@ -54,6 +54,7 @@ function set(document: Document.Parsed | Document, path: readonly string[], valu
 }
 
 function remove(document: Document, path: readonly string[]): void {
+  if (!document.hasIn(path)) return
   document.deleteIn(path)
   // A map that only held what is gone goes, too.
   for (let holder = path.slice(0, -1); holder.length > 0; holder = holder.slice(0, -1)) {

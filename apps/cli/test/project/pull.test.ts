@@ -25,6 +25,16 @@ describe('pull', () => {
     expect(await workspace.read(path(slug, 'process.yaml'))).toBe('description: by hand\ntags: [one] # first\n')
   })
 
+  test('takes packages of a process whose file says nothing of dependencies', async () => {
+    const slug = unique('packages')
+    await using workspace = await pushed(system, slug)
+    await system.client.processes.update(slug, { manifest: { dependencies: { ms: '2.1.3' } } })
+    expect(await workspace.pas('pull')).toMatchObject({ code: 0 })
+    expect(await workspace.read(path(slug, 'process.yaml'))).toBe('tags: [one] # first\npackages:\n  ms: 2.1.3\n')
+    await workspace.commit()
+    expect(await workspace.pas('plan', '--check')).toMatchObject({ code: 0 })
+  })
+
   test('merges changes of both sides, and a fresh clone may push the merge', async () => {
     const slug = unique('both')
     await using workspace = await pushed(system, slug, 'const a = 1\n\n\nreturn a\n')

@@ -82,6 +82,8 @@ test('YAML keeps comments, order and the form of lines that no change is about',
     '# yaml-language-server: x\ndescription: d\ntags: [one,two] # all\nwebhook: { enabled: true }\n\n# when\nschedules: {}\n',
   )
   expect(editYaml('a: 1\nb:\n  c: 2\n', [{ path: ['b', 'c'], value: undefined }], [])).toBe('a: 1\n')
+  // A member that has its default stands in no file.
+  expect(editYaml('a: 1\n', [{ path: ['b', 'c'], value: undefined }], [])).toBe('a: 1\n')
   expect(editYaml('', [{ path: ['a', 'b'], value: 1 }], [])).toBe('a:\n  b: 1\n')
 })
 
