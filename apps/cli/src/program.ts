@@ -5,7 +5,7 @@ import { version } from './version.ts'
 
 const description = `The command line of the Process Automation Service.
 
-Data goes to stdout, words to stderr. An address and a team come from --url and --team, else PAS_URL and PAS_TEAM, else pas.yaml, else the context that "pas login" made.`
+Data goes to stdout, words to stderr. An address and a team come from --url and --team, else --context, else PAS_URL and PAS_TEAM, else pas.yaml, else the context that "pas login" made.`
 
 const more = `
 Exit codes: 0 done, 1 refused, 2 usage, 3 conflict, 4 sign in, 5 run not

@@ -46,6 +46,15 @@ describe('the target of a command', () => {
     )
   })
 
+  test('is that of --context also where PAS_* name another; --url and --team alone come before it', () => {
+    const env = { PAS_URL: 'https://env.example', PAS_TEAM: 'envy', PAS_CONTEXT: 'prod' }
+    const flags = { context: 'staging' }
+    expect(choose({ project, env, flags })).toEqual({ ...contexts.staging, context: 'staging' })
+    const other = { url: contexts.staging.url, team: 'other' }
+    expect(choose({ project, env, flags: { ...flags, team: 'other' } })).toEqual(other)
+    expect(choose({ project, env })).toEqual({ url: 'https://env.example', team: 'envy' })
+  })
+
   test('takes the address of a context with the team of a flag, and empty variables for none', () => {
     const empty = { PAS_URL: '', PAS_TEAM: '', PAS_CONTEXT: '' }
     expect(choose({ stored, env: empty, flags: { team: 'other' } })).toEqual({

@@ -4,7 +4,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import { join } from 'node:path'
 import { buffer } from 'node:stream/consumers'
 import { describe, expect, test } from 'vitest'
-import { StandIn } from './stand-in.ts'
+import { accessToken, StandIn } from './stand-in.ts'
 
 const executionId = '0198c2b0-9a4c-7d2e-b1f3-5c8e7a6d9b04'
 const base = '/api/demo/rest'
@@ -292,6 +292,20 @@ describe('pas context', () => {
     const { stdout } = await standIn.start(['context', 'list', '--json'], env).ended
     const marked = (JSON.parse(stdout) as { name: string; current: boolean }[]).filter(({ current }) => current)
     expect(marked.map(({ name }) => name)).toEqual(['prod'])
+  })
+
+  test('of another address than PAS_URL gets no PAS_TOKEN, but the token that is stored for it', async () => {
+    await using standIn = await withContexts({})
+    const folder = join(standIn.folder, '.config/pas')
+    await writeFile(join(folder, 'contexts.json'), JSON.stringify({ contexts: { here: there(standIn.url) } }))
+    const get = (PAS_URL: string) => standIn.start(['--context', 'here', 'api', 'GET', '/x'], { PAS_URL }).ended
+    const { code, stderr } = await get('https://ci.example')
+    expect([code, stderr]).toEqual([4, expect.stringContaining('PAS_TOKEN is for PAS_URL')])
+    expect(standIn.requests).toEqual([])
+    for (const own of [`${standIn.url}/`, '']) await get(own)
+    await standIn.signIn({ kind: 'device', accessToken, expiresAt: Date.now() + 3_600_000 })
+    await get('https://ci.example')
+    expect(standIn.requests).toEqual(Array(3).fill(`GET ${base}/x`))
   })
 
   test('remove keeps the token that another context has, too', async () => {

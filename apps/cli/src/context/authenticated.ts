@@ -1,6 +1,6 @@
 import type { TokenSource } from '@automation/client'
 import { exitCodes, ExitError } from '../exit.ts'
-import type { Target } from './choose-target.ts'
+import { normalUrl, type Target } from './choose-target.ts'
 import {
   aloneWithCredentials,
   isSealed,
@@ -13,17 +13,18 @@ import {
 type Environment = Readonly<Record<string, string | undefined>>
 
 /**
- * The token of a target: PAS_TOKEN, else what `pas login` stored for it. Of an issuer's it is a function that renews it:
- * ahead of its end, and once where the service has refused it.
+ * The token of a target: PAS_TOKEN, unless PAS_URL says that it is for another address; else what `pas login` stored for it.
+ * Of an issuer's it is a function that renews it: ahead of its end, and once where the service has refused it.
  */
 export async function authenticated(env: Environment, target: Target): Promise<TokenSource> {
   refuseOpenWay(target.url)
-  if (env['PAS_TOKEN']) return env['PAS_TOKEN'].trim()
+  const isElsewhere = Boolean(env['PAS_TOKEN'] && env['PAS_URL'] && normalUrl(env['PAS_URL']) !== target.url)
+  if (env['PAS_TOKEN'] && !isElsewhere) return env['PAS_TOKEN'].trim()
   const credential = await readCredential(env, target)
   if (credential === undefined)
     throw new ExitError(
       exitCodes.login,
-      `Nobody is signed in to the team ${target.team} at ${target.url}. Sign in: pas login ${target.url} --team ${target.team} (or set PAS_TOKEN)`,
+      `Nobody is signed in to the team ${target.team} at ${target.url}. Sign in: pas login ${target.url} --team ${target.team} ${isElsewhere ? '(PAS_TOKEN is for PAS_URL, which is another address)' : '(or set PAS_TOKEN)'}`,
     )
   return credential.kind === 'apiToken' ? credential.apiToken : ofIssuer(env, target, credential)
 }

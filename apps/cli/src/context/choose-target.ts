@@ -11,7 +11,7 @@ export interface Target {
   context?: string
 }
 
-/** What names a target: the flags, PAS_*, pas.yaml and the stored contexts, in this order. */
+/** What names a target: the flags (--url and --team before --context), PAS_*, pas.yaml and the stored contexts, in this order. */
 export interface TargetSources {
   flags: { url?: string; team?: string; context?: string }
   env: Readonly<Record<string, string | undefined>>
@@ -21,7 +21,8 @@ export interface TargetSources {
 
 /** Chooses the target; throws a usage error that says what is missing. */
 export function chooseTarget({ flags, env, project, stored }: TargetSources): Target {
-  const explicit = { url: flags.url ?? given(env['PAS_URL']), team: flags.team ?? given(env['PAS_TEAM']) }
+  const ofEnv = flags.context === undefined ? env : {}
+  const explicit = { url: flags.url ?? given(ofEnv['PAS_URL']), team: flags.team ?? given(ofEnv['PAS_TEAM']) }
   const isWhole = explicit.url !== undefined && explicit.team !== undefined
   const name = flags.context ?? given(env['PAS_CONTEXT'])
   const context = isWhole && flags.context === undefined ? undefined : chooseContext(name, project, stored)
