@@ -88,6 +88,33 @@ def test_a_refusal_of_something_before_the_service_is_an_error_too() -> None:
     assert (error.code, error.retry_after, error.execution_id) == ("unknown", 0, "an-id")
 
 
+def test_a_start_that_was_rejected_is_tried_again_as_another_one_unless_its_caller_has_named_it() -> None:
+    keys: list[str] = []
+
+    def service(request: httpx2.Request) -> httpx2.Response:
+        keys.append(request.headers["Idempotency-Key"])
+        # Under the same key it stays rejected.
+        if keys[-1] != keys[0]:
+            return httpx2.Response(200, json=42)
+        rejection = {"code": "execution_rejected", "detail": "The queue of the team is full"}
+        return httpx2.Response(429, json=rejection, headers={"Retry-After": "0"})
+
+    with (
+        httpx2.Client(transport=httpx2.MockTransport(service)) as http,
+        Client("http://pas", "demo", "eyJh.eyJl.c2ln", http_client=http) as pas,
+    ):
+        for start in (pas.processes.execute_sync, pas.webhooks.call, lambda slug: pas.forms.submit_sync(slug, {})):
+            keys.clear()
+            start("x")
+            assert len(set(keys)) == len(keys) == 2
+        keys.clear()
+        with pytest.raises(TooManyRequests):
+            pas.processes.execute_sync("x", idempotency_key="mine")
+        with pytest.raises(TooManyRequests):
+            pas.webhooks.call("x", headers={"Idempotency-Key": "mine"})
+        assert keys == ["mine", "mine"]
+
+
 def test_lines_of_a_command_are_read_however_they_are_cut() -> None:
     text = '{"type":"stdout","data":"ö"}\n{"type":"stdout","data":""}\n{"type":"new"}\n{"type":"lost","bytes":7}\n'.encode()
     for size in range(1, len(text)):

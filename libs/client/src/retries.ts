@@ -18,6 +18,11 @@ export function mayBeDone(failure: unknown): boolean {
   return !(failure instanceof TooManyRequestsError)
 }
 
+/** Whether a start was rejected: it never ran, and the same key only gives the same answer. */
+export function isRejection(failure: unknown): boolean {
+  return failure instanceof ApiError && failure.code === 'execution_rejected'
+}
+
 /** Whether the refusal of a repeated call says that what was asked is done. */
 export function saysDone(method: string, { status, code }: ApiError): boolean {
   // Neither another address nor another team says that the thing itself is gone.

@@ -1,7 +1,7 @@
 import { AccessTokens, type TokenSource } from './access-tokens.ts'
 import { apiErrorOf, ConnectionError } from './errors.ts'
 import type { Token } from './generated/types.ts'
-import { isRepeatable, mayBeDone, pause, pauseMs, reasonOf, saysDone, until } from './retries.ts'
+import { isRejection, isRepeatable, mayBeDone, pause, pauseMs, reasonOf, saysDone, until } from './retries.ts'
 
 export type QueryValue = string | number | boolean | Date | null | undefined
 export type Query = Readonly<Record<string, QueryValue | readonly QueryValue[]>>
@@ -27,8 +27,11 @@ export interface RequestOptions extends EditOptions {
   body?: unknown
   /** Sent as it is. A call with a stream is never repeated. */
   rawBody?: BodyInit | Uint8Array
-  /** By which the service knows a repeated start, so that it may be repeated. */
-  idempotencyKey?: string
+  /**
+   * By which the service knows a repeated start, so that it may be repeated. What makes keys is asked for another one where
+   * a start was rejected; under a key that was given it stays rejected, and is not repeated.
+   */
+  idempotencyKey?: string | (() => string)
   /** The media type wanted; JSON where absent. */
   accept?: string
   /**
@@ -117,15 +120,24 @@ export class Transport {
     const request = await this.#request(method, path, options)
     const isSafe = attempts.isRepeatable ?? isRepeatable(method, request.headers)
     const most = isSafe && !(request.body instanceof ReadableStream) ? maxRetries : 0
-    return this.#repeated(most, options.signal, (isUnsure) =>
-      this.#attempt(request, options, read, { ...attempts, isUnsure }),
+    return this.#repeated(
+      most,
+      options.signal,
+      (isUnsure) => this.#attempt(request, options, read, { ...attempts, isUnsure }),
+      () => {
+        if (typeof options.idempotencyKey !== 'function') return false
+        request.headers.set('Idempotency-Key', options.idempotencyKey())
+        return true
+      },
     )
   }
 
+  /** `renew` makes another call of one that was rejected for good; false where it can't. */
   async #repeated<T>(
     most: number,
     signal: AbortSignal | undefined,
     attempt: (isUnsure: boolean) => Promise<T>,
+    renew: () => boolean = () => true,
   ): Promise<T> {
     let isUnsure = false
     for (let failures = 1; ; failures += 1) {
@@ -135,7 +147,7 @@ export class Transport {
         if (error instanceof NoAccessToken) throw error.cause
         isUnsure ||= mayBeDone(error)
         const waitMs = failures <= most ? pauseMs(error, failures, Math.random()) : undefined
-        if (waitMs === undefined) throw error
+        if (waitMs === undefined || (isRejection(error) && !renew())) throw error
         await pause(waitMs, signal)
       }
     }
@@ -146,7 +158,8 @@ export class Transport {
     if (options.body !== undefined) headers.set('Content-Type', 'application/json')
     for (const [name, value] of Object.entries(options.headers ?? {})) if (value !== undefined) headers.set(name, value)
     if (options.ifMatch !== undefined) headers.set('If-Match', options.ifMatch)
-    if (options.idempotencyKey !== undefined) headers.set('Idempotency-Key', options.idempotencyKey)
+    const { idempotencyKey: key } = options
+    if (key !== undefined) headers.set('Idempotency-Key', typeof key === 'function' ? key() : key)
     const body = options.body === undefined ? (options.rawBody as BodyInit | undefined) : JSON.stringify(options.body)
     const request = { method, url: this.address(path, options), headers, body }
     return body instanceof FormData ? written(request, body) : request

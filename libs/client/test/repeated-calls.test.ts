@@ -27,3 +27,20 @@ test('to discard what is staged, with an answer that was lost, gives what there 
   const { data, response } = await pas.dependencies.discard('PYTHON').withResponse()
   expect([data, response.status]).toEqual([manifest, 200])
 })
+
+test('a start that was rejected is tried again as another start, unless its caller has named it', async () => {
+  const keys: (string | null)[] = []
+  const fetch = (_: unknown, init: RequestInit = {}) => {
+    keys.push(new Headers(init.headers).get('Idempotency-Key'))
+    const rejection = { code: 'execution_rejected', detail: 'The queue of the team is full' }
+    // Under the same key it stays rejected.
+    return Promise.resolve(keys.at(-1) === keys[0] ? Response.json(rejection, { status: 429 }) : Response.json(42))
+  }
+  const pas = new Client({ url: 'http://pas.test', team: 'demo', token: 'eyJh.eyJl.c2ln', fetch })
+  expect(await pas.processes.executeSync('x', {})).toBe(42)
+  expect(new Set(keys).size).toBe(2)
+  keys.length = 0
+  const named = pas.processes.executeSync('x', {}, { idempotencyKey: 'mine' })
+  await expect(named).rejects.toMatchObject({ code: 'execution_rejected' })
+  expect(keys).toEqual(['mine'])
+})

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import uuid
 from collections.abc import Callable, Mapping
 from email.utils import parsedate_to_datetime
 
@@ -19,6 +20,16 @@ REPEATABLE_STATUSES = frozenset({408, 429, 502, 503, 504})
 def is_repeatable(method: str, headers: Mapping[str, str]) -> bool:
     """Whether a call may be made again when it is not known what became of it."""
     return method in REPEATABLE_METHODS or "Idempotency-Key" in headers
+
+
+def new_idempotency_key() -> str:
+    """The same for each attempt of one start, so that it is done once."""
+    return str(uuid.uuid4())
+
+
+def is_rejection(outcome: object) -> bool:
+    """Whether a start was rejected: it never ran, and the same key only gives the same answer."""
+    return isinstance(outcome, ApiError) and outcome.code == "execution_rejected"
 
 
 def says_done(method: str, refusal: ApiError) -> bool:

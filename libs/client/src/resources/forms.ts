@@ -2,7 +2,7 @@ import { at, type Api, type Call } from '../api.ts'
 import type * as types from '../generated/types.ts'
 import { newKey } from '../retries.ts'
 import { Run } from '../run.ts'
-import type { CallOptions } from '../transport.ts'
+import type { CallOptions, RequestOptions } from '../transport.ts'
 
 export interface FormOptions extends CallOptions {
   /** That of a public form, for who has nothing else. */
@@ -43,7 +43,7 @@ export class Forms {
   #posted<T>(
     slug: string,
     values: FormData | Readonly<Record<string, unknown>>,
-    { formToken, idempotencyKey = newKey(), ...options }: FormOptions & { idempotencyKey?: string },
+    { formToken, idempotencyKey = newKey, ...options }: FormOptions & Pick<RequestOptions, 'idempotencyKey'>,
     wait?: boolean,
   ): Call<T> {
     const body = values instanceof FormData ? { rawBody: values } : { body: values }

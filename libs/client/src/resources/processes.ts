@@ -119,7 +119,7 @@ export class Processes {
     options: StartOptions = {},
     attempts?: AttemptOptions,
   ): Call<T> {
-    const { initiatedBy, idempotencyKey = newKey(), ...call } = options
+    const { initiatedBy, idempotencyKey = newKey, ...call } = options
     const headers = { ...call.headers, ...(initiatedBy && { [this.#api.headerName('Initiated-By')]: initiatedBy }) }
     return this.#api.call('POST', address, { ...call, headers, idempotencyKey, body: input }, attempts)
   }

@@ -70,7 +70,7 @@ export class Webhooks {
   }
 
   #called(process: string, call: WebhookCall, query: Query, attempts: AttemptOptions = {}): Promise<Response> {
-    const { body, method = body === undefined ? 'GET' : 'POST', idempotencyKey = newKey(), signal, ...given } = call
+    const { body, method = body === undefined ? 'GET' : 'POST', idempotencyKey = newKey, signal, ...given } = call
     const options = {
       ...{ signal, requestTimeoutMs: given.requestTimeoutMs, idempotencyKey, accept: '*/*' },
       ...(isPlain(body) ? { body } : { rawBody: body as BodyInit | undefined }),

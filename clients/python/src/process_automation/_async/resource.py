@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import uuid
 from collections.abc import Mapping
 from typing import Any
 
@@ -31,8 +30,3 @@ def body_of(kind: Any, members: Mapping[str, Any]) -> bytes:
 def given(**members: Any) -> dict[str, Any]:
     """The members that are not None, for inputs in which null means nothing."""
     return {name: value for name, value in members.items() if value is not None}
-
-
-def new_idempotency_key() -> str:
-    """The same for each attempt of one start, so that it is done once."""
-    return str(uuid.uuid4())

@@ -13,7 +13,7 @@ from typing import Any, TypeVar
 import httpx2
 
 from .._answers import error_of, json_of, record_of
-from .._retries import delay_after_cut, delay_after_refusal, is_repeatable, says_done
+from .._retries import delay_after_cut, delay_after_refusal, is_rejection, is_repeatable, new_idempotency_key, says_done
 from .._settings import Settings
 from .._wire import query_of
 from ..errors import ApiError, ConnectionError, TooManyRequests
@@ -39,6 +39,8 @@ class Call:
     body: Source | None = None
     #: Whether it changes nothing more when it is done again, which the method does not say.
     is_repeatable: bool = False
+    #: Whether the client has made its Idempotency-Key.
+    has_own_key: bool = False
     #: Seconds without a byte, other than those of the client.
     timeout: float | None = None
     #: When nobody waits for it any more, by the monotonic clock.
@@ -51,6 +53,12 @@ class Call:
     def name(self) -> str:
         """For messages: without the query, which may have a secret."""
         return f"{self.method} {self.url.partition('?')[0]}"
+
+    def give_key(self, key: str | None) -> None:
+        """Gives a start the key by which it is known, which may be among the headers; without one, one of its own."""
+        given = key or self.headers.get("Idempotency-Key")
+        self.has_own_key = given is None
+        self.headers["Idempotency-Key"] = given or new_idempotency_key()
 
     @property
     def can_be_sent_again(self) -> bool:
@@ -85,6 +93,8 @@ class Transport:
             delay = self._delay(call, outcome, attempt)
             if delay is None or time.monotonic() + delay >= call.ends_at:
                 raise outcome
+            if is_rejection(outcome):
+                call.headers["Idempotency-Key"] = new_idempotency_key()
             attempt += 1
             may_be_done |= not isinstance(outcome, TooManyRequests)
             await sleep(delay)
@@ -127,6 +137,8 @@ class Transport:
     def _delay(self, call: Call, outcome: ApiError | ConnectionError, attempt: int) -> float | None:
         """Seconds until the next attempt; None where there is none."""
         if attempt >= self.settings.max_retries or not call.can_be_sent_again:
+            return None
+        if is_rejection(outcome) and not call.has_own_key:
             return None
         may_be_repeated = call.is_repeatable or is_repeatable(call.method, call.headers)
         if not may_be_repeated and not isinstance(outcome.__cause__, NOT_CONNECTED):

@@ -9,7 +9,7 @@ from ..._answers import json_of, record_of
 from ...inputs import ExecuteProcessInput
 from ...models import ExecutionId
 from ...start_options import StartOptions
-from ..resource import body_of, given, new_idempotency_key
+from ..resource import body_of, given
 from ..run import Run
 from ..transport import Call, Transport
 
@@ -58,8 +58,7 @@ def _call(transport: Transport, path: str, parameters: Mapping[str, Any] | None,
         settings=run_settings(options),
         draft=options.get("draft"),
     )
-    headers = {
-        "Idempotency-Key": options.get("idempotency_key") or new_idempotency_key(),
-        f"{transport.settings.header_prefix}Initiated-By": options.get("initiated_by"),
-    }
-    return transport.call("POST", path, json=body_of(ExecuteProcessInput, members), headers=headers)
+    headers = {f"{transport.settings.header_prefix}Initiated-By": options.get("initiated_by")}
+    call = transport.call("POST", path, json=body_of(ExecuteProcessInput, members), headers=headers)
+    call.give_key(options.get("idempotency_key"))
+    return call

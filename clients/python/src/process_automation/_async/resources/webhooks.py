@@ -16,7 +16,7 @@ from ..._wire import words_of
 from ...errors import UnexpectedAnswer
 from ...inputs import SendWebhookInput
 from ...models import SentWebhook, WebhookDelivery
-from ..resource import Resource, body_of, new_idempotency_key
+from ..resource import Resource, body_of
 from ..run import Run
 from ..transport import Call
 from .starts import sync_silence
@@ -96,8 +96,9 @@ class Webhooks(Resource):
     ) -> Call:
         body = None if json is None else msgspec.json.encode(json)
         method = "GET" if body is None and content is None else "POST"
-        options = {"Idempotency-Key": idempotency_key or new_idempotency_key(), self._prefixed("Version-Tag"): tag}
+        options = {self._prefixed("Version-Tag"): tag}
         call = self._transport.call(method, self.url(process), json=body, headers={**options, **(headers or {})})
+        call.give_key(idempotency_key)
         call.query = words_of(query or {})
         call.with_token = False
         call.timeout = sync_silence(self._transport)

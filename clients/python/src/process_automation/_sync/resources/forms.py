@@ -10,7 +10,7 @@ from ..._answers import json_of, record_of
 from ..._operations import operation
 from ..._settings import segment
 from ...models import ExecutionId, Form
-from ..resource import Resource, body_of, new_idempotency_key
+from ..resource import Resource, body_of
 from ..run import Run
 from ..transport import Call
 from .starts import sync_silence
@@ -53,7 +53,7 @@ class Forms(Resource):
 
     def _submission(self, slug: str, values: Mapping[str, Any], form_token: str | None, key: str | None) -> Call:
         call = self._call("POST", slug, form_token, body_of(None, values))
-        call.headers["Idempotency-Key"] = key or new_idempotency_key()
+        call.give_key(key)
         return call
 
     def _call(self, method: str, slug: str, form_token: str | None, json: bytes | None = None) -> Call:
