@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
+
 import httpx2
 import pytest
 
@@ -11,7 +13,7 @@ from process_automation._settings import segment
 from process_automation._sync.sandbox.files import Files
 from process_automation._wire import camel, query_of, to_wire, words_of
 from process_automation.commands import CommandLines, CommandOutput
-from process_automation.errors import SandboxError, TooManyRequests
+from process_automation.errors import NotFound, SandboxError, TooManyRequests
 from process_automation.inputs import CreateProcessInput, ScheduledProcessInput
 
 
@@ -113,6 +115,28 @@ def test_a_start_that_was_rejected_is_tried_again_as_another_one_unless_its_call
         with pytest.raises(TooManyRequests):
             pas.webhooks.call("x", headers={"Idempotency-Key": "mine"})
         assert keys == ["mine", "mine"]
+
+
+@pytest.mark.parametrize(("failure", "is_reached"), [(httpx2.ConnectError, False), (httpx2.ReadError, True)])
+def test_a_deletion_that_never_reached_the_service_has_done_nothing(
+    failure: type[httpx2.TransportError], is_reached: bool
+) -> None:
+    attempts = 0
+
+    def service(request: httpx2.Request) -> httpx2.Response:
+        nonlocal attempts
+        attempts += 1
+        if attempts == 1:
+            raise failure("cut")
+        return httpx2.Response(404, json={"code": "process_not_found", "detail": "No process"})
+
+    with (
+        httpx2.Client(transport=httpx2.MockTransport(service)) as http,
+        Client("http://pas", "demo", "eyJh.eyJl.c2ln", http_client=http) as pas,
+        nullcontext() if is_reached else pytest.raises(NotFound),
+    ):
+        pas.processes.delete("x")
+    assert attempts == 2
 
 
 def test_lines_of_a_command_are_read_however_they_are_cut() -> None:

@@ -15,8 +15,13 @@ export function isRepeatable(method: string, headers: Headers): boolean {
 
 /** Whether a failed attempt may have done what was asked nevertheless. */
 export function mayBeDone(failure: unknown): boolean {
+  if (failure instanceof ConnectionError) return !notConnected.has(codeOf(failure.cause))
   return !(failure instanceof TooManyRequestsError)
 }
+
+/** Nothing was sent when the cause of a failed fetch has one of these codes. */
+const notConnected = new Set<unknown>(['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'UND_ERR_CONNECT_TIMEOUT'])
+const codeOf = (error: unknown) => ((error as Error | undefined)?.cause as { code?: unknown } | undefined)?.code
 
 /** Whether a start was rejected: it never ran, and the same key only gives the same answer. */
 export function isRejection(failure: unknown): boolean {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { Client } from '@automation/client'
+import { Client, type ApiError } from '@automation/client'
 
 /** A client of a service that answers so to the call of this kind whose first answer was lost, and so to reads. */
 function clientOf(method: string, refusal: object, read: object) {
@@ -43,4 +43,19 @@ test('a start that was rejected is tried again as another start, unless its call
   const named = pas.processes.executeSync('x', {}, { idempotencyKey: 'mine' })
   await expect(named).rejects.toMatchObject({ code: 'execution_rejected' })
   expect(keys).toEqual(['mine'])
+})
+
+test.each([
+  ['ECONNREFUSED', 'process_not_found'],
+  ['ECONNRESET', undefined],
+])('of a deletion after %s, a process that is not there says: %s', async (cause, code) => {
+  let attempts = 0
+  const fetch = () => {
+    attempts += 1
+    if (attempts === 1) return Promise.reject(new TypeError('fetch failed', { cause: { code: cause } }))
+    return Promise.resolve(Response.json({ code: 'process_not_found', detail: 'No process' }, { status: 404 }))
+  }
+  const pas = new Client({ url: 'http://pas.test', team: 'demo', token: 'eyJh.eyJl.c2ln', fetch })
+  const refusal = await pas.processes.delete('x').catch((error: unknown) => error as ApiError)
+  expect([attempts, refusal?.code]).toEqual([2, code])
 })

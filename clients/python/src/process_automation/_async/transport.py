@@ -96,7 +96,7 @@ class Transport:
             if is_rejection(outcome):
                 call.headers["Idempotency-Key"] = new_idempotency_key()
             attempt += 1
-            may_be_done |= not isinstance(outcome, TooManyRequests)
+            may_be_done |= not isinstance(outcome, TooManyRequests) and not isinstance(outcome.__cause__, NOT_CONNECTED)
             await sleep(delay)
 
     async def _try(self, call: Call, token: str | None, stream: bool) -> httpx2.Response | ApiError | ConnectionError:
