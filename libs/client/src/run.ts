@@ -49,7 +49,7 @@ export class Run {
 
   /** Its status and log from the beginning, then as they come, until its end. Goes on where the connection is cut. */
   async *events({ lastEventId, ...given }: WaitOptions & { lastEventId?: string } = {}): AsyncGenerator<RunEvent> {
-    const options = { ...this.#options, ...given }
+    const options = this.#with(given)
     const isWhole = lastEventId === undefined
     const tail: string[] = []
     try {
@@ -78,7 +78,7 @@ export class Run {
 
   /** Waits for its end, whichever it is, and gives its record. */
   async wait(options: WaitOptions = {}): Promise<Execution> {
-    const signal = options.signal ?? this.#options.signal
+    const { signal } = this.#with(options)
     if (!this.#hasEnded) await this.#followToEnd(options)
     if (signal?.aborted) throw reasonOf(signal)
     return this.get({ signal })
@@ -90,8 +90,13 @@ export class Run {
     } catch (error) {
       // The team has as many streams open as it may.
       if (!(error instanceof TooManyRequestsError)) throw error
-      await this.#askUntilEnd({ ...this.#options, ...options })
+      await this.#askUntilEnd(this.#with(options))
     }
+  }
+
+  /** What is given, else what it was started with. */
+  #with({ signal = this.#options.signal, killOnAbort = this.#options.killOnAbort }: WaitOptions): WaitOptions {
+    return { signal, killOnAbort }
   }
 
   /** Asks for its record until it has ended. */

@@ -25,6 +25,33 @@ test.each([0, 7, 20, 21, 60, 10_000, 10_002, 13_005])(
   },
 )
 
+test.each([200, 429])(
+  'what a run was started with stops its wait and kills it, also where a wait is given undefined; its stream answers %i',
+  async (status) => {
+    const stop = new AbortController()
+    const kills: string[] = []
+    const silent = (signal: AbortSignal) =>
+      new ReadableStream({
+        start: (controller) => signal.addEventListener('abort', () => controller.error(signal.reason)),
+      })
+    const fetch = (input: unknown, init: RequestInit = {}) => {
+      const { pathname } = input as URL
+      if (pathname.endsWith('/kill')) kills.push(pathname)
+      if (pathname.endsWith('/execute')) return Promise.resolve(Response.json({ executionId: 'x' }, { status: 202 }))
+      if (status === 429 && pathname.endsWith('/events')) return Promise.resolve(Response.json({}, { status }))
+      const isRecord = !pathname.endsWith('/events')
+      const answer = isRecord ? Response.json({ status: 'RUNNING' }) : new Response(silent(init.signal!))
+      stop.abort(new Error('enough'))
+      return Promise.resolve(answer)
+    }
+    const pas = new Client({ ...options, fetch, maxRetries: 0 })
+    const run = await pas.processes.run('x', {}, { signal: stop.signal, killOnAbort: true })
+    await expect(run.result({ signal: undefined, killOnAbort: undefined })).rejects.toThrow('enough')
+    expect(kills).toHaveLength(1)
+  },
+  5000,
+)
+
 afterEach(() => {
   vi.useRealTimers()
 })
