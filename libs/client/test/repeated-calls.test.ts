@@ -59,3 +59,21 @@ test.each([
   const refusal = await pas.processes.delete('x').catch((error: unknown) => error as ApiError)
   expect([attempts, refusal?.code]).toEqual([2, code])
 })
+
+test('a sandbox whose maker leaves while it is made is ended', async () => {
+  const stop = new AbortController()
+  const calls: string[] = []
+  const fetch = (input: unknown, init: RequestInit = {}) => {
+    calls.push(`${init.method} ${(input as URL).pathname.replace('/api/demo/rest', '')}`)
+    // It is being made when its maker leaves.
+    stop.abort(new Error('enough'))
+    if (init.signal?.aborted) return Promise.reject(init.signal.reason as Error)
+    return Promise.resolve(Response.json({ id: 'box', status: 'RUNNING' }))
+  }
+  const pas = new Client({ url: 'http://pas.test', team: 'demo', token: 'eyJh.eyJl.c2ln', fetch })
+  const create = () => pas.sandboxes.create({ imageId: 'base' }, { signal: stop.signal })
+  await expect(create()).rejects.toThrow('enough')
+  expect(calls).toEqual(['POST /sandboxes', 'POST /sandboxes/box/kill'])
+  await expect(create()).rejects.toThrow('enough')
+  expect(calls).toHaveLength(2)
+})

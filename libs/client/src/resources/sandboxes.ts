@@ -30,7 +30,8 @@ export class Sandboxes {
   }
 
   /**
-   * Makes one and waits until it runs. `await using` ends it.
+   * Makes one and waits until it runs. `await using` ends it. Where the signal is aborted meanwhile, it is ended once it is
+   * made.
    *
    * @example
    * await using box = await pas.sandboxes.create({ imageId: 'base', ports: [3000] })
@@ -40,11 +41,15 @@ export class Sandboxes {
   async create(sandbox: SandboxOptions, options?: CallOptions): Promise<TeamSandbox> {
     const { timeoutMs: timeout, ports: publicHttpPorts, portsBasicAuth: publicHttpPortsBasicAuth, ...rest } = sandbox
     const body: types.CreateSandboxInput = { ...rest, timeout, publicHttpPorts, publicHttpPortsBasicAuth }
-    const made = await this.#api.call<types.Sandbox>('POST', '/sandboxes', { ...options, body })
+    const { signal } = options ?? {}
+    signal?.throwIfAborted()
+    // Its id is needed to end it.
+    const made = await this.#api.call<types.Sandbox>('POST', '/sandboxes', { ...options, signal: undefined, body })
     try {
+      signal?.throwIfAborted()
       return this.use(await this.#running(made, options))
     } catch (error) {
-      if (options?.signal?.aborted) await this.kill(made.id)
+      if (signal?.aborted) await this.kill(made.id)
       throw error
     }
   }
