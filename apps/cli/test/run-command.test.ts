@@ -255,8 +255,9 @@ test.each<[string[], string, string]>([
   [['schedules', 'delete'], 'DELETE /schedules/', 'deleted'],
   [['storage', 'rm'], 'DELETE /storage/objects/', 'deleted'],
   [['executions', 'kill'], 'PUT /executions/', 'killed'],
+  [['sandbox', 'kill'], 'POST /sandboxes/', 'killed'],
 ])('%j of several does what it can, and tells what that was', async (command, call, member) => {
-  const done = (_: IncomingMessage, response: ServerResponse) => response.writeHead(204).end()
+  const done = (_: IncomingMessage, response: ServerResponse) => json(response, {})
   const path = (id: string) => `${call}${id}${member === 'killed' ? '/kill' : ''}`
   await using standIn = await service({ [path('a')]: done, [path('c')]: done })
   const words = await standIn.start([...command, 'a', 'b', 'c', '--yes']).ended

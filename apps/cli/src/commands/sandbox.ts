@@ -1,6 +1,7 @@
 import { text as textOf } from 'node:stream/consumers'
 import type { Sandbox } from '@automation/client'
 import type { Command } from 'commander'
+import { doEach } from '../do-each.ts'
 import { readFailure } from '../failure.ts'
 import { duration, wholeNumber } from '../options/duration.ts'
 import { readPair, repeated } from '../options/repeated.ts'
@@ -188,8 +189,13 @@ export function register(program: Command, runtime: Runtime): void {
 
   async function kill(ids: string[]): Promise<void> {
     const client = await runtime.client()
-    const ended = await Promise.all(ids.map((one) => client.sandboxes.kill(one)))
-    out.done(ended.map(shown), `${ids.join(', ')} ${ids.length === 1 ? 'has' : 'have'} ended.`)
+    const ended = new Map<string, Partial<Sandbox>>()
+    await doEach(runtime, ids, {
+      nameOf: (id) => id,
+      work: async (id) => ended.set(id, shown(await client.sandboxes.kill(id))),
+      rowOf: (id, killed) => ({ ...ended.get(id), id, killed }),
+      wordsOf: (killed) => `Killed: ${killed.join(', ')}.`,
+    })
   }
 }
 
