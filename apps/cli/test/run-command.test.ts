@@ -267,6 +267,19 @@ test.each<[string[], string, string]>([
   expect([code, rows.map((row) => row[member])]).toEqual([1, [true, false, true]])
 })
 
+test.each([
+  [['storage', 'cp', 'nope.txt', 'team:x']],
+  [['sandbox', 'cp', 'nope.txt', 'sb-1:x']],
+  [['webhooks', 'send', 'hook', '-F', 'file=@nope.txt']],
+  [['api', 'POST', '/echo', '-d', '@nope.txt']],
+])('a file that is not there is a fault of the command line: %j', async (command) => {
+  await using standIn = await service({
+    'GET /sandboxes/sb-1': (_, response) => json(response, { id: 'sb-1', status: 'RUNNING' }),
+  })
+  const { code, stderr } = await standIn.start(command).ended
+  expect([code, stderr]).toEqual([2, expect.stringContaining("nope.txt can't be read: ENOENT")])
+})
+
 describe('pas context', () => {
   const there = (url: string) => ({ url, team: 'demo' })
   const env = { PAS_URL: '', PAS_TEAM: '' }

@@ -1,4 +1,3 @@
-import { openAsBlob } from 'node:fs'
 import { readdir } from 'node:fs/promises'
 import { basename, join, relative } from 'node:path'
 import { pipeline } from 'node:stream/promises'
@@ -7,7 +6,7 @@ import type { Command } from 'commander'
 import { doEach } from '../do-each.ts'
 import { duration } from '../options/duration.ts'
 import { examples } from '../output/examples.ts'
-import { placeHere, saveFile, streamOf } from '../output/local-file.ts'
+import { blobOf, placeHere, saveFile, streamOf } from '../output/local-file.ts'
 import { requireYes, usageError, type Runtime } from '../runtime.ts'
 
 interface Entry {
@@ -167,10 +166,4 @@ function placeUnder(folder: string, name: string): string {
   if (relative(folder, file).startsWith('..'))
     throw usageError(`The name ${name} leads out of ${folder}. Copy it by itself.`)
   return file
-}
-
-async function blobOf(file: string): Promise<Blob> {
-  return openAsBlob(file).catch((error: Error) => {
-    throw usageError(`${file} can't be read: ${error.message}`)
-  })
 }

@@ -1,8 +1,9 @@
-import { createWriteStream, rmSync } from 'node:fs'
-import { mkdir, rename, stat } from 'node:fs/promises'
+import { constants, createWriteStream, openAsBlob, rmSync } from 'node:fs'
+import { access, mkdir, rename, stat } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
+import { usageError } from '../exit.ts'
 
 /** Writes a download to a file, which is there when all of it is: what was there before stays until then. */
 export async function saveFile(body: Response['body'], file: string): Promise<void> {
@@ -17,6 +18,17 @@ export async function saveFile(body: Response['body'], file: string): Promise<vo
   } finally {
     remove()
     process.off('exit', remove)
+  }
+}
+
+/** A file of this machine that is to be sent. Throws a usage error where it can't be read. */
+export async function blobOf(file: string): Promise<Blob> {
+  try {
+    // What opens it does not say what is wrong.
+    await access(file, constants.R_OK)
+    return await openAsBlob(file)
+  } catch (error) {
+    throw usageError(`${file} can't be read: ${(error as Error).message}`)
   }
 }
 

@@ -1,7 +1,6 @@
-import { openAsBlob } from 'node:fs'
 import { basename, posix } from 'node:path'
 import { pipeline } from 'node:stream/promises'
-import { placeHere, saveFile, streamOf } from '../output/local-file.ts'
+import { blobOf, placeHere, saveFile, streamOf } from '../output/local-file.ts'
 import { usageError, type Runtime } from '../runtime.ts'
 
 // A file has up to 1 GiB.
@@ -15,9 +14,7 @@ export async function copy(runtime: Runtime, src: string, dst: string): Promise<
   const { sandboxes } = await runtime.client()
   const { files } = sandboxes.use(await sandboxes.get(to?.id ?? from!.id))
   if (to !== undefined) {
-    const content = await openAsBlob(src).catch((error: Error) => {
-      throw usageError(`${src} can't be read: ${error.message}`)
-    })
+    const content = await blobOf(src)
     const name = to.path.endsWith('/') ? posix.join(to.path, basename(src)) : to.path
     await files.write(name, content, { requestTimeoutMs: transferMs })
     return

@@ -1,9 +1,9 @@
 import { isUtf8 } from 'node:buffer'
-import { openAsBlob } from 'node:fs'
 import { basename } from 'node:path'
 import type { SendWebhookInput } from '@automation/client'
 import { readBody } from '../options/parameters.ts'
 import { readHeaders } from '../options/repeated.ts'
+import { blobOf } from '../output/local-file.ts'
 import { exitCodes, ExitError, usageError, type Runtime } from '../runtime.ts'
 import { signatureHeaders, type SignatureScheme } from './signature.ts'
 
@@ -111,14 +111,7 @@ async function readForm(fields: readonly string[]): Promise<FormData> {
     if (name === undefined || value === undefined)
       throw usageError(`A field is NAME=VALUE or NAME=@FILE, and "${field}" is neither.`)
     if (!value.startsWith('@')) form.append(name, value)
-    else
-      form.append(
-        name,
-        await openAsBlob(value.slice(1)).catch((error: Error) => {
-          throw usageError(`${value.slice(1)} can't be read: ${error.message}`)
-        }),
-        basename(value.slice(1)),
-      )
+    else form.append(name, await blobOf(value.slice(1)), basename(value.slice(1)))
   }
   return form
 }
