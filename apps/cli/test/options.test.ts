@@ -1,4 +1,5 @@
 import { Readable } from 'node:stream'
+import { buffer } from 'node:stream/consumers'
 import { describe, expect, test } from 'vitest'
 import { duration, timeOrAgo } from '../src/options/duration.ts'
 import { readParameters } from '../src/options/parameters.ts'
@@ -6,6 +7,7 @@ import { tableOf } from '../src/output/table.ts'
 import { oneLine } from '../src/output/plain-text.ts'
 import type { Runtime } from '../src/runtime.ts'
 import { isWanted, levelOf } from '../src/runs/log-filter.ts'
+import { StandIn } from './stand-in.ts'
 
 describe('options', () => {
   test.each([
@@ -26,7 +28,21 @@ describe('options', () => {
     expect(timeOrAgo('2026-11-24T08:00:00+01:00')).toBe('2026-11-24T07:00:00.000Z')
     const hourAgoMs = Date.parse(timeOrAgo('1h'))
     expect(Date.now() - hourAgoMs).toBeGreaterThanOrEqual(3_600_000)
-    expect(() => timeOrAgo('yesterday')).toThrow('1h, 2d')
+    for (const text of ['yesterday', '90', '2026-13']) expect(() => timeOrAgo(text)).toThrow('1h, 2d')
+  })
+
+  test('the end of a token is so long from now, or a time; a number alone is neither', async () => {
+    let sent: { expiresAt?: string } = {}
+    await using standIn = await StandIn.that(async (request, response) => {
+      sent = JSON.parse((await buffer(request)).toString()) as typeof sent
+      response.writeHead(201, { 'content-type': 'application/json' }).end('{}')
+    })
+    const create = (expires: string) => standIn.start(['tokens', 'create', 'x', '--expires', expires]).ended
+    expect([(await create('90')).code, standIn.requests]).toEqual([2, []])
+    await create('2099-01-31')
+    expect(sent.expiresAt).toBe('2099-01-31T00:00:00.000Z')
+    await create('90d')
+    expect(Date.parse(sent.expiresAt!) - Date.now()).toBeGreaterThan(89 * 86_400_000)
   })
 
   test('parameters are texts or JSON, over those of the file', async () => {

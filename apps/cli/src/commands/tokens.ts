@@ -1,7 +1,7 @@
 import type { ServiceAccount } from '@automation/client'
 import type { Command } from 'commander'
 import { doEach } from '../do-each.ts'
-import { duration, several } from '../options/duration.ts'
+import { several, timeOrFromNow } from '../options/duration.ts'
 import { examples } from '../output/examples.ts'
 import { ExitError, exitCodes, requireYes, usageError, type Runtime } from '../runtime.ts'
 
@@ -38,7 +38,7 @@ export function register(program: Command, runtime: Runtime): void {
       .argument('<name>')
       .description('Make an API token. It goes to stdout, this once; what it may do is told on stderr.')
       .option('--scopes <scopes>', `of ${Object.keys(scopeTexts).join(', ')}; executor where absent`, several)
-      .option('--expires <duration|time>', 'after so long, such as 90d, or at a time', expiry)
+      .option('--expires <duration|time>', 'after so long, such as 90d, or at a time', timeOrFromNow)
       .action(create),
     'pas tokens create ci --scopes read,run,build --expires 90d > token.txt',
     'pas tokens create assistant --scopes mcp:tools',
@@ -100,8 +100,4 @@ function accountOf(all: readonly ServiceAccount[], name: string): ServiceAccount
   if (found[0] === undefined)
     throw new ExitError(exitCodes.refused, `There is no token ${name}. "pas tokens list" shows them.`)
   return found[0]
-}
-
-function expiry(text: string): string {
-  return new Date(Number.isNaN(Date.parse(text)) ? Date.now() + duration(text) : Date.parse(text)).toISOString()
 }

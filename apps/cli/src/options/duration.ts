@@ -11,11 +11,19 @@ export function duration(text: string): number {
 }
 
 /** A time as RFC 3339 in UTC: `2026-11-24T08:00:00Z` and the like, or so long ago (`1h`). */
-export function timeOrAgo(text: string): string {
-  if (/^\d+(\.\d+)?(ms|s|m|h|d)/.test(text)) return new Date(Date.now() - duration(text)).toISOString()
-  const time = Date.parse(text)
+export const timeOrAgo = (text: string): string => timeOf(text, -1)
+
+/** The same, or so long from now. */
+export const timeOrFromNow = (text: string): string => timeOf(text, 1)
+
+function timeOf(text: string, direction: 1 | -1): string {
+  if (/^\d+(\.\d+)?(ms|s|m|h|d)/.test(text)) return new Date(Date.now() + direction * duration(text)).toISOString()
+  // Of a number alone it would make a year.
+  const time = /^\d{4}-/.test(text) ? Date.parse(text) : NaN
   if (Number.isNaN(time))
-    throw new InvalidArgumentError('A time is so long ago (1h, 2d) or such as 2026-11-24T08:00:00Z.')
+    throw new InvalidArgumentError(
+      `A time is so long ${direction === 1 ? 'from now' : 'ago'} (1h, 2d) or such as 2026-11-24T08:00:00Z.`,
+    )
   return new Date(time).toISOString()
 }
 
