@@ -42,7 +42,7 @@ export async function readFailure(error: unknown, env: Readonly<Record<string, s
 }
 
 function usageFailure(error: CommanderError): Failure {
-  const message = error.code === 'commander.help' ? '' : error.message.replace(/^error: /, '')
+  const message = error.code === 'commander.help' ? 'A command is missing' : error.message.replace(/^error: /, '')
   return { exitCode: exitCodes.usage, code: 'usage', message, errors: [] }
 }
 

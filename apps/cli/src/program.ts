@@ -57,7 +57,7 @@ function emptyProgram(runtime: Runtime): Command {
     .configureHelp({ showGlobalOptions: true })
     .configureOutput({
       writeOut: (text) => void runtime.stdout.write(text),
-      writeErr: (text) => void runtime.stderr.write(text),
+      writeErr: (text) => void (runtime.out.json || runtime.stderr.write(text)),
       outputError: () => undefined, // run-program.ts tells it, as JSON where that is asked for
     })
   program.hook('preAction', () => {

@@ -19,7 +19,7 @@ export async function runProgram(args: readonly string[], self: NodeJS.Process):
   try {
     const program = await createProgram(runtime, args)
     if (args.length === 0) program.outputHelp()
-    else await program.parseAsync(args, { from: 'user' })
+    else await program.parseAsync(withoutVainHelp(args), { from: 'user' })
   } catch (error) {
     self.exitCode = await end(error)
   }
@@ -27,10 +27,20 @@ export async function runProgram(args: readonly string[], self: NodeJS.Process):
   async function end(error: unknown): Promise<number> {
     if (error instanceof CommanderError && error.exitCode === 0) return exitCodes.done
     const failure = await readFailure(error, self.env)
+    // The help of what lacks a command was shown to people.
+    if (error instanceof CommanderError && error.code === 'commander.help' && !runtime.out.json) return failure.exitCode
     const see = error instanceof CommanderError ? `\nSee: ${helpFor(args)}` : ''
     if (failure.message !== '') runtime.out.fail({ ...failure, message: `${failure.message}${see}` })
     return failure.exitCode
   }
+}
+
+/** Without the `help` for a command that is unknown, which then is said of it. */
+function withoutVainHelp(args: readonly string[]): readonly string[] {
+  const named = namedCommand(args)
+  const at = args.indexOf('help')
+  if (named === undefined || at === -1 || at > args.indexOf(named)) return args
+  return commandTable.some(({ name }) => name === named) ? args : args.toSpliced(at, 1)
 }
 
 /** The command line that explains what was meant. */
