@@ -38,7 +38,7 @@ With --alias, their alias leads to them once all are published. Files and server
     const lines = changed.flat()
     for (const line of lines) runtime.out.say(itemText(line))
     runtime.out.say(`${summary(lines)} (${project.target.team} at ${project.target.url})`)
-    if (lines.length === 0) return
+    if (lines.length === 0) return runtime.out.line({ type: 'end', done: 0 })
     await requireYes(runtime, 'Publish?', 'Nothing was published.')
     const ofKey = new Map(owners.map((owner) => [owner.key, owner]))
     const text =
@@ -50,6 +50,7 @@ With --alias, their alias leads to them once all are published. Files and server
       runtime.out.line({ type: 'change', action: line.action, key: line.key, tag: line.tag }, `done  ${itemText(line)}`)
     })
     await throwFailures(runtime, applied, 'Release again to go on.')
+    runtime.out.line({ type: 'end', done: applied.done.length })
   }
 }
 

@@ -227,7 +227,8 @@ describe('release', () => {
     await workspace.write(path(unchanged), 'return 1\n')
     await workspace.commit()
     await workspace.pas('push', '--yes')
-    expect(await workspace.pas('release', 'v1', '--alias', 'live', '--yes')).toMatchObject({ code: 0 })
+    const first = await workspace.pas('release', 'v1', '--alias', 'live', '--yes', '--json')
+    expect([first.code, first.stdout.split('\n').at(-2)]).toEqual([0, '{"type":"end","done":4}'])
     await workspace.write(path(changed), 'return 2\n')
     await workspace.commit()
     expect(await workspace.pas('release', 'v2', '--alias', 'live', '--yes')).toMatchObject({
