@@ -23,7 +23,7 @@ class Variables(Resource):
 
     @operation("getVariables")
     def list(self, *, limit: int | None = None) -> Listing[ListedTeamVariable, TeamVariablesPaginatedResult]:
-        """All variables, those of parent teams included."""
+        """All variables of the team itself; its runs also see those of its parents."""
         return Listing(self._transport, "/variables", TeamVariablesPaginatedResult, {"limit": limit})
 
     @operation("postVariables")
