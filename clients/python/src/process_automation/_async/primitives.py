@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, AsyncIterable, AsyncIterator, Iterable
+import asyncio
+from collections.abc import AsyncGenerator, AsyncIterable, AsyncIterator, Awaitable, Callable, Coroutine, Iterable
+from contextlib import suppress
 from pathlib import Path
-from typing import IO
+from typing import IO, Any, TypeVar
 
 import anyio
 import anyio.to_thread
 import httpx2
 
 from .._whole_file import whole_file
+
+T = TypeVar("T")
 
 HttpClient = httpx2.AsyncClient
 Lock = anyio.Lock
@@ -22,6 +26,26 @@ TaskErrors = BaseExceptionGroup
 def open_http() -> HttpClient:
     """As many connections as there are streams and calls: each live stream has one of its own."""
     return HttpClient(limits=httpx2.Limits(max_connections=None, max_keepalive_connections=20))
+
+
+async def finished_or_undone(
+    make: Callable[[], Coroutine[Any, Any, T]],
+    finish: Callable[[T], Awaitable[T]],
+    undo: Callable[[T], Awaitable[object]],
+) -> T:
+    """What is made, and finished. Where the caller is cancelled meanwhile, it is undone as soon as it is made."""
+    try:
+        loop = asyncio.get_running_loop()
+    except RuntimeError:  # Trio's.
+        return await finish(await make())
+    making = loop.create_task(make())
+    try:
+        return await finish(await asyncio.shield(making))
+    except asyncio.CancelledError:
+        # A scope that is cancelled would cancel this wait, too.
+        with anyio.CancelScope(shield=True), suppress(Exception):
+            await undo(await making)
+        raise
 
 
 #: What uploads are made of; other iterables are read once.

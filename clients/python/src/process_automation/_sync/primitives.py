@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Generator, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator
+from contextlib import suppress
 from pathlib import Path
-from typing import IO
+from typing import IO, TypeVar
 
 import httpx2
 
 from .._whole_file import whole_file
+
+T = TypeVar("T")
 
 HttpClient = httpx2.Client
 Lock = threading.Lock
@@ -24,6 +27,17 @@ class TaskErrors(BaseExceptionGroup[BaseException]):
 def open_http() -> HttpClient:
     """As many connections as there are streams and calls: each live stream has one of its own."""
     return HttpClient(limits=httpx2.Limits(max_connections=None, max_keepalive_connections=20))
+
+
+def finished_or_undone(make: Callable[[], T], finish: Callable[[T], T], undo: Callable[[T], object]) -> T:
+    """What is made, and finished. Where Ctrl-C ends the wait for that, it is undone."""
+    made = make()
+    try:
+        return finish(made)
+    except KeyboardInterrupt:
+        with suppress(Exception):
+            undo(made)
+        raise
 
 
 #: What uploads are made of; other iterables are read once.

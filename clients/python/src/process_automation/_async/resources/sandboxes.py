@@ -10,6 +10,7 @@ from ...inputs import CreateSandboxInput
 from ...models import Sandbox as SandboxRecord
 from ...models import SandboxesPaginatedResult, SandboxImage
 from ..pages import Listing
+from ..primitives import finished_or_undone
 from ..resource import Resource, body_of, given
 from ..sandbox.sandbox import Sandbox
 
@@ -35,7 +36,7 @@ class Sandboxes(Resource):
     ) -> Sandbox:
         """
         Makes a sandbox and waits until it runs. It ends after `timeout` seconds. `ports` are public, for who has
-        `user:credential` of `ports_basic_auth` where that is given.
+        `user:credential` of `ports_basic_auth` where that is given. Cancelled meanwhile, it ends what it has made.
         """
         members = given(
             image_id=image_id,
@@ -46,8 +47,12 @@ class Sandboxes(Resource):
             metadata=metadata,
         )
         body = body_of(CreateSandboxInput, members)
-        made = Sandbox(self._transport, await self._transport.record(SandboxRecord, "POST", "/sandboxes", json=body))
-        return await made.ready()
+
+        async def make() -> Sandbox:
+            record = await self._transport.record(SandboxRecord, "POST", "/sandboxes", json=body)
+            return Sandbox(self._transport, record)
+
+        return await finished_or_undone(make, Sandbox.ready, Sandbox.kill)
 
     async def get(self, id: str) -> Sandbox:
         """A sandbox that was made before."""
