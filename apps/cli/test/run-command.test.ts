@@ -269,6 +269,7 @@ test.each<[string[], string, string]>([
 
 test.each([
   [['storage', 'cp', 'nope.txt', 'team:x']],
+  [['storage', 'cp', '-r', 'nope.txt', 'team:x/']],
   [['sandbox', 'cp', 'nope.txt', 'sb-1:x']],
   [['webhooks', 'send', 'hook', '-F', 'file=@nope.txt']],
   [['api', 'POST', '/echo', '-d', '@nope.txt']],

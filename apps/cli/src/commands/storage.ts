@@ -146,7 +146,9 @@ function placeThere(file: string, name: string): string {
 }
 
 async function foldersUp(folder: string, name: string): Promise<[file: string, name: string][]> {
-  const entries = await readdir(folder, { recursive: true, withFileTypes: true })
+  const entries = await readdir(folder, { recursive: true, withFileTypes: true }).catch((error: Error) => {
+    throw usageError(`${folder} can't be read: ${error.message}`)
+  })
   const files = entries.filter((entry) => entry.isFile()).map((entry) => join(entry.parentPath, entry.name))
   if (files.length === 0) throw usageError(`${folder} is no folder with files.`)
   return files.map((file) => [file, join(name, relative(folder, file)).replaceAll('\\', '/')])
