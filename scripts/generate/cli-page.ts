@@ -36,7 +36,7 @@ ${stdout.trim()}
 
 | variable | means |
 |---|---|
-| \`PAS_URL\`, \`PAS_TEAM\`, \`PAS_TOKEN\` | address, team and token in place of those that are stored; for CI. \`--url\`, \`--team\` and \`--context\` come before them, and the token goes to no other address than \`PAS_URL\` where that is set |
+| \`PAS_URL\`, \`PAS_TEAM\`, \`PAS_TOKEN\` | address, team and token in place of those that are stored; for CI. \`--url\`, \`--team\` and \`--context\` come before them, and where \`PAS_URL\` is set the token goes to no context with another address |
 | \`PAS_CONTEXT\` | the context, as by \`--context\` |
 | \`PAS_DEBUG\` | with any value, faults of the program come with their stack |
 | \`NO_COLOR\`, \`FORCE_COLOR\` | no colours, colours also in pipes |

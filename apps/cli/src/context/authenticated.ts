@@ -13,12 +13,15 @@ import {
 type Environment = Readonly<Record<string, string | undefined>>
 
 /**
- * The token of a target: PAS_TOKEN, unless PAS_URL says that it is for another address; else what `pas login` stored for it.
- * Of an issuer's it is a function that renews it: ahead of its end, and once where the service has refused it.
+ * The token of a target: PAS_TOKEN, unless it is for another address, PAS_URL, than that of the context; else what
+ * `pas login` stored for it. Of an issuer's it is a function that renews it: ahead of its end, and once where the service
+ * has refused it.
  */
 export async function authenticated(env: Environment, target: Target): Promise<TokenSource> {
   refuseOpenWay(target.url)
-  const isElsewhere = Boolean(env['PAS_TOKEN'] && env['PAS_URL'] && normalUrl(env['PAS_URL']) !== target.url)
+  const { url, context } = target
+  const isElsewhere =
+    context !== undefined && Boolean(env['PAS_TOKEN'] && env['PAS_URL']) && normalUrl(env['PAS_URL']!) !== url
   if (env['PAS_TOKEN'] && !isElsewhere) return env['PAS_TOKEN'].trim()
   const credential = await readCredential(env, target)
   if (credential === undefined)
