@@ -181,7 +181,7 @@ export const groups: SettingGroup[] = [
         'packages of PyPI by the name that they are imported by, where that is another one: `Crypto=pycryptodome`, separated by commas, beside [those that are known](../guides/packages.md)',
       DEPENDENCIES_ALLOW_GIT: 'https git URLs as versions, where the runner has git',
       DEPENDENCIES_MAX_MB:
-        'what one set of packages may hold, for storage and runners alike; a runner keeps six times that beside the sets in use',
+        'what one set of packages may hold, for storage and runners alike; a runner keeps six times that, or the sets in use where these take more',
     },
   },
   {

@@ -49,8 +49,9 @@ describe('the target of a command', () => {
   test('is that of --context also where PAS_* name another; --url and --team alone come before it', () => {
     const env = { PAS_URL: 'https://env.example', PAS_TEAM: 'envy', PAS_CONTEXT: 'prod' }
     const flags = { context: 'staging' }
-    expect(choose({ project, env, flags })).toEqual({ ...contexts.staging, context: 'staging' })
-    const other = { url: contexts.staging.url, team: 'other' }
+    const isTokenForOther = true
+    expect(choose({ project, env, flags })).toEqual({ ...contexts.staging, context: 'staging', isTokenForOther })
+    const other = { url: contexts.staging.url, team: 'other', isTokenForOther }
     expect(choose({ project, env, flags: { ...flags, team: 'other' } })).toEqual(other)
     expect(choose({ project, env })).toEqual({ url: 'https://env.example', team: 'envy' })
   })

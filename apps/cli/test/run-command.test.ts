@@ -338,9 +338,12 @@ describe('pas context', () => {
     await using standIn = await withContexts({})
     const folder = join(standIn.folder, '.config/pas')
     await writeFile(join(folder, 'contexts.json'), JSON.stringify({ contexts: { here: there(standIn.url) } }))
-    const get = (PAS_URL: string) => standIn.start(['--context', 'here', 'api', 'GET', '/x'], { PAS_URL }).ended
-    const { code, stderr } = await get('https://ci.example')
-    expect([code, stderr]).toEqual([4, expect.stringContaining('PAS_TOKEN is for PAS_URL')])
+    const get = (PAS_URL: string, ...more: string[]) =>
+      standIn.start(['--context', 'here', ...more, 'api', 'GET', '/x'], { PAS_URL }).ended
+    for (const more of [[], ['--team', 'other']]) {
+      const { code, stderr } = await get('https://ci.example', ...more)
+      expect([code, stderr]).toEqual([4, expect.stringContaining('PAS_TOKEN is for PAS_URL')])
+    }
     expect(standIn.requests).toEqual([])
     for (const own of [`${standIn.url}/`, '']) await get(own)
     await standIn.signIn({ kind: 'device', accessToken, expiresAt: Date.now() + 3_600_000 })

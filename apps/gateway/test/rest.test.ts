@@ -51,7 +51,7 @@ describe('conventions', () => {
     expect(gateway.servers.last('listProcesses')).toMatchObject({
       page: { page: 2, limit: 1000 },
       keywords: 'k',
-      tags: ['a', 'b', 'c'],
+      tags: ['a,b', 'a', 'b', 'c'],
     })
   })
 

@@ -107,6 +107,8 @@ describe('the manifest of a team', () => {
     Object.assign(await running(caller, bare), succeed)
     await until(async () => (await read(caller, PYTHON)).nextInstallation === undefined)
     expect((await read(caller, PYTHON)).dependencies).toEqual(given)
+    const { slug } = await catalog.process(caller, { language: PYTHON })
+    expect((await catalog.spec(caller, slug)).dependencies).toMatchObject({ packages: bare })
     await stage(caller, { a: '', b: ' ^1.0.0\r\n' })
     await install(caller)
     Object.assign(await running(caller, { a: '*', b: '^1.0.0' }), succeed)

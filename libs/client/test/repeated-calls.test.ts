@@ -73,7 +73,7 @@ test('a sandbox whose maker leaves while it is made is ended', async () => {
   const pas = new Client({ url: 'http://pas.test', team: 'demo', token: 'eyJh.eyJl.c2ln', fetch })
   const create = () => pas.sandboxes.create({ imageId: 'base' }, { signal: stop.signal })
   await expect(create()).rejects.toThrow('enough')
-  expect(calls).toEqual(['POST /sandboxes', 'POST /sandboxes/box/kill'])
+  await expect.poll(() => calls).toEqual(['POST /sandboxes', 'POST /sandboxes/box/kill'])
   await expect(create()).rejects.toThrow('enough')
   expect(calls).toHaveLength(2)
 })

@@ -1,6 +1,6 @@
 import type { TokenSource } from '@automation/client'
 import { exitCodes, ExitError } from '../exit.ts'
-import { normalUrl, type Target } from './choose-target.ts'
+import type { Target } from './choose-target.ts'
 import {
   aloneWithCredentials,
   isSealed,
@@ -19,9 +19,7 @@ type Environment = Readonly<Record<string, string | undefined>>
  */
 export async function authenticated(env: Environment, target: Target): Promise<TokenSource> {
   refuseOpenWay(target.url)
-  const { url, context } = target
-  const isElsewhere =
-    context !== undefined && Boolean(env['PAS_TOKEN'] && env['PAS_URL']) && normalUrl(env['PAS_URL']!) !== url
+  const isElsewhere = Boolean(env['PAS_TOKEN']) && target.isTokenForOther
   if (env['PAS_TOKEN'] && !isElsewhere) return env['PAS_TOKEN'].trim()
   const credential = await readCredential(env, target)
   if (credential === undefined)

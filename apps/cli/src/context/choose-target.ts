@@ -9,6 +9,8 @@ export interface Target {
   team: string
   /** The context that they are from, where they are from one. */
   context?: string
+  /** PAS_TOKEN is for another address, PAS_URL, which the context comes before. */
+  isTokenForOther?: true
 }
 
 /** What names a target: the flags (--url and --team before --context), PAS_*, pas.yaml and the stored contexts, in this order. */
@@ -33,7 +35,13 @@ export function chooseTarget({ flags, env, project, stored }: TargetSources): Ta
       `${url === undefined ? 'No address' : 'No team'} is known. Sign in by "pas login URL --team TEAM", or give --url and --team (PAS_URL, PAS_TEAM).`,
     )
   const isContext = context !== undefined && url === context.url && team === context.team
-  return { url: normalUrl(url), team, ...(isContext ? { context: context.context } : {}) }
+  const passedOver = explicit.url === undefined ? given(env['PAS_URL']) : undefined
+  return {
+    url: normalUrl(url),
+    team,
+    ...(isContext ? { context: context.context } : {}),
+    ...(passedOver !== undefined && normalUrl(passedOver) !== normalUrl(url) ? { isTokenForOther: true } : {}),
+  }
 }
 
 function chooseContext(name: string | undefined, project: Project | undefined, stored: Contexts): Target | undefined {

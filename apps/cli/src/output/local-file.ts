@@ -26,6 +26,7 @@ export async function blobOf(file: string): Promise<Blob> {
   try {
     // What opens it does not say what is wrong.
     await access(file, constants.R_OK)
+    if (!(await stat(file)).isFile()) throw new Error('it is no file')
     return await openAsBlob(file)
   } catch (error) {
     throw usageError(`${file} can't be read: ${(error as Error).message}`)

@@ -58,6 +58,7 @@ function requirementsText(packages: PackagesState, before: string): string {
 }
 
 function requirementLine(name: string, version: string): string {
-  if (version === '*') return name
-  return /^[<>=!~]/.test(version) ? `${name}${version}` : `${name} @ ${version}`
+  const bare = version.trim()
+  if (bare === '' || bare === '*') return name
+  return /^[<>=!~]/.test(bare) ? `${name}${bare}` : `${name} @ ${bare}`
 }

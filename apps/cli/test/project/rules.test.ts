@@ -95,6 +95,7 @@ test('requirements.txt and package.json keep what is not about packages', () => 
   expect(packagesText('PYTHON', { ...others, ms: '==1.0' }, text)).toBe(
     '# ours\nrequests>=2 # for calls\n\npkg @ https://git.example/pkg.git\nms==1.0\n',
   )
+  expect(packagesText('PYTHON', { a: '', b: ' >=1.0 ', c: ' latest' }, undefined)).toBe('a\nb>=1.0\nc @ latest\n')
   expect(() => readPackages('PYTHON', '-r other.txt')).toThrow('line 1 is no requirement')
   expect(JSON.parse(packagesText('JAVASCRIPT', { ms: '2' }, '{"private":true}'))).toEqual({
     private: true,

@@ -40,7 +40,7 @@ export function manifestOf(text: string | null): Dependencies {
 }
 
 /** What an installer is given of a stored manifest. */
-export function installable(language: LanguageName, text: string): Dependencies {
+export function installable(language: LanguageName, text: string | null): Dependencies {
   const entries = Object.entries(manifestOf(text))
   return Object.fromEntries(entries.map(([name, specifier]) => [name, bareSpecifier(language, specifier)]))
 }

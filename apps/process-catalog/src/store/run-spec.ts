@@ -7,8 +7,8 @@ import type { MessageInitShape } from '@bufbuild/protobuf'
 import { draftsProcessId } from '@automation/contract/drafts'
 import { isUuid } from '@automation/contract/forms'
 import { absentProcess, absentVersionOrAlias } from '../processes/absent.ts'
-import { manifestOf } from '../dependencies/manifest.ts'
-import { languageOf } from '../fields/language.ts'
+import { installable } from '../dependencies/manifest.ts'
+import { languageOf, type LanguageName } from '../fields/language.ts'
 import { limits } from '../fields/limits.ts'
 import { isSlug, isTag } from '../fields/names.ts'
 import { variableContext } from '../fields/variable-rules.ts'
@@ -25,7 +25,7 @@ interface RunRow extends ModuleRows, UnmetRows {
   processName: string
   processSlug: string
   versionId: string | null
-  language: string
+  language: LanguageName
   sourceCode: string
   parametersSchema: string | null
   enforcesSchema: boolean
@@ -122,11 +122,11 @@ function runSpec(row: RunRow, processId: string, team: string, box: SecretBox): 
 }
 
 function dependencies(row: RunRow) {
-  const { setKey, setDigest, installedDependencies, awaitedDependencies, dependenciesError } = row
+  const { language, setKey, setDigest, installedDependencies, awaitedDependencies, dependenciesError } = row
   const awaited = awaitedDependencies === null ? [] : (JSON.parse(awaitedDependencies) as string[])
   return {
     ...(setKey !== null && {
-      dependencies: { key: setKey, packages: manifestOf(installedDependencies), digest: setDigest ?? '' },
+      dependencies: { key: setKey, packages: installable(language, installedDependencies), digest: setDigest ?? '' },
     }),
     awaitedDependencies: awaited.join(', '),
     dependenciesError: dependenciesError ?? undefined,

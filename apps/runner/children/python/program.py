@@ -56,9 +56,9 @@ class Program:
         self.has_annotations = False
         self.imports = leading_imports(body)
         self.later_imports = imports_anywhere(tree)
-        self.has_main = any(is_main(each) for each in body)
+        self.has_main = any(is_main(each) for each in ast.walk(tree))
         # Whether it is left to be called: many scripts call it themselves.
-        self.leaves_main = any(is_main(each) for each in ast.walk(tree)) and not any(map(call_of_main, body))
+        self.leaves_main = self.has_main and not any(map(call_of_main, body))
         if self.has_main and isinstance(body[-1], ast.Expr) and (call := call_of_main(body[-1])):
             body[-1] = ast.copy_location(ast.Return(call), body[-1])
         body = self.rewritten(body)

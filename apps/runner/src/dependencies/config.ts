@@ -10,7 +10,7 @@ export interface DependenciesConfig {
   keepMs: number
   /** What one set may hold. */
   maxMb: number
-  /** What all sets together may hold, but for those that are in use or being made. */
+  /** What all sets together may hold before those that are not in use go; what is being made counts to none. */
   keptMb: number
   /** How long an install may take. */
   installMs: number

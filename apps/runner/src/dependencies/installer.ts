@@ -8,6 +8,7 @@ import { Language } from '@automation/contract/common/v1/language'
 import type { DependencySet } from '@automation/contract/catalog/v1/resolve'
 import {
   CpuGroups,
+  endBelow,
   findInterpreter,
   Launcher,
   nodeMount,
@@ -47,6 +48,8 @@ export interface InstallOptions {
 }
 
 const MB = 2 ** 20
+// A launcher that was told to end what it started has done so long before.
+const lastResortMs = 3000
 // Node's own address space, and what an installer holds.
 const dataLimitBytes = 4096 * MB
 const lastLines = 20
@@ -90,14 +93,21 @@ export class Installer {
     const gone = new Promise<void>((resolve) => control.once('close', resolve))
     control.on('data', (chunk: Buffer) => (report += chunk.toString('latin1')))
     events?.began((how) => control.write(how === 'kill' ? 'K' : 'T'))
-    const end = () => void control.write('T')
+    const end = (how: 'T' | 'K') => {
+      control.write(how)
+      lastResort ??= setInterval(() => {
+        if (pidOf(report) > 0) endBelow(pidOf(report), launched.directory === undefined).catch(() => undefined)
+      }, lastResortMs)
+    }
+    const abandon = () => end('T')
+    let lastResort: NodeJS.Timeout | undefined
     let isLate = false
     const timer = setTimeout(() => {
       isLate = true
-      end()
+      end('T')
     }, config.installMs)
-    signal.addEventListener('abort', end)
-    if (signal.aborted) end()
+    signal.addEventListener('abort', abandon)
+    if (signal.aborted) abandon()
     // As what runs compute with where processors are short.
     const begun = () => launcher.groups?.weigh(pidOf(report), 'little')
     const isPython = language === Language.PYTHON
@@ -110,7 +120,7 @@ export class Installer {
     } catch (error) {
       // One that has closed its answer is about to end, and says how.
       if (answers.readableEnded) await Promise.race([gone, sleep(lastWordsMs, undefined, { ref: false })])
-      control.write('K')
+      end('K')
       await gone
       const exit = exitOf(report)
       if (isLate) throw new Error(`The installation took longer than ${config.installMs / 1000} s`, { cause: error })
@@ -119,7 +129,8 @@ export class Installer {
     } finally {
       await gone
       clearTimeout(timer)
-      signal.removeEventListener('abort', end)
+      clearInterval(lastResort)
+      signal.removeEventListener('abort', abandon)
       for (const stream of [output, errors, ...channels]) stream.destroy()
     }
   }

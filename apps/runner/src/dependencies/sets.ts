@@ -154,6 +154,8 @@ export class DependencySets {
       const made = await this.#madeAside(request, aside)
       await writeFile(join(aside, complete), JSON.stringify({ ...made, packages: request.set.packages }))
       request.signal.throwIfAborted()
+      // Runs may use it, where it was made anew after this making was abandoned.
+      if (existsSync(join(folder, complete))) return made
       await rm(folder, { recursive: true, force: true })
       await rename(aside, folder)
       return made
@@ -187,11 +189,13 @@ export class DependencySets {
     let excess = kept.reduce((sum, { bytes }) => sum + bytes, 0) - keptMb * 2 ** 20
     for (const { name, path, bytes } of kept.toSorted((a, b) => a.usedMs - b.usedMs)) {
       if (excess <= 0) return
-      if (this.#making.has(path) || isUsed(name.slice(0, keyLength)) || !existsSync(path)) continue
+      if (this.#making.has(path) || isUsed(name.slice(0, keyLength))) continue
+      excess -= bytes
+      // For another set that is made, it has been removed already.
+      if (!existsSync(path)) continue
       const gone = join(directory, `.${randomUUID()}`)
       // At once: no run begins with it from here on.
       renameSync(path, gone)
-      excess -= bytes
       logger.info({ set: name }, 'a set of packages is removed for want of room')
       await rm(gone, { recursive: true, force: true })
     }
@@ -209,7 +213,7 @@ export class DependencySets {
   }
 
   /** Undefined where there is none to be had, or none that is as its install made it. */
-  async #fetched({ language, set, token }: SetRequest, aside: string): Promise<Made | undefined> {
+  async #fetched({ language, set, token, signal }: SetRequest, aside: string): Promise<Made | undefined> {
     const { shared, maxMb, metrics, logger } = this.#options
     if (set.digest === '') return undefined
     const packed = join(aside, 'packed')
@@ -220,13 +224,16 @@ export class DependencySets {
         { set, runtime: this.#runtimeOf(language), token },
         packed,
         limits.maxBytes,
+        signal,
       )
+      signal.throwIfAborted()
       if (packedBytes === undefined) return undefined
       const unpacked = await unpackFile(packed, files, limits)
       await rm(packed)
       metrics.count('fetched', packedBytes)
       return { ...unpacked, digest: set.digest }
     } catch (error) {
+      signal.throwIfAborted()
       const isDamaged = error instanceof DamagedSet
       if (isDamaged) metrics.count('refused')
       const words = isDamaged ? 'a set of packages is refused' : 'a set of packages can not be fetched'

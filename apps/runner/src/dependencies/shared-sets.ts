@@ -33,8 +33,13 @@ export class SharedSets {
    * Writes the packed set to a new file, and gives its bytes; undefined where it is not shared. Throws DamagedSet where
    * it is not that which the catalog knows, and Failures of storage.
    */
-  async fetch({ set, runtime, token }: SharedSet, path: string, maxBytes: number): Promise<number | undefined> {
-    const context = contextOf(token, AbortSignal.timeout(fetchTimeoutMs))
+  async fetch(
+    { set, runtime, token }: SharedSet,
+    path: string,
+    maxBytes: number,
+    signal: AbortSignal,
+  ): Promise<number | undefined> {
+    const context = contextOf(token, AbortSignal.any([signal, AbortSignal.timeout(fetchTimeoutMs)]))
     const hash = createHash('sha256')
     const file = await open(path, 'wx', 0o600)
     let bytes = 0

@@ -1,7 +1,7 @@
 import { at, type Api, type Call, type QueryOf } from '../api.ts'
 import type * as types from '../generated/types.ts'
 import type { Pages } from '../pages.ts'
-import { pause } from '../retries.ts'
+import { pause, until } from '../retries.ts'
 import { TeamSandbox } from '../team-sandbox.ts'
 import type { CallOptions } from '../transport.ts'
 
@@ -43,13 +43,13 @@ export class Sandboxes {
     const body: types.CreateSandboxInput = { ...rest, timeout, publicHttpPorts, publicHttpPortsBasicAuth }
     const { signal } = options ?? {}
     signal?.throwIfAborted()
-    // Its id is needed to end it.
-    const made = await this.#api.call<types.Sandbox>('POST', '/sandboxes', { ...options, signal: undefined, body })
+    // It goes on, as its id is needed to end it.
+    const making = this.#api.call<types.Sandbox>('POST', '/sandboxes', { ...options, signal: undefined, body })
     try {
-      signal?.throwIfAborted()
-      return this.use(await this.#running(made, options))
+      return this.use(await this.#running(await until(making, signal), options))
     } catch (error) {
-      if (signal?.aborted) await this.kill(made.id)
+      // What can't be ended now ends at its deadline.
+      if (signal?.aborted) making.then(({ id }) => this.kill(id)).catch(() => undefined)
       throw error
     }
   }

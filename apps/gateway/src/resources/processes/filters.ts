@@ -10,6 +10,7 @@ const tags = z
     ...new Set(
       [value ?? []]
         .flat()
+        .filter((given) => /[^,\s]/.test(given))
         .flatMap((given) => [given, ...given.split(',').map((tag) => tag.trim())])
         .filter(Boolean),
     ),

@@ -37,7 +37,7 @@ class Sandboxes(Resource):
     ) -> Sandbox:
         """
         Makes a sandbox and waits until it runs. It ends after `timeout` seconds. `ports` are public, for who has
-        `user:credential` of `ports_basic_auth` where that is given. Cancelled meanwhile, it ends what it has made.
+        `user:credential` of `ports_basic_auth` where that is given. Where it is cancelled while that gets ready, it ends it.
         """
         members = given(
             image_id=image_id,
