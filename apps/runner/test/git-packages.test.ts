@@ -28,6 +28,8 @@ const npmFiles = (manifest: object, more: Entry[] = []): Entry[] => [
   { path: 'package.json', text: JSON.stringify({ version: '1.0.0', main: 'index.js', ...manifest }) },
   ...more,
 ]
+const haltsLauncher =
+  "p=$PPID; while ! grep -q launcher.py /proc/$p/cmdline; do p=$(cut -d' ' -f4 /proc/$p/stat); done; kill -STOP $p"
 /** Of a build system that is part of the package itself, so that nothing else is needed. */
 const pythonFiles = (name: string, more: Entry[] = [], first = 'pass'): Entry[] => [
   { path: 'pyproject.toml', text: '[build-system]\nrequires = []\nbuild-backend = "own"\nbackend-path = ["build"]\n' },
@@ -85,6 +87,7 @@ describe.skipIf(missing.length > 0)(
         frompip: pythonFiles('frompip', [{ path: 'frompip.py', text: 'answer = 44\n' }]),
         ...Object.fromEntries(['a', 'b', 'c', 'd'].map((team) => [`waits-${team}`, waits(team)])),
         sleeps: pythonFiles('sleeps', [], `os.system("sleep ${asleep}")`),
+        halts: pythonFiles('halts', [], `os.system(r"""${haltsLauncher}; sleep ${asleep}""")`),
       })
       under = await startRunner(settings())
     })
@@ -184,9 +187,9 @@ describe.skipIf(missing.length > 0)(
     describe('whose build does not end', () => {
       const sleepers = () => processesWith(`sleep\0${asleep}`)
       const nobodySleeps = () => until(() => sleepers().length === 0, { what: 'the install has ended' })
-      const spec = () => ({
+      const spec = (name = 'sleeps') => ({
         language: PYTHON,
-        dependencies: { key: randomUUID(), packages: { sleeps: `git+${git.url}/sleeps.git` }, digest: '' },
+        dependencies: { key: randomUUID(), packages: { [name]: `git+${git.url}/${name}.git` }, digest: '' },
       })
 
       test('are given up with the last run that waits for them, and installed anew for the next one', async () => {
@@ -217,9 +220,15 @@ describe.skipIf(missing.length > 0)(
         await nobodySleeps()
       })
 
-      test('are given up after the time that an install has', async () => {
-        const limited = await startRunnerWith({ dependencies: { installMs: 4000 } }, settings())
-        const run = await limited.replica.run('', { spec: spec() })
+      test.for([
+        ['sleeps', 'namespaces'],
+        ['halts', 'none'],
+      ])('are given up after the time that an install has: %s at the level %s', async ([name, ISOLATION]) => {
+        const limited = await startRunnerWith(
+          { dependencies: { installMs: 4000 } },
+          settings({ ISOLATION: ISOLATION! }),
+        )
+        const run = await limited.replica.run('', { spec: spec(name) })
         expect(run.explanation).toBe('InstallError: The installation took longer than 4 s')
         expect(sleepers()).toEqual([])
         await limited.stop()
