@@ -225,7 +225,11 @@ describe('failures', () => {
     expect(await outcome(args, env)).toEqual({
       code,
       stdout: '',
-      error: expect.objectContaining({ code: name, message: expect.any(String) as string, errors: [] }) as object,
+      error: expect.objectContaining({
+        code: name,
+        message: expect.any(String) as string,
+        errors: expect.any(Array) as [],
+      }) as object,
     })
   })
 
