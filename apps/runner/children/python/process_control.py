@@ -57,15 +57,15 @@ def end_with_parent():
 
 def fork_apart():
     """Forks a child that only waits with `confine.WALL` see; its orphans, and all that they leave, are seen by any."""
-    return _cloned(APART)
+    return _cloner(APART)()
 
 
-def fork_beside():
+def beside_forker():
     """
-    Forks a child of this process's parent, which sees it as it sees this process. The handlers that libraries have given the
-    C library for forks are not called. Wants `knows_number`.
+    What forks a child of this process's parent, which sees it as it sees this process. The handlers that libraries have given
+    the C library for forks are not called. Wants `knows_number`.
     """
-    return _cloned(CLONE_PARENT | APART)
+    return _cloner(CLONE_PARENT | APART)
 
 
 def knows_number():
@@ -82,25 +82,32 @@ def children():
         return None
 
 
-def _cloned(flags):
+def _cloner(flags):
+    """All that a fork needs is made ahead: what is written around it is copied, page by page."""
     import ctypes
 
     python = ctypes.pythonapi
+    before, in_child, in_parent = python.PyOS_BeforeFork, python.PyOS_AfterFork_Child, python.PyOS_AfterFork_Parent
     # Which does not give up Python's lock around the call.
     call = ctypes.PyDLL(None).syscall
     call.restype = ctypes.c_long
     number_at = _number_at()
     flags |= SET_AND_CLEAR_NUMBER if number_at else 0
     places = (0, number_at) if _IS_ARM else (number_at, 0)
-    python.PyOS_BeforeFork()
-    pid = call(*map(ctypes.c_long, (CLONE, flags, 0, 0, *places)))
-    if pid == 0:
-        python.PyOS_AfterFork_Child()
-    else:
-        python.PyOS_AfterFork_Parent()
-    if pid < 0:
-        raise BlockingIOError("no process can be made")
-    return pid
+    values = tuple(map(ctypes.c_long, (CLONE, flags, 0, 0, *places)))
+
+    def clone():
+        before()
+        pid = call(*values)
+        if pid == 0:
+            in_child()
+        else:
+            in_parent()
+        if pid < 0:
+            raise BlockingIOError("no process can be made")
+        return pid
+
+    return clone
 
 
 def _number_at():

@@ -167,7 +167,7 @@ class Imports:
             warm.import_ahead(self.standard)
         sys.meta_path.remove(self)
         self.drawn = drawn
-        self.fork_run = fork_once if can_fork_once(libraries) else fork_twice
+        self.fork_run = forker_once() if can_fork_once(libraries) else fork_twice
         if kept.has_more:
             return "output"
         if open_descriptors() != before:
@@ -361,13 +361,18 @@ def can_fork_once(libraries):
     return confine.can_filter() and process_control.knows_number() and not fork_handlers.may_be_since(libraries)
 
 
-def fork_once():
-    """Whether this is the fork."""
-    if process_control.fork_beside() != 0:
-        return False
-    if not confine.bear_no_siblings():
-        end_process(1)
-    return True
+def forker_once():
+    fork_beside = process_control.beside_forker()
+
+    def fork_once():
+        """Whether this is the fork."""
+        if fork_beside() != 0:
+            return False
+        if not confine.bear_no_siblings():
+            end_process(1)
+        return True
+
+    return fork_once
 
 
 def fork_twice():
