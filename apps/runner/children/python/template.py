@@ -8,13 +8,13 @@ import _socket
 import os
 import posix
 import struct
-import time
 from signal import SIGKILL
 
 import confine
 import fork_handlers
 import output
 import process_control
+import run_forks
 import warm
 from descendants import send
 
@@ -32,7 +32,6 @@ FIRST_OTHER = 62
 OPEN_FILES = 1024
 # Further apart its threads are not looked for.
 MOST_NUMBERS = 50_000
-REPARENTED_S = 0.0002
 PAIR = struct.Struct("ii")
 TO_MOVE = b"F"
 MOST_MARKS = 4096
@@ -167,7 +166,7 @@ class Imports:
             warm.import_ahead(self.standard)
         sys.meta_path.remove(self)
         self.drawn = drawn
-        self.fork_run = forker_once() if can_fork_once(libraries) else fork_twice
+        self.fork_run = run_forks.forker(libraries)
         if kept.has_more:
             return "output"
         if open_descriptors() != before:
@@ -350,44 +349,6 @@ def serve(zygote, fork_run):
             return become_run(zygote, control, read_request, write_answer)
         posix.close(read_request)
         posix.close(write_answer)
-
-
-# The run is the zygote's child, which alone ends it and all below. Where none can be made, this process ends, and each run
-# has a fork of the zygote.
-
-
-def can_fork_once(libraries):
-    """`libraries`: those from before the imports."""
-    return confine.can_filter() and process_control.knows_number() and not fork_handlers.may_be_since(libraries)
-
-
-def forker_once():
-    fork_beside = process_control.beside_forker()
-
-    def fork_once():
-        """Whether this is the fork."""
-        if fork_beside() != 0:
-            return False
-        if not confine.bear_no_siblings():
-            end_process(1)
-        return True
-
-    return fork_once
-
-
-def fork_twice():
-    """Whether this is the fork of the fork, which has ended."""
-    middle = fork()
-    if middle != 0:
-        if wait_for(middle, 0)[1] != 0:
-            end_process(1)
-        return False
-    middle = posix.getpid()
-    if fork() != 0:
-        end_process(0)
-    while posix.getppid() == middle:
-        time.sleep(REPARENTED_S)
-    return True
 
 
 def become_run(zygote, control, read_request, write_answer):
