@@ -1,8 +1,6 @@
 import { execFile } from 'node:child_process'
-import { once } from 'node:events'
 import { existsSync } from 'node:fs'
 import { mkdtemp, readFile, rm } from 'node:fs/promises'
-import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { promisify } from 'node:util'
@@ -103,21 +101,9 @@ export class KafkaBrokers {
 /** So many free ports, one behind the other. */
 async function freeRow(count: number): Promise<number[]> {
   for (;;) {
-    const [first] = await freePorts(1)
-    const row = Array.from({ length: count }, (_, index) => first! + index)
-    const free = await Promise.all(row.map(isFree))
-    if (free.every(Boolean)) return row
+    const ports = await freePorts(count)
+    if (ports.every((port, index) => port === ports[0]! + index)) return ports
   }
-}
-
-async function isFree(port: number): Promise<boolean> {
-  const server = createServer().listen(port, '127.0.0.1')
-  const isListening = await once(server, 'listening').then(
-    () => true,
-    () => false, // somebody has it
-  )
-  if (isListening) await once(server.close(), 'close')
-  return isListening
 }
 
 async function run(script: Script, env: Record<string, string>, ...args: string[]): Promise<string> {
