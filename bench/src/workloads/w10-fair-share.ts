@@ -130,6 +130,6 @@ export const w10: Workload = {
     { name: 'ours', kind: 'ours', about: oursAbout, measure: measureOurs },
   ],
   goals: (median) => [
-    goal('p99 of the other team at most 3 × idle', median('ours', 'p99Ms'), '<=', times(3, median('idle', 'p99Ms'))),
+    goal('p99 of the other team at most 2 × idle', median('ours', 'p99Ms'), '<=', times(2, median('idle', 'p99Ms'))),
   ],
 }

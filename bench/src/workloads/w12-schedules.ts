@@ -125,7 +125,7 @@ export const w12: Workload = {
     { name: 'ours', kind: 'ours', about: oursAbout, measure: measureOurs },
   ],
   goals: (median) => [
-    goal('p99 at most 1 s late', median('ours', 'p99Ms'), '<=', 1000),
+    goal('p99 at most 250 ms late', median('ours', 'p99Ms'), '<=', 250),
     goal('none missed', median('ours', 'missed'), '<=', 0),
   ],
 }
