@@ -13,6 +13,7 @@ import { besideBytes, frameBytes } from './call-stream.ts'
 import { decoder, encoder, serviceDefinition } from './definition.ts'
 import { encoded, trailer } from './failure-trailer.ts'
 import { metadataOf } from './metadata.ts'
+import { gated, usualWaitingBytes } from './received.ts'
 import { absent, malformed, statusFromFailure, tooLarge } from './status.ts'
 
 const decode = decoder(CarryRequestSchema)
@@ -84,8 +85,10 @@ class CallsOfStream {
   readonly #maxMessageBytes: number
   readonly #whenOver: () => void
   readonly #open = new Map<number, CarriedCall>()
+  readonly #source: ReturnType<typeof gated>
   #answers: MessageInitShape<typeof AnswerSchema>[] = []
   #bytes = 0
+  #unsentBytes = 0
   #isPlanned = false
   #isStopping = false
 
@@ -99,6 +102,7 @@ class CallsOfStream {
     this.#handlers = handlers
     this.#maxMessageBytes = maxMessageBytes
     this.#whenOver = whenOver
+    this.#source = gated(stream, () => this.#unsentBytes < usualWaitingBytes)
     stream.on('data', (bytes: Buffer) => this.#receive(bytes))
     stream.on('end', () => this.#endIfDone())
     stream.on('cancelled', () => this.#cut())
@@ -121,6 +125,8 @@ class CallsOfStream {
     } catch (error) {
       return this.#refuse(error)
     }
+    if (frame.calls.length * besideBytes > frameBytes(this.#maxMessageBytes) + besideBytes)
+      return this.#refuse(`${frame.calls.length} calls in one message`)
     for (const call of frame.calls) this.#take(call)
     for (const number of frame.cancelled) {
       this.#open.get(number)?.cancel()
@@ -192,7 +198,13 @@ class CallsOfStream {
 
   #send(message: MessageInitShape<typeof CarryResponseSchema>, written?: () => void): void {
     if (this.#stream.destroyed || this.#stream.writableEnded) return
-    this.#stream.write(encode(create(CarryResponseSchema, message)), written)
+    const bytes = encode(create(CarryResponseSchema, message))
+    this.#unsentBytes += bytes.length
+    this.#stream.write(bytes, () => {
+      this.#unsentBytes -= bytes.length
+      this.#source.goOn()
+      written?.()
+    })
   }
 
   /** What came is no message of ours. */

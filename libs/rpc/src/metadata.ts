@@ -1,10 +1,13 @@
 import { Metadata } from '@grpc/grpc-js'
 import type { CallContext, Principal } from './context.ts'
 
-/** What travels beside the message: credentials, request id, trace. The deadline goes the way of grpc. */
+/**
+ * What travels beside the message: credentials, request id, trace. The deadline goes the way of grpc. Credentials that can't
+ * travel are left out, and nobody believes a call without any.
+ */
 export function metadataOf(authorization: string, context: Pick<CallContext, 'requestId' | 'traceparent'>): Metadata {
   const metadata = new Metadata()
-  metadata.set('authorization', authorization)
+  if (/^[ -~]*$/.test(authorization)) metadata.set('authorization', authorization)
   if (isSane(context.requestId)) metadata.set('x-request-id', context.requestId)
   if (context.traceparent !== undefined && isSane(context.traceparent)) metadata.set('traceparent', context.traceparent)
   return metadata

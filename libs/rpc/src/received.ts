@@ -94,7 +94,7 @@ export function received<T>(
  * Lets the stream ask for messages only while there is capacity. Pausing it is not enough: a paused stream of grpc-js still
  * fetches sixteen messages, of whatever size.
  */
-function gated(stream: MessageSource, hasCapacity: () => boolean) {
+export function gated(stream: MessageSource, hasCapacity: () => boolean) {
   const read = stream._read.bind(stream)
   let asked: number | undefined
   let closed = false

@@ -1,12 +1,18 @@
 import { once } from 'node:events'
-import { create, fromBinary, toBinary } from '@bufbuild/protobuf'
-import { CarryRequestSchema, CarryResponseSchema, type Answer } from '@automation/contract/wire/v1/calls'
+import { create, fromBinary, toBinary, type MessageInitShape } from '@bufbuild/protobuf'
+import {
+  CarryRequestSchema,
+  CarryResponseSchema,
+  type Answer,
+  type CallSchema,
+} from '@automation/contract/wire/v1/calls'
 import {
   Client as Channel,
   credentials,
   Metadata,
   Server,
   ServerCredentials,
+  status,
   type ServerDuplexStream,
 } from '@grpc/grpc-js'
 import { afterEach, expect, test } from 'vitest'
@@ -137,11 +143,17 @@ test('each call on the stream shows its own credentials: without, none is made',
     ask: (_request, { principal }) => (seen.push(principal.name), {}),
   })
   const good = await bearer({ role: user.role, name: 'good' })
-  const answers = await carried(port, ['', 'Bearer x', good, await bearer({ exp: -120, iat: -180 })])
+  const answers = await carried(port, [
+    '',
+    'Bearer x\n',
+    good,
+    await bearer({ exp: -120, iat: -180 }),
+    'Bearer \u{1F600}',
+  ])
   const codes = answers.map(({ failure }) =>
     failure === undefined ? 'answered' : (JSON.parse(Buffer.from(failure).toString()) as { code: string }).code,
   )
-  expect(codes).toEqual(['unauthenticated', 'unauthenticated', 'answered', 'unauthenticated'])
+  expect(codes).toEqual(['unauthenticated', 'unauthenticated', 'answered', 'unauthenticated', 'unauthenticated'])
   expect(seen).toEqual(['good'])
 })
 
@@ -151,6 +163,37 @@ test('what is no message of ours ends the stream, and the server serves on', asy
   stream.write(Buffer.from([0xff, 0xff, 0xff]))
   await expect(once(stream, 'data')).rejects.toBeDefined()
   await probeAt(port).ask({}, call())
+})
+
+test('calls are taken no faster than their answers, and none is lost by that', async () => {
+  const [frames, callsOfEach, request] = [200, 400, Buffer.alloc(250)]
+  const port = await served({})
+  const stream = streamTo(port)
+  // One that never asks for an answer would be sent all that there are, and keep them.
+  stream.once('readable', () => undefined)
+  let taken = 0
+  for (let frame = 0; frame < frames; frame++) {
+    const calls = Array.from({ length: callsOfEach }, (_, index) => ({ number: frame * callsOfEach + index, request }))
+    stream.write(framed(calls), () => (taken += 1))
+  }
+  const probe = probeAt(port)
+  for (let before = -1; taken > before;) {
+    before = taken
+    for (let calls = 0; calls < 300; calls++) await probe.ask({}, call())
+  }
+  expect(taken).toBeLessThan(frames)
+  const answered = new Set<number>()
+  for await (const bytes of stream) {
+    for (const { number } of fromBinary(CarryResponseSchema, bytes as Buffer).answers) answered.add(number)
+    if (answered.size === frames * callsOfEach) break
+  }
+  expect(taken).toBe(frames)
+})
+
+test('a message of more calls than a caller puts into one ends the stream', async () => {
+  const stream = streamTo(await served({}))
+  stream.write(framed(Array.from({ length: 1000 }, (_, number) => ({ number }))))
+  await expect(once(stream, 'data')).rejects.toMatchObject({ code: status.INVALID_ARGUMENT })
 })
 
 /** The port of a server of gRPC's own. */
@@ -170,12 +213,16 @@ function streamTo(port: number) {
   return channel.makeBidiStreamRequest('/automation.wire.v1.CallService/Carry', asBytes, asBytes, new Metadata())
 }
 
+function framed(calls: MessageInitShape<typeof CallSchema>[]): Buffer {
+  return Buffer.from(toBinary(CarryRequestSchema, create(CarryRequestSchema, { calls })))
+}
+
 /** Answers to one call for each authorization, all on one stream, in the order of the calls. */
 async function carried(port: number, authorizations: string[]): Promise<Answer[]> {
   const stream = streamTo(port)
   const path = '/automation.probe.v1.ProbeService/Ask'
   const calls = authorizations.map((authorization, number) => ({ number, path, authorization, timeoutMs: 5000 }))
-  stream.write(Buffer.from(toBinary(CarryRequestSchema, create(CarryRequestSchema, { calls }))))
+  stream.write(framed(calls))
   const answers: Answer[] = []
   for await (const bytes of stream) {
     answers.push(...fromBinary(CarryResponseSchema, bytes as Buffer).answers)
