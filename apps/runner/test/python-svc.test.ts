@@ -154,6 +154,15 @@ describe('calls of Python code', () => {
       'TypeError: settings.timeout must be a whole number of milliseconds',
     ],
     ['svc.processes.run("p", parameters=[1])', 'TypeError: parameters must be an object'],
+    ['svc.processes.run_sync("p", ms=5)', 'TypeError: There is no ms: there are parameters, tag, comment, settings'],
+    [
+      'svc.processes.run("p", {"parameters": {}, "tags": "live"})',
+      'TypeError: There is no tags: there are parameters, tag, comment, settings',
+    ],
+    [
+      'svc.processes.run("p", settings={"timeout_ms": 1})',
+      'TypeError: There is no settings.timeout_ms: there are timeout, agent_pool_slug, callback_url, fresh_process',
+    ],
   ])('%s', async ([call, explanation]) => {
     expect((await run(under, call!)).explanation).toBe(explanation)
   })

@@ -158,6 +158,19 @@ describe('svc.processes', () => {
     expect(under.replica.calls).toEqual([])
   })
 
+  test.for([
+    ['run("a", { params: {} })', 'There is no params: there are parameters, tag, comment, settings'],
+    ['runSync("a", { ms: 5 })', 'There is no ms: there are parameters, tag, comment, settings'],
+    [
+      'run("a", { settings: { timeoutMs: 1 } })',
+      'There is no settings.timeoutMs: there are timeout, agentPoolSlug, callbackUrl, freshProcess',
+    ],
+    ['run("a", "v1")', 'What the process gets must be an object with parameters, tag, comment, settings'],
+  ] as const)('%s is refused, not left out', async ([call, message]) => {
+    expect((await run(`await svc.processes.${call}`)).explanation).toBe(`TypeError: ${message}`)
+    expect(under.replica.calls).toEqual([])
+  })
+
   test('a call that nobody waits for is made, and the next run is well', async () => {
     under.replica.onStart = async () => ({ executionId: 'started', status: Status.CREATED })
     const source = 'svc.processes.run("later"); return 1'

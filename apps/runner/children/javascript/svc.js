@@ -7,6 +7,8 @@
 const { createDatastore, createStorage } = require('./storage.js')
 
 const MAX_OPEN_CALLS = 1000
+const MEMBERS = ['parameters', 'tag', 'comment', 'settings']
+const SETTINGS = ['timeout', 'agentPoolSlug', 'callbackUrl', 'freshProcess']
 
 /** A call of `svc.processes` that failed, or whose run did. `code` and `executionId` say more where there is more. */
 class ProcessError extends Error {
@@ -73,12 +75,17 @@ function failureAt(failure, caller) {
   return failure
 }
 
-function checked(identifier, { parameters, tag, comment, settings }) {
+function checked(identifier, input) {
   if (typeof identifier !== 'string' || identifier === '')
     throw new TypeError('The process must be named by its id or slug')
+  if (typeof input !== 'object')
+    throw new TypeError(`What the process gets must be an object with ${MEMBERS.join(', ')}`)
+  refuseOthers(input, MEMBERS, '')
+  const { parameters, tag, comment, settings } = input
   for (const [name, value] of Object.entries({ tag, comment })) {
     if (value != null && typeof value !== 'string') throw new TypeError(`${name} must be a string`)
   }
+  refuseOthers(settings ?? {}, SETTINGS, 'settings.')
   const { agentPoolSlug, callbackUrl, timeout, freshProcess } = settings ?? {}
   if (timeout != null && !(Number.isInteger(timeout) && timeout > 0 && timeout < 2 ** 32))
     throw new TypeError('settings.timeout must be a whole number of milliseconds')
@@ -94,6 +101,12 @@ function checked(identifier, { parameters, tag, comment, settings }) {
       freshProcess: freshProcess === true,
     },
   }
+}
+
+/** A misspelt member would be left out, and another version run than was meant. */
+function refuseOthers(given, members, where) {
+  const other = Object.keys(given).find((name) => !members.includes(name))
+  if (other !== undefined) throw new TypeError(`There is no ${where}${other}: there are ${members.join(', ')}`)
 }
 
 const optionalText = (value) => (value == null ? undefined : String(value))

@@ -8,6 +8,9 @@ import storage
 from records import Record, ServiceRecord, camel_case
 
 MAX_TIMEOUT = 2**32
+MEMBERS = ("parameters", "tag", "comment", "settings")
+# They have camelCase names, too.
+SETTINGS = ("timeout", "agent_pool_slug", "callback_url", "fresh_process")
 # Texts that stand for no parameters, as over REST.
 NONE = ("", "null", "[]")
 
@@ -96,8 +99,9 @@ def install(svc, names, namespace):
 def caller(method, ask):
     def call(identifier, input=None, **named):
         if input is not None and not isinstance(input, dict):
-            raise TypeError("What the process gets must be a mapping with parameters, tag, comment, settings")
+            raise TypeError(f"What the process gets must be a mapping with {', '.join(MEMBERS)}")
         given = {**(input or {}), **named}
+        refuse_others(given, MEMBERS, "")
         parameters = text_of(given.get("parameters")).encode(errors="replace")
         header, value = ask({"method": method, **checked(identifier, given)}, parameters)
         error = header.get("error")
@@ -118,7 +122,9 @@ def checked(identifier, input):
             if not isinstance(input[name], str):
                 raise TypeError(f"{name} must be a string")
             call[name] = input[name]
-    settings = {camel_case(name): value for name, value in (input.get("settings") or {}).items()}
+    settings = input.get("settings") or {}
+    refuse_others(settings, SETTINGS, "settings.")
+    settings = {camel_case(name): value for name, value in settings.items()}
     timeout = settings.get("timeout")
     is_number = isinstance(timeout, int) and not isinstance(timeout, bool)
     if timeout is not None and not (is_number and 0 < timeout < MAX_TIMEOUT):
@@ -130,6 +136,14 @@ def checked(identifier, input):
         "freshProcess": settings.get("freshProcess") is True,
     }
     return call
+
+
+def refuse_others(given, members, where):
+    """A misspelt member would be left out, and another version run than was meant."""
+    known = {*members, *map(camel_case, members)}
+    for name in given:
+        if name not in known:
+            raise TypeError(f"There is no {where}{name}: there are {', '.join(members)}")
 
 
 def optional_text(value):
