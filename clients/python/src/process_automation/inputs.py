@@ -221,6 +221,7 @@ class UpdateTeamInput(TypedDict, total=False):
     zone_id: str | None
     """IANA name of a time zone"""
     params_schema_validation_enabled: bool | None
+    """Whether starts are refused whose parameters break the `parametersSchema` of the process; false in a new team"""
     parent_team_slugs: list[str] | None
     """Teams that modules and variables are inherited from; at most 5, each granted"""
     allowed_addresses: list[str] | None

@@ -693,6 +693,7 @@ class Team(Record, kw_only=True):
     """IANA name of the time zone"""
     parent_team_slugs: list[str]
     params_schema_validation_enabled: bool
+    """Whether starts are refused whose parameters break the `parametersSchema` of the process; false in a new team"""
     allowed_addresses: list[str]
     """Addresses and CIDRs that tokens of the team may be used from; none: from anywhere"""
     error_handler_config: ErrorHandlerConfig | None = None

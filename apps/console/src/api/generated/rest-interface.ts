@@ -2783,6 +2783,7 @@ export interface components {
             /** @description IANA name of the time zone */
             zoneId: string;
             parentTeamSlugs: string[];
+            /** @description Whether starts are refused whose parameters break the `parametersSchema` of the process; false in a new team */
             paramsSchemaValidationEnabled: boolean;
             /** @description Addresses and CIDRs that tokens of the team may be used from; none: from anywhere */
             allowedAddresses: string[];
@@ -2798,6 +2799,7 @@ export interface components {
             name?: string | null;
             /** @description IANA name of a time zone */
             zoneId?: string | null;
+            /** @description Whether starts are refused whose parameters break the `parametersSchema` of the process; false in a new team */
             paramsSchemaValidationEnabled?: boolean | null;
             /** @description Teams that modules and variables are inherited from; at most 5, each granted */
             parentTeamSlugs?: string[] | null;

@@ -1,11 +1,15 @@
 import { z } from '@hono/zod-openapi'
 import { clearableText, list, text } from '../../rest/fields.ts'
 
+/** Of `paramsSchemaValidationEnabled`. */
+export const schemasDescription =
+  'Whether starts are refused whose parameters break the `parametersSchema` of the process; false in a new team'
+
 export const updateTeamInput = z
   .object({
     name: text().nullish(),
     zoneId: text().nullish().openapi({ description: 'IANA name of a time zone' }),
-    paramsSchemaValidationEnabled: z.boolean().nullish(),
+    paramsSchemaValidationEnabled: z.boolean().nullish().openapi({ description: schemasDescription }),
     parentTeamSlugs: list(text())
       .nullish()
       .openapi({ description: 'Teams that modules and variables are inherited from; at most 5, each granted' }),

@@ -4,6 +4,7 @@ import { moment } from '../../rest/fields.ts'
 import { changed } from '../../rest/record.ts'
 import { samples } from '../../rest/samples.ts'
 import { presentTime } from '../../rest/time.ts'
+import { schemasDescription } from './input.ts'
 
 export const teamRecord = z
   .object({
@@ -11,7 +12,7 @@ export const teamRecord = z
     name: z.string(),
     zoneId: z.string().openapi({ description: 'IANA name of the time zone' }),
     parentTeamSlugs: z.array(z.string()),
-    paramsSchemaValidationEnabled: z.boolean(),
+    paramsSchemaValidationEnabled: z.boolean().openapi({ description: schemasDescription }),
     allowedAddresses: z
       .array(z.string())
       .openapi({ description: 'Addresses and CIDRs that tokens of the team may be used from; none: from anywhere' }),
