@@ -2,6 +2,7 @@ import type { Command } from 'commander'
 import { writeFile } from 'node:fs/promises'
 import { resolve } from 'node:path'
 import { examples } from '../output/examples.ts'
+import { withCronFaults } from '../project/cron-faults.ts'
 import { itemsBelow, makePlan, openProject } from '../project/open-project.ts'
 import { isToDo, type Plan } from '../project/plan.ts'
 import { planMarkdown, planText } from '../project/plan-text.ts'
@@ -9,6 +10,7 @@ import { unsetSecrets } from '../project/push-plan.ts'
 import { ExitError, exitCodes, usageError, type Runtime } from '../runtime.ts'
 import { withSourceFaults } from '../project/source-faults.ts'
 import { withPushOptions, type PushOptions } from '../project/push-options.ts'
+import { adviceOnSchemas } from '../project/unenforced-schemas.ts'
 
 interface PlanOptions extends PushOptions {
   out?: string
@@ -39,7 +41,9 @@ Ends with 3 where files and server clash; with --check also with 8 where they di
       ...options,
       ...(path !== undefined && { isWanted: itemsBelow(project, runtime.cwd, path) }),
     })
-    const made = { ...wanted, items: await withSourceFaults(project.client, project.local, wanted.items) }
+    const { client, local } = project
+    const items = await withCronFaults(client, local, await withSourceFaults(client, local, wanted.items))
+    const made = { ...wanted, items }
     if (options.out !== undefined) await writePlan(resolve(runtime.cwd, options.out), made)
     const text = options.markdown ? planMarkdown(made) : planText(made)
     if (runtime.out.json && !options.markdown) runtime.out.data(made)
@@ -47,6 +51,8 @@ Ends with 3 where files and server clash; with --check also with 8 where they di
     const unset = unsetSecrets(project, made, runtime.env)
     if (unset.length > 0)
       runtime.out.say(`To push it, set these variables, which its secrets come from: ${unset.join(', ')}.`)
+    const advice = await adviceOnSchemas(client, local, made)
+    if (advice !== undefined) runtime.out.say(advice)
     throwWhereNotDone(made, options.check ?? false)
   }
 }

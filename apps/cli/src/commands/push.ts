@@ -1,12 +1,14 @@
 import type { Command } from 'commander'
 import { resolve } from 'node:path'
 import { examples } from '../output/examples.ts'
+import { withCronFaults } from '../project/cron-faults.ts'
 import { readText } from '../project/checkout.ts'
 import { itemsBelow, makePlan, openProject, type OpenProject } from '../project/open-project.ts'
 import { isToDo, type Plan } from '../project/plan.ts'
 import { planText } from '../project/plan-text.ts'
 import { pushPlan, refuseClashes } from '../project/push-plan.ts'
 import { withPushOptions, type PushOptions } from '../project/push-options.ts'
+import { adviceOnSchemas } from '../project/unenforced-schemas.ts'
 import { requireYes, usageError, type Runtime } from '../runtime.ts'
 
 /** `pas push`. */
@@ -32,12 +34,15 @@ What others have changed meanwhile is never overwritten: it ends with 3 then. It
   async function push(subject: string | undefined, options: PushOptions): Promise<void> {
     const written = await writtenPlan(subject, options)
     const project = await openProject(runtime, { readsServer: written === undefined })
-    const plan = written ?? (await makePlan(project, { ...options, ...wantedBelow(project, subject) }))
+    const { client, local } = project
+    const plan = written ?? (await warnedPlan(project, { ...options, ...wantedBelow(project, subject) }))
     const toDo = plan.items.filter(isToDo)
     if (runtime.out.json) runtime.out.line({ type: 'status', plan })
     else runtime.out.say(planText(plan))
     refuseClashes(plan)
     if (toDo.length === 0) return runtime.out.line({ type: 'end', done: 0 })
+    const advice = await adviceOnSchemas(client, local, plan)
+    if (advice !== undefined) runtime.out.say(advice)
     await requireYes(
       runtime,
       `Write ${toDo.length === 1 ? 'it' : `these ${toDo.length}`} to ${plan.team} at ${plan.url}?`,
@@ -63,6 +68,12 @@ What others have changed meanwhile is never overwritten: it ends with 3 then. It
     if (plan && (options.prune || options.overwrite || options.secrets))
       throw usageError('--prune, --overwrite and --secrets are for "pas plan": a plan is done as it is.')
     return plan
+  }
+
+  /** Warns of crons alone: the server's answers warn of sources. */
+  async function warnedPlan(project: OpenProject, choice: Parameters<typeof makePlan>[1]): Promise<Plan> {
+    const plan = await makePlan(project, choice)
+    return { ...plan, items: await withCronFaults(project.client, project.local, plan.items) }
   }
 
   function wantedBelow(project: OpenProject, path: string | undefined) {

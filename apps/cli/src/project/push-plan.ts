@@ -1,3 +1,4 @@
+import { ApiError } from '@automation/client'
 import { ExitError, exitCodes, usageError, type Runtime } from '../runtime.ts'
 import { severalLines } from '../output/plain-text.ts'
 import { readFailure } from '../failure.ts'
@@ -49,8 +50,14 @@ export async function pushPlan(
     for (const each of messages)
       out.say(`${out.style('yellow', 'warning', 'stderr')}  ${severalLines(`${line.key}: ${each}`)}`)
   })
-  await throwFailures(runtime, applied, 'Push again to go on.', afterConflict)
+  const next = applied.failed.some(isRefusal) ? 'Mend the file, then push again.' : 'Push again to go on.'
+  await throwFailures(runtime, applied, next, afterConflict)
   return found
+}
+
+/** Whether the server takes it no better the next time. */
+function isRefusal({ error }: Applied['failed'][number]): boolean {
+  return error instanceof ApiError && (error.status === 400 || error.status === 422)
 }
 
 /** Throws where a plan has a clash. */

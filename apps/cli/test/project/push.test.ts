@@ -201,10 +201,12 @@ describe('push', () => {
     await workspace.write(path(bad), 'return 1\n')
     await workspace.write(path(bad, 'process.yaml'), 'schedules: { never: { cron: "no cron" } }\n')
     await workspace.write(path(good), 'return 2\n')
-    expect(await workspace.pas('push', '--yes')).toMatchObject({
-      code: 1,
-      stderr: expect.stringMatching(/failed .*schedule/),
-    })
+    const refused = /\+ create schedule\/\S+\n {2}warning: The server refuses its cron: .*five fields/
+    expect(await workspace.pas('plan')).toMatchObject({ code: 0, stdout: expect.stringMatching(refused) })
+    const { code, stderr } = await workspace.pas('push', '--yes')
+    expect(code).toBe(1)
+    expect(stderr).toMatch(refused)
+    expect(stderr).toMatch(/failed .*schedule[^]* 1 failed\. Mend the file, then push again\./)
     expect(await onServer(good)).toMatchObject({ sourceCode: 'return 2\n' })
     await workspace.write(path(good), 'return ((\n')
     const warning = /~ update process\/\S+: sourceCode\n  warning: Syntax error in line 2, column 1: /
@@ -218,6 +220,22 @@ describe('push', () => {
       code: 0,
       stderr: expect.stringContaining('1 to create'),
     })
+  })
+
+  test('says how to have a schema enforced, where it writes one and the team enforces none', async () => {
+    const slug = unique('schema')
+    const advice = 'paramsSchemaValidationEnabled'
+    await using workspace = await pushed(system, slug)
+    await workspace.write(path(slug, 'parameters.schema.json'), '{ "type": "object" }\n')
+    expect((await workspace.pas('plan')).stderr).toContain(advice)
+    expect((await workspace.pas('push', '--yes')).stderr).toContain(advice)
+    await workspace.write(path(slug), 'return 2\n')
+    expect((await workspace.pas('plan')).stderr).not.toContain(advice)
+    await workspace.write(path(slug, 'parameters.schema.json'), '{ "type": "object", "title": "a" }\n')
+    await system.client.team.update({ paramsSchemaValidationEnabled: true })
+    const { stderr } = await workspace.pas('push', '--yes')
+    await system.client.team.update({ paramsSchemaValidationEnabled: false })
+    expect(stderr).not.toContain(advice)
   })
 
   test('deletes only with --prune, and only what this repository has made and nobody has changed since', async () => {
