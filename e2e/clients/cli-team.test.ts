@@ -135,6 +135,7 @@ describe('schedules and packages', () => {
     await pas(['schedules', 'pause', id])
     const paused = await pasJson<{ id: string; paused: boolean }[]>(['schedules', 'list', '--process', process])
     expect(paused).toMatchObject([{ id, paused: true }])
+    expect((await pas(['schedules', 'list', '--process', process])).stdout).toMatch(new RegExp(` ${process}$`, 'm'))
     expect((await pas(['schedules', 'resume', id])).code).toBe(0)
     expect((await pas(['schedules', 'run', id, '--watch'])).stdout).toBe('by schedule\n')
     expect((await pas(['schedules', 'next', '--cron', 'nonsense'])).code).toBe(1)
@@ -142,14 +143,28 @@ describe('schedules and packages', () => {
 
   test('packages are staged, shown and dropped', async () => {
     const python = ['--language', 'python']
-    await pas(['deps', 'add', 'pandas>=2', 'requests', ...python])
-    expect((await pas(['deps', 'list', ...python])).stdout).toMatch(/pandas\s+-\s+>=2/)
+    const added = await pas(['deps', 'add', 'pandas>=2', 'requests', ...python])
+    expect(added.stdout + added.stderr).toContain('"pas deps install -l python"')
+    const listed = await pas(['deps', 'list', ...python])
+    expect(listed.stdout).toMatch(/pandas\s+-\s+>=2/)
+    expect(listed.stderr).toContain('"pas deps install -l python"')
     await pas(['deps', 'remove', 'requests', ...python])
     const staged = await pasJson<{ nextInstallation: { dependencies: object } }>(['deps', 'list', ...python])
     expect(staged.nextInstallation.dependencies).toEqual({ pandas: '>=2' })
     await pas(['deps', 'discard', ...python])
     expect(await pasJson(['deps', 'list', ...python])).not.toHaveProperty('nextInstallation')
   })
+})
+
+test('usage names processes by their slugs, and runs of drafts', async () => {
+  const process = unique('used')
+  await client.processes.create({ name: process, sourceCode: 'return 1' })
+  await client.request('POST', `/processes/${process}/execute-sync`, { body: {} })
+  const draft = { draft: { programmingLanguage: 'JAVASCRIPT', sourceCode: 'return 1' } }
+  await client.request('POST', '/processes/draft/execute-sync', { body: draft })
+  const { stdout } = await pas(['usage'])
+  expect(stdout).toMatch(new RegExp(`^${process} +1 `, 'm'))
+  expect(stdout).toMatch(/^\(drafts\) +\d/m)
 })
 
 describe('any call', () => {

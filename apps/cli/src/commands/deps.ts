@@ -20,7 +20,13 @@ export function register(program: Command, runtime: Runtime): void {
   const deps = program
     .command('deps')
     .description('The packages of the team. Changes are staged; "pas deps install" brings them to runs.')
-  examples(deps, 'pas deps add lodash@^4', 'pas deps install --watch', 'pas deps add pandas -l python')
+  examples(
+    deps,
+    'pas deps add lodash@^4',
+    'pas deps install --watch',
+    'pas deps add pandas -l python',
+    'pas deps install --watch -l python',
+  )
 
   const command = (name: string, text: string) =>
     deps
@@ -50,6 +56,7 @@ export function register(program: Command, runtime: Runtime): void {
       .option('-w, --watch', 'show what the installer says, and wait for its end')
       .action(install),
     'pas deps install --watch',
+    'pas deps install --watch -l python',
   )
   examples(command('discard', 'Drop what is staged.').action(discard), 'pas deps discard')
   examples(
@@ -79,10 +86,10 @@ export function register(program: Command, runtime: Runtime): void {
         { title: 'version', of: ([, version]) => version },
         { title: 'staged', of: ([, , staged]) => staged },
       ],
-      empty: 'There are no packages. Stage some by "pas deps add".',
+      empty: `There are no packages. Stage some by "${line('add', of)}".`,
     })
     const { nextInstallation } = manifest
-    if (nextInstallation?.status === 'PENDING') out.say('What is staged is installed by "pas deps install".')
+    if (nextInstallation?.status === 'PENDING') out.say(`What is staged is installed by "${line('install', of)}".`)
     if (nextInstallation?.status === 'FAILED')
       out.say(severalLines(`The last install failed: ${nextInstallation.error ?? 'no reason is known'}`))
   }
@@ -95,7 +102,8 @@ export function register(program: Command, runtime: Runtime): void {
   async function remove(packages: string[], { language: of }: LanguageOptions): Promise<void> {
     await stage(of, (present) => {
       const missing = packages.filter((name) => !(name in present))
-      if (missing.length > 0) throw usageError(`There is no package ${missing.join(', ')}. "pas deps list" shows them.`)
+      if (missing.length > 0)
+        throw usageError(`There is no package ${missing.join(', ')}. "${line('list', of)}" shows them.`)
       return Object.fromEntries(Object.entries(present).filter(([name]) => !packages.includes(name)))
     })
   }
@@ -107,7 +115,7 @@ export function register(program: Command, runtime: Runtime): void {
     const data = await client.dependencies.update(of, body)
     out.done(
       data,
-      data.nextInstallation === undefined ? 'Nothing changes.' : 'Staged. Install it by "pas deps install".',
+      data.nextInstallation === undefined ? 'Nothing changes.' : `Staged. Install it by "${line('install', of)}".`,
     )
   }
 
@@ -118,7 +126,7 @@ export function register(program: Command, runtime: Runtime): void {
     if (watch) return watchInstall(client, of, before)
     out.done(
       { language: of, status: 'INSTALLING' },
-      'Installing. Watch it by "pas deps install --watch" next time, or see "pas deps list".',
+      `Installing. Watch it by "${line('install --watch', of)}" next time, or see "${line('list', of)}".`,
     )
   }
 
@@ -172,6 +180,11 @@ export function register(program: Command, runtime: Runtime): void {
   }
 }
 
+/** A command line for packages of a language. */
+function line(command: string, of: Language): string {
+  return `pas deps ${command}${of === 'PYTHON' ? ' -l python' : ''}`
+}
+
 async function installsOf(client: Client, language: Language): Promise<Install[]> {
   return client.dependencies.installs(language).toArray()
 }
@@ -180,7 +193,10 @@ async function installBefore(client: Client, language: Language): Promise<string
   const done = (await installsOf(client, language)).filter(({ status }) => status === 'INSTALLED')
   const before = done[done.findIndex(({ active }) => active) + 1]
   if (before === undefined)
-    throw new ExitError(exitCodes.refused, 'There is no earlier install. "pas deps list --installs" shows all.')
+    throw new ExitError(
+      exitCodes.refused,
+      `There is no earlier install. "${line('list --installs', language)}" shows all.`,
+    )
   return before.id
 }
 

@@ -4,6 +4,7 @@ import { wholeNumber } from '../options/duration.ts'
 import { examples } from '../output/examples.ts'
 import { recordText } from '../output/record.ts'
 import { requireYes, usageError, type Runtime } from '../runtime.ts'
+import { slugsOfProcesses } from '../slugs-of-processes.ts'
 import { showRun } from '../runs/show-run.ts'
 
 const id = '0198c2b0-9a4c-7d2e-b1f3-5c8e7a6d9b04'
@@ -84,6 +85,8 @@ export function register(program: Command, runtime: Runtime): void {
     const client = await runtime.client()
     const processId = process === undefined ? undefined : (await client.processes.get(process)).id
     const all = await client.schedules.list({ processId }).toArray()
+    if (out.json) return out.data(all)
+    const slugOf = await slugsOfProcesses(client)
     out.data(all, {
       table: [
         { title: 'id', of: (one) => one.id },
@@ -91,7 +94,7 @@ export function register(program: Command, runtime: Runtime): void {
         { title: 'tag', of: (one) => one.tag },
         { title: 'state', of: (one) => (one.paused ? 'paused' : 'active') },
         { title: 'next', of: (one) => one.nextExecutionAt },
-        { title: 'process', of: (one) => one.processId },
+        { title: 'process', of: (one) => slugOf(one.processId) },
       ],
       empty: 'There are no schedules.',
     })

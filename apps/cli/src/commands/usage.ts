@@ -1,6 +1,7 @@
 import { Option, type Command } from 'commander'
 import { timeOrAgo } from '../options/duration.ts'
 import { examples } from '../output/examples.ts'
+import { slugsOfProcesses } from '../slugs-of-processes.ts'
 import type { Runtime } from '../runtime.ts'
 
 /** `pas usage`. */
@@ -13,11 +14,13 @@ export function register(program: Command, runtime: Runtime): void {
       .option('--to <time>', 'until then', timeOrAgo)
       .addOption(new Option('--by <what>', 'a row for each').choices(['process', 'day']).default('process'))
       .action(async ({ from, to, by }: { from?: string; to?: string; by: 'process' | 'day' }) => {
-        const data = await (await runtime.client()).team.usage({ from, to, by })
+        const client = await runtime.client()
+        const data = await client.team.usage({ from, to, by })
         if (runtime.out.json) return runtime.out.data(data)
+        const nameOf = by === 'process' ? await slugsOfProcesses(client) : (day: string) => day
         runtime.out.data(data.items, {
           table: [
-            { title: by, of: ({ key }) => key },
+            { title: by, of: ({ key }) => nameOf(key) },
             { title: 'runs', of: ({ runs }) => runs },
             { title: 'run s', of: ({ runSeconds }) => runSeconds },
             { title: 'cpu s', of: ({ cpuSeconds }) => cpuSeconds },
