@@ -36,6 +36,7 @@ test('a run waits for packages that are being installed and is told which; other
     expect(timeline.at(-1)!.explanation).toBe(whyItWaits)
     const told = await system.executions.getWaiting({ executionId: id }, userContext('demo'))
     expect(told).toMatchObject({ waiting: true, code: 'packages', reason: whyItWaits })
+    expect(told.remedy).toContain('of the team, not with those that are the process’s own')
   }
   for (let count = 0; count < 5; count++) expect((await system.run()).status).toBe(Status.FINISHED)
   expect(await Promise.all(ids.map((id) => system.get(id)))).toMatchObject(ids.map(() => ({ status: Status.CREATED })))

@@ -71,7 +71,8 @@ export class WaitingRuns {
 }
 
 const remedies = {
-  packages: 'Wait for the end of the installation; GET /dependencies/{language} tells how it stands',
+  packages:
+    'Wait for the end of the installation; where it fails, the run ends as ERROR with the reason. GET /dependencies/{language} tells how it stands with packages of the team, not with those that are the process’s own',
   paused: 'Ask the operator to resume the team; the run begins then',
   limit: 'Wait until runs of the team end, kill some, or have the operator raise the limit',
   runner: 'Name another pool in settings.agentPoolSlug, or have the operator start a runner for this one',
