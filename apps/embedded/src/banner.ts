@@ -50,17 +50,17 @@ function isolationLines({ detail, advice }: Check): string[] {
 
 /** None beyond 200 characters where addresses and paths are of usual lengths. */
 function commands({ address, team, hiExists }: BannerFacts, tokenFile: string): string[] {
-  const exchange = `curl -sS -X POST $base/rest/auth/token -H "x-api-token: $(cat ${shown(tokenFile)})"`
+  const exchange = `curl -sS -X POST $base/auth/token -H "x-api-token: $(cat ${shown(tokenFile)})"`
   const bearer = '-H "Authorization: Bearer $token"'
-  const create = `curl -sS $base/rest/processes ${bearer} -H content-type:application/json -d '${JSON.stringify(hi)}'`
-  const run = `curl -sS "$base/webhooks/hi?name=world"`
-  const list = `curl -sS "$base/rest/executions?keywords=hi&limit=1" ${bearer}`
+  const create = `curl -sS $base/processes ${bearer} -H content-type:application/json -d '${JSON.stringify(hi)}'`
+  const run = `curl -sS "$host/api/${team}/webhooks/hi?name=world"`
+  const list = `curl -sS "$base/executions?keywords=hi&limit=1" ${bearer}`
   const plan = hiExists ? 'run hi over its webhook, see its last run' : 'create the process hi, run it over its webhook'
   return [
     '',
     `  Get an access token, ${plan}:`,
     '',
-    `base=${address}/api/${team}; token=$(${exchange} | cut -d'"' -f4)`,
+    `host=${address}; base=$host/api/${team}/rest; token=$(${exchange} | cut -d'"' -f4)`,
     '',
     ...(hiExists ? [run, '', list] : [create, '', run]),
   ]

@@ -51,10 +51,12 @@ test('three short commands on one screen work as they are pasted', async () => {
   expect(given.filter((command) => command.length > 200)).toEqual([])
   const [token = '', create = '', run = '', ...more] = given
   expect(more).toEqual([])
-  const { stdout } = await pasted([token, create, 'echo', run].join('\n'))
-  const [made = '', answer] = stdout.split('\n')
+  const { stdout } = await pasted([token, create, 'echo', run, 'echo', 'echo $base'].join('\n'))
+  const [made = '', answer, base] = stdout.split('\n')
   expect(JSON.parse(made)).toMatchObject({ slug: 'hi' })
   expect(answer).toBe('Hi world')
+  // As the guides have it.
+  expect(base).toBe(`http://localhost:${values['PORT']}/api/demo/rest`)
 })
 
 test('the screen says what isolation there is, and where health and metrics are', async () => {
@@ -172,7 +174,7 @@ test('after a change of keys the admin command encrypts all anew, and the former
 
 /** What the screen gives to be pasted. */
 function commands(text: string): string[] {
-  return text.split('\n').filter((line) => /^(base=|curl )/.test(line))
+  return text.split('\n').filter((line) => /^(host=|curl )/.test(line))
 }
 
 function exchange(team: string, token: string): Promise<Response> {

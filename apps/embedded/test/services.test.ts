@@ -54,7 +54,7 @@ afterAll(async () => {
 })
 
 test('the services together serve what the banner promises', async () => {
-  const commands = system.output.stdout.split('\n').filter((line) => /^(base=|curl )/.test(line))
+  const commands = system.output.stdout.split('\n').filter((line) => /^(host=|curl )/.test(line))
   const { stdout } = await pasted(commands.join('\necho\n'))
   expect(stdout.trim().split('\n').at(-1)).toBe('Hi world')
 })
