@@ -92,6 +92,13 @@ describe('JavaScript', () => {
     ])
   })
 
+  test('an object is no content, and is told how it becomes one', async () => {
+    const messages = await js(`
+      const messageOf = (call) => call.then(() => 'none', (error) => error.name + ': ' + error.message)
+      return Promise.all([{ a: 1 }, [{ a: 1 }]].map((data) => messageOf(svc.storage.upload('${unique()}', data))))`)
+    expect(messages).toEqual(Array(2).fill(expect.stringMatching(/^TypeError: .*JSON\.stringify/)))
+  })
+
   test('an upload whose source fails leaves nothing', async () => {
     const name = unique('broken')
     const seen = await js(`
@@ -180,6 +187,15 @@ try:
 except svc.StorageError as error:
     return error.code`),
     ).toBe('invalid_input')
+    expect(
+      await py(`
+def message_of(data):
+    try:
+        svc.storage.upload("${unique()}", data)
+    except TypeError as error:
+        return str(error)
+return [message_of(data) for data in ({"a": 1}, [{"a": 1}])]`),
+    ).toEqual(Array(2).fill(expect.stringContaining('json.dumps')))
   })
 })
 

@@ -8,6 +8,7 @@
 const { Readable } = require('node:stream')
 
 const PIECE_BYTES = 192 * 1024
+const ofObjects = 'JSON.stringify makes text of objects'
 
 /** A call of `svc.storage` or `svc.datastore` that failed; `code` says why, as a word. */
 class StorageError extends Error {
@@ -108,7 +109,7 @@ async function* piecesOf(data) {
   if (typeof data === 'string' || ArrayBuffer.isView(data) || data instanceof ArrayBuffer)
     return yield* cut(bytesOf(data))
   if (typeof data?.[Symbol.asyncIterator] !== 'function' && typeof data?.[Symbol.iterator] !== 'function')
-    throw new TypeError('What is uploaded must be text, bytes or a stream')
+    throw new TypeError(`What is uploaded must be text, bytes or a stream; ${ofObjects}`)
   for await (const piece of data) yield* cut(bytesOf(piece))
 }
 
@@ -120,7 +121,7 @@ function bytesOf(data) {
   if (typeof data === 'string') return Buffer.from(data)
   if (ArrayBuffer.isView(data)) return Buffer.from(data.buffer, data.byteOffset, data.byteLength)
   if (data instanceof ArrayBuffer) return Buffer.from(data)
-  throw new TypeError('What is uploaded must be text or bytes')
+  throw new TypeError(`What is uploaded must be text or bytes; ${ofObjects}`)
 }
 
 function named(name, what = 'The name') {

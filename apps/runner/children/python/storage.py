@@ -6,6 +6,7 @@ import json
 from records import Record
 
 PIECE_BYTES = 192 * 1024
+OF_OBJECTS = "json.dumps makes text of objects"
 
 
 class StorageError(Exception):
@@ -138,14 +139,15 @@ def pieces_of(data):
         return cut(data)
     if hasattr(data, "read"):
         return (piece for chunk in iter(lambda: data.read(PIECE_BYTES), type(data.read(0))()) for piece in cut(chunk))
-    if hasattr(data, "__iter__"):
+    # A mapping would give its keys.
+    if hasattr(data, "__iter__") and not isinstance(data, dict):
         return (piece for chunk in data for piece in cut(chunk))
-    raise TypeError("What is uploaded must be text, bytes, a file or an iterable of those")
+    raise TypeError(f"What is uploaded must be text, bytes, a file or an iterable of those; {OF_OBJECTS}")
 
 
 def cut(data):
     if not isinstance(data, (str, bytes, bytearray, memoryview)):
-        raise TypeError("What is uploaded must be text or bytes")
+        raise TypeError(f"What is uploaded must be text or bytes; {OF_OBJECTS}")
     held = memoryview(data.encode() if isinstance(data, str) else data).cast("B")
     return (held[at : at + PIECE_BYTES] for at in range(0, len(held), PIECE_BYTES))
 
