@@ -164,7 +164,7 @@ ${generatedBy('the `--help` of each command')}
 
 Every command installs what is missing first. \`npm run --silent admin -- tokens create demo\` prints the token and nothing else. What developers run and how long it takes is in [CONTRIBUTING.md](../../CONTRIBUTING.md).
 
-A service by itself is \`node apps/<service>/src/main.ts\`. With \`--migrate\`, one that has a database only brings that up to date (\`DATABASE_URL\`), and ends; \`--print-config\` and \`--help\` go for it, too.
+A service by itself is \`node_modules/.bin/node apps/<service>/src/main.ts\`, by the Node that is installed with it. With \`--migrate\`, one that has a database only brings that up to date (\`DATABASE_URL\`), and ends; \`--print-config\` and \`--help\` go for it, too.
 
 ${(await Promise.all(sections)).join('\n\n')}
 `

@@ -18,7 +18,7 @@ interface ExecOptions {
   interactive?: boolean
 }
 
-const id = 'sb-4f1c2a'
+const id = '0198c2b0-9a4c-7d2e-b1f3-5c8e7a6d9b04'
 
 /** `pas sandbox`. */
 export function register(program: Command, runtime: Runtime): void {
