@@ -94,3 +94,38 @@ test('an upload that a reload has cut goes on with the same file, and with no ot
   await isStored('reloaded.bin')
   await context.close()
 })
+
+test('before a file takes the place of another it asks, also while the folder is not shown yet', async () => {
+  const store = (filename: string) =>
+    client.call('POST', '/storage/objects', {
+      query: { filename },
+      body: 'first',
+      headers: { 'content-type': 'application/octet-stream' },
+    })
+  await store('many/taken.txt')
+  await store('many/free.txt.old')
+  const { context, page } = await visit(browser)
+  let answer = (): void => undefined
+  const held = new Promise<void>((resolve) => (answer = resolve))
+  await page.route('**/storage/objects?*delimiter=*', async (route) => {
+    await held
+    await route.continue()
+  })
+  await page.goto(at('/storage?prefix=many/'))
+  const files = ['taken.txt', 'free.txt'].map((name) => ({
+    name,
+    mimeType: 'text/plain',
+    buffer: Buffer.from('second'),
+  }))
+  await page.locator('input[type=file]').first().setInputFiles(files)
+  const question = page.getByRole('dialog', { name: 'Replace taken.txt?' })
+  await question.waitFor()
+  await page.getByText('uploaded', { exact: true }).waitFor()
+  const textOf = async (name: string) => (await client.call('GET', `/storage/objects/many/${name}`)).text
+  expect(await textOf('free.txt')).toBe('second')
+  expect(await textOf('taken.txt')).toBe('first')
+  answer()
+  await question.getByRole('button', { name: 'Replace' }).click()
+  await expect.poll(() => textOf('taken.txt')).toBe('second')
+  await context.close()
+})

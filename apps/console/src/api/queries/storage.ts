@@ -34,6 +34,13 @@ export function useFolder(team: string, prefix: string) {
   })
 }
 
+/** Whether an object of this very name is stored. */
+export async function isStored(team: string, name: string): Promise<boolean> {
+  const query = { prefix: name, limit: 1 }
+  const [first] = (await dataOf(apiOf(team).GET('/storage/objects', { params: { query } }))) as StoredObject[]
+  return first?.name === name
+}
+
 export function useStorageUsage(team: string) {
   return useQuery({
     queryKey: [team, 'storage', 'usage'],

@@ -40,7 +40,7 @@ export function ObjectsTab({ team }: { team: string }) {
     | StoredObject
     | undefined
   return (
-    <UploadArea team={team} prefix={prefix} known={entries ?? []} path={<FolderPath prefix={prefix} />}>
+    <UploadArea team={team} prefix={prefix} path={<FolderPath prefix={prefix} />}>
       <Answer of={{ ...folder, data: entries }} what="files">
         {(all) =>
           all.length === 0 ? (

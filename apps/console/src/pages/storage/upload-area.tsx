@@ -1,39 +1,55 @@
 import { useRef, useState, type ReactNode } from 'react'
-import { isFolder, type StorageEntry } from '../../api/queries/storage.ts'
+import { isStored } from '../../api/queries/storage.ts'
 import { startUpload } from '../../api/upload-list.ts'
 import { Button } from '../../parts/button.tsx'
 import { Confirm } from '../../parts/confirm.tsx'
 import { icons } from '../../parts/icons.tsx'
 import layout from '../../parts/layout.module.css'
 import { useMay } from '../../session/session-context.ts'
+import { useToast } from '../../shell/toasts.tsx'
 import { OpenUploads } from './open-uploads.tsx'
 import { UploadList } from './upload-list.tsx'
 import styles from './storage.module.css'
 
+interface Chosen {
+  /** With its folder. */
+  name: string
+  file: File
+}
+
 interface Props {
   team: string
   prefix: string
-  /** What is in the folder, as far as it is loaded. */
-  known: readonly StorageEntry[]
   path: ReactNode
   children: ReactNode
 }
 
 /** A folder into which files are dropped or chosen; it asks before one takes the place of another. */
-export function UploadArea({ team, prefix, known, path, children }: Props) {
+export function UploadArea({ team, prefix, path, children }: Props) {
   const input = useRef<HTMLInputElement>(null)
   const mayBuild = useMay('build')
   const [isOver, setOver] = useState(false)
-  const [asked, setAsked] = useState<File[]>([])
-  const names = new Set(known.flatMap((entry) => (isFolder(entry) ? [] : [entry.name])))
-  const isThere = (file: File) => names.has(prefix + file.name)
+  const [asked, setAsked] = useState<Chosen[]>([])
+  const [looking, setLooking] = useState(0)
+  const say = useToast()
 
-  const start = (files: readonly File[]) => {
-    for (const file of files) startUpload(team, prefix + file.name, file)
-  }
-  const take = (files: readonly File[]) => {
-    start(files.filter((file) => !isThere(file)))
-    setAsked(files.filter(isThere))
+  const start = ({ name, file }: Chosen) => startUpload(team, name, file)
+  /** What the folder shows may be a part of it, or old. */
+  const take = async (files: readonly File[]) => {
+    setLooking((before) => before + 1)
+    const taken = files.map(async (file): Promise<Chosen[]> => {
+      const chosen = { name: prefix + file.name, file }
+      try {
+        if (await isStored(team, chosen.name)) return [chosen]
+        start(chosen)
+      } catch (error) {
+        say(new Error(`${file.name} was not uploaded. ${error instanceof Error ? error.message : String(error)}`))
+      }
+      return []
+    })
+    const others = (await Promise.all(taken)).flat()
+    setAsked((before) => [...before, ...others])
+    setLooking((before) => before - 1)
   }
   return (
     <div
@@ -47,7 +63,7 @@ export function UploadArea({ team, prefix, known, path, children }: Props) {
       onDrop={(event) => {
         event.preventDefault()
         setOver(false)
-        if (mayBuild) take([...event.dataTransfer.files])
+        if (mayBuild) void take([...event.dataTransfer.files])
       }}
     >
       <div className={`${layout.row} ${layout.spread}`}>
@@ -58,13 +74,14 @@ export function UploadArea({ team, prefix, known, path, children }: Props) {
           multiple
           hidden
           onChange={(event) => {
-            take([...(event.target.files ?? [])])
+            void take([...(event.target.files ?? [])])
             event.target.value = ''
           }}
         />
         <Button
           look="primary"
           disabled={!mayBuild}
+          isBusy={looking > 0}
           title={mayBuild ? undefined : 'Needs the scope build'}
           onClick={() => input.current?.click()}
         >
@@ -75,12 +92,12 @@ export function UploadArea({ team, prefix, known, path, children }: Props) {
       <OpenUploads team={team} />
       {children}
       <Confirm
-        title={asked.length === 1 ? `Replace ${asked[0]?.name}?` : `Replace ${asked.length} files?`}
+        title={asked.length === 1 ? `Replace ${asked[0]?.file.name}?` : `Replace ${asked.length} files?`}
         isOpen={asked.length > 0}
         onClose={() => setAsked([])}
         verb="Replace"
         onConfirm={() => {
-          start(asked)
+          asked.forEach(start)
           setAsked([])
         }}
       >
