@@ -58,3 +58,19 @@ test('a page says since when changes have not come, and catches up when they com
   await bar.waitFor({ state: 'detached' })
   await context.close()
 })
+
+test('when the browser is online again the stream is opened anew', async () => {
+  const visited = await visit(browser)
+  const { context, page } = visited
+  await page.addInitScript(() => Reflect.deleteProperty(window, 'SharedWorker'))
+  let opened = 0
+  page.on('request', (request) => (opened += request.url().endsWith('/rest/events') ? 1 : 0))
+  await page.goto(at('/executions'))
+  await expect.poll(() => opened).toBe(1)
+  const goOnline = async () => {
+    await page.evaluate(() => window.dispatchEvent(new Event('online')))
+    return opened
+  }
+  await expect.poll(goOnline).toBeGreaterThan(1)
+  await context.close()
+})

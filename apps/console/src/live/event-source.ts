@@ -19,6 +19,10 @@ interface EventSourceOptions {
 
 /** What of a stream that the server has ended is told as lost only after so long, as it is opened again at once. */
 const UNSEEN_MS = 1500
+/** The server sends a comment each 15 s: where nothing has come for so long, the connection is gone without a word. */
+const SILENT_MS = 40_000
+/** Who asks to open anew so soon after another one, or after the server was heard, has what is asked for. */
+const ANEW_MS = 1000
 
 /**
  * Server-sent events by `fetch`: goes on behind the last event after a cut, waits longer each time where that fails, and
@@ -31,7 +35,9 @@ export class ReconnectingEvents {
   #wasLive = false
   #attempt = 0
   #lostSinceMs: number | undefined
+  /** Ends the pause before the next attempt, or a stream that is silent. */
   #timer: ReturnType<typeof setTimeout> | undefined
+  #heardMs = 0
   #control: AbortController | undefined
 
   constructor(address: string, options: EventSourceOptions) {
@@ -47,6 +53,15 @@ export class ReconnectingEvents {
     void this.#run()
   }
 
+  /** Gives up the connection that it has and opens another, as after a change of networks. */
+  reopen(): void {
+    if (this.#control !== undefined) {
+      if (Date.now() - this.#heardMs < ANEW_MS) return
+      this.close()
+    }
+    this.open()
+  }
+
   close(): void {
     clearTimeout(this.#timer)
     this.#control?.abort()
@@ -56,6 +71,7 @@ export class ReconnectingEvents {
   async #run(): Promise<void> {
     const control = new AbortController()
     this.#control = control
+    this.#heard(control)
     let why: string
     let waitMs = 0
     try {
@@ -71,14 +87,15 @@ export class ReconnectingEvents {
         waitMs = 1000 * Number(response.headers.get('Retry-After') ?? 0)
       } else {
         this.#live()
-        if (await this.#read(response.body)) return this.#finish(control)
+        if (await this.#read(response.body, control)) return this.#finish(control)
         why = 'The stream was cut'
       }
     } catch (error) {
-      if (control.signal.aborted) return
-      why = error instanceof TypeError ? "The service can't be reached" : String(error)
+      if (control.signal.aborted) why = `Nothing has come for ${SILENT_MS / 1000} s`
+      else why = error instanceof TypeError ? "The service can't be reached" : String(error)
     }
-    if (control.signal.aborted) return
+    if (this.#control !== control) return
+    clearTimeout(this.#timer)
     this.#control = undefined
     this.#again(why, waitMs)
   }
@@ -91,12 +108,19 @@ export class ReconnectingEvents {
     this.#options.onState({ is: 'live' })
   }
 
-  async #read(body: ReadableStream<Uint8Array<ArrayBuffer>>): Promise<boolean> {
+  #heard(control: AbortController): void {
+    clearTimeout(this.#timer)
+    this.#timer = setTimeout(() => control.abort(), SILENT_MS)
+    this.#heardMs = Date.now()
+  }
+
+  async #read(body: ReadableStream<Uint8Array<ArrayBuffer>>, control: AbortController): Promise<boolean> {
     const events = eventReader()
     const reader = body.pipeThrough(new TextDecoderStream()).getReader()
     for (;;) {
       const { done, value } = await reader.read()
-      if (done) return false
+      if (done || this.#control !== control) return false
+      this.#heard(control)
       for (const event of events(value)) {
         if (event.id !== undefined) this.#position = event.id
         this.#options.onEvent(event)
@@ -106,11 +130,13 @@ export class ReconnectingEvents {
   }
 
   #finish(control: AbortController): void {
+    clearTimeout(this.#timer)
     control.abort()
     this.#options.onState({ is: 'live' })
   }
 
   #end(control: AbortController): void {
+    clearTimeout(this.#timer)
     control.abort()
     this.#control = undefined
     this.#options.onState({ is: 'ended' })

@@ -121,5 +121,9 @@ function follow(
   }
   openWhereSeen()
   document.addEventListener('visibilitychange', openWhereSeen, { signal })
+  const reopenWhereSeen = () => {
+    if (!isOver && document.visibilityState === 'visible') events.reopen()
+  }
+  window.addEventListener('online', reopenWhereSeen, { signal })
   signal.addEventListener('abort', () => events.close())
 }

@@ -8,8 +8,11 @@ export type TeamMessage =
 
 export type TeamEventType = 'execution' | 'install' | 'sandbox' | 'schedule' | 'process'
 
-/** What a tab asks of the shared worker. `open` also tries at once where the stream waits. */
-export type TabMessage = { kind: 'open'; team: string } | { kind: 'close' }
+/**
+ * What a tab asks of the shared worker. `open` also tries at once where the stream waits, `reopen` also gives up the
+ * connection that there is.
+ */
+export type TabMessage = { kind: 'open' | 'reopen'; team: string } | { kind: 'close' }
 
 type Listener = (message: TeamMessage) => void
 
@@ -35,6 +38,10 @@ export class TeamStreams {
       held.events.close()
       this.#held.delete(team)
     }
+  }
+
+  reopen(team: string): void {
+    this.#held.get(team)?.events.reopen()
   }
 
   #hold(team: string): Held {

@@ -11,6 +11,7 @@ interface SharedWorkerScope {
   if (port === undefined) return
   let leave: (() => void) | undefined
   port.addEventListener('message', ({ data }: MessageEvent<TabMessage>) => {
+    if (data.kind === 'reopen') return streams.reopen(data.team)
     // The new one first: a stream that nobody listens to is given up with its position, and what is missed would not be told.
     const old = leave
     leave = data.kind === 'open' ? streams.listen(data.team, (message) => port.postMessage(message)) : undefined
