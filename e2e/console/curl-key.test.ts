@@ -77,3 +77,13 @@ test('y copies what the editor would run, and how the webhook is called', async 
   await expect.poll(press).toContain(`/webhooks/${greeting.slug}`)
   await context.close()
 })
+
+test('where the browser has no clipboard, as over http on another host than localhost, a copy says so', async () => {
+  const { context, page } = await visit(browser)
+  await page.addInitScript(() => Object.defineProperty(navigator, 'clipboard', { value: undefined }))
+  await page.goto(at('/variables'))
+  await page.getByText('GREETING', { exact: true }).waitFor()
+  await page.keyboard.press('y')
+  await page.getByText('The browser does not let the console copy').waitFor()
+  await context.close()
+})
