@@ -95,6 +95,22 @@ test('an upload that a reload has cut goes on with the same file, and with no ot
   await context.close()
 })
 
+test('an upload whose last call is cut goes on, too', async () => {
+  const buffer = Buffer.from('a few bytes')
+  await client.post('/storage/uploads', { name: 'cut-late.txt', size: buffer.length })
+  const { context, page } = await visit(browser)
+  await page.route('**/complete', (route) => route.abort())
+  await page.goto(at('/storage'))
+  const goOn = page.getByRole('button', { name: 'Go on with cut-late.txt' })
+  const [chooser] = await Promise.all([page.waitForEvent('filechooser'), goOn.click()])
+  await chooser.setFiles({ name: 'cut-late.txt', mimeType: 'text/plain', buffer })
+  await page.getByText('cut; goes on by itself').waitFor()
+  await page.unroute('**/complete')
+  await page.getByText('uploaded', { exact: true }).waitFor()
+  expect((await client.call('GET', '/storage/objects/cut-late.txt')).text).toBe(buffer.toString())
+  await context.close()
+})
+
 test('before a file takes the place of another it asks, also while the folder is not shown yet', async () => {
   const store = (filename: string) =>
     client.call('POST', '/storage/objects', {

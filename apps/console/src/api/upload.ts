@@ -73,7 +73,8 @@ async function lasting<T>({ signal, onWaiting }: UploadCall, attempt: () => Prom
 
 function mayPass(error: unknown): boolean {
   if (error instanceof ProblemError) return error.problem.status >= 500 || error.problem.status === 429
-  return error instanceof TypeError
+  // A typed call says in words that there was no answer.
+  return error instanceof TypeError || (error instanceof Error && error.cause instanceof TypeError)
 }
 
 /** Ends earlier when the browser is online again, and fails when the upload is cancelled. */
