@@ -98,3 +98,48 @@ test('on a phone an execution takes at most four lines of the list, and what is 
   expect((await name.boundingBox())!.height).toBeLessThan(2.5 * lineHeight)
   await context.close()
 })
+
+test('an id leads to the page of its team, unless a team does not answer: then that is said', async () => {
+  const { context, page } = await visit(browser)
+  const problem = { title: 'Too many', status: 429, detail: 'Too many calls', code: 'too_many', requestId: 'r-1' }
+  const asked = `**/rest/executions/${finished}`
+  await page.route(asked, (route) =>
+    route.fulfill({ status: 429, contentType: 'application/problem+json', body: JSON.stringify(problem) }),
+  )
+  await page.goto(`${subject.origin}/x/${finished}`)
+  await page.getByRole('alert').getByText('Too many calls').waitFor()
+  await page.unroute(asked)
+  await page.getByRole('button', { name: 'Try again' }).click()
+  await page.waitForURL(at(`/executions/${finished}`))
+  await context.close()
+})
+
+test('a row that no longer fits the filters leaves the list', async () => {
+  const source = { name: 'Runs on', sourceCode: 'await new Promise((resolve) => setTimeout(resolve, 600_000))' }
+  const { slug } = (await client.post<Process>('/processes', source)).body
+  const { executionId } = (await client.post<{ executionId: string }>(`/processes/${slug}/execute`, {})).body
+  const { context, page } = await visit(browser)
+  await page.goto(at('/executions?status=RUNNING'))
+  const row = page.locator(`tbody a[href*="${executionId}"]`).first()
+  await row.waitFor()
+  await client.call('PUT', `/executions/${executionId}/kill`)
+  await row.waitFor({ state: 'detached' })
+  await context.close()
+})
+
+test('what failed in the last day is listed of that day alone', async () => {
+  const { context, page } = await visit(browser)
+  await page.goto(at(''))
+  const links = [
+    page.getByRole('link', { name: /^\d+ failed$/ }),
+    page.getByRole('region', { name: 'Failing processes, 24 hours' }).getByRole('link', { name: 'Failing order' }),
+  ]
+  for (const link of links) {
+    await link.first().waitFor()
+    const { searchParams } = new URL((await link.first().getAttribute('href')) ?? '', subject.origin)
+    const ageMs = Date.now() - Date.parse(searchParams.get('from')?.replaceAll('"', '') ?? '')
+    expect(ageMs).toBeGreaterThan(22 * 3_600_000)
+    expect(ageMs).toBeLessThan(26 * 3_600_000)
+  }
+  await context.close()
+})

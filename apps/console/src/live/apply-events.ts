@@ -1,6 +1,6 @@
 import type { InfiniteData, QueryClient } from '@tanstack/react-query'
 import type { Schemas } from '../api/client.ts'
-import { executionKeys, type Execution } from '../api/queries/executions.ts'
+import { executionKeys, type Execution, type ExecutionFilters } from '../api/queries/executions.ts'
 import { isEnd, withNews } from '../rules/executions.ts'
 import type { TeamEventType } from './team-stream.ts'
 
@@ -82,14 +82,23 @@ export class EventApplier {
   }
 
   #patchLists(news: ReadonlyMap<string, Execution>): void {
-    const patchPage = (page: Page): Page =>
-      page.data.some(({ id }) => news.has(id))
-        ? { ...page, data: page.data.map((row) => withNews(row, news.get(row.id) ?? row)) }
-        : page
-    this.#queries.setQueriesData<InfiniteData<Page>>(
-      { queryKey: executionKeys.lists(this.#team) },
-      (list) => list && { ...list, pages: list.pages.map(patchPage) },
-    )
+    const lists = this.#queries.getQueriesData<InfiniteData<Page>>({ queryKey: executionKeys.lists(this.#team) })
+    for (const [key, list] of lists) {
+      if (list === undefined) continue
+      // Of what lists are filtered by, the status alone changes.
+      const { status } = key[3] as ExecutionFilters
+      const patch = (row: Execution): Execution[] => {
+        const record = news.get(row.id)
+        if (record === undefined) return [row]
+        const merged = withNews(row, record)
+        return status?.includes(merged.status) === false ? [] : [merged]
+      }
+      const pages = list.pages.map((page) =>
+        page.data.some(({ id }) => news.has(id)) ? { ...page, data: page.data.flatMap(patch) } : page,
+      )
+      this.#queries.setQueryData<InfiniteData<Page>>(key, { ...list, pages })
+      if (pages.at(-1)?.hasNextPage && pages.every(({ data }) => data.length === 0)) this.#old.add('lists')
+    }
     if (this.#queries.isFetching({ queryKey: executionKeys.lists(this.#team) }) > 0) this.#old.add('lists')
   }
 

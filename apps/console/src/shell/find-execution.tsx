@@ -12,8 +12,11 @@ export function FindExecution() {
   const place = useQuery({
     queryKey: ['place', executionId],
     queryFn: async () => {
-      const answers = await Promise.all(teams.map(async ({ slug }) => ((await has(slug, executionId)) ? slug : '')))
-      return answers.find((slug) => slug !== '') ?? ''
+      const answers = await Promise.allSettled(teams.map(({ slug }) => has(slug, executionId)))
+      const place = teams.find((_, at) => answers[at]?.status === 'fulfilled' && answers[at].value)
+      const failed = answers.find(({ status }) => status === 'rejected')
+      if (place === undefined && failed?.status === 'rejected') throw failed.reason
+      return place?.slug ?? ''
     },
   })
   return (
@@ -36,7 +39,7 @@ async function has(team: string, id: string): Promise<boolean> {
     await apiOf(team).GET('/executions/{id}', { params: { path: { id } } })
     return true
   } catch (error) {
-    if (error instanceof ProblemError && error.problem.status < 500) return false
+    if (error instanceof ProblemError && [403, 404].includes(error.problem.status)) return false
     throw error
   }
 }

@@ -14,7 +14,8 @@ const SHOWN = 6
 /** The processes with the most failures of the last day. */
 export function FailingProcesses({ team }: { team: string }) {
   const hour = Math.floor(useNow() / HOUR_MS) * HOUR_MS
-  const statistics = useStatistics(team, { ...lastDay(hour), bucket: 'hour', by: 'process' })
+  const { from, to } = lastDay(hour)
+  const statistics = useStatistics(team, { from, to, bucket: 'hour', by: 'process' })
   const failing = useMemo(
     () =>
       (statistics.data?.series ?? [])
@@ -51,7 +52,7 @@ export function FailingProcesses({ team }: { team: string }) {
                       <Link
                         to="/t/$team/executions"
                         params={{ team }}
-                        search={{ process: process.slug, status: 'ERROR,KILLED,REJECTED' }}
+                        search={{ process: process.slug, status: 'ERROR,KILLED,REJECTED', from }}
                         className={styles.name}
                       >
                         {process.name}

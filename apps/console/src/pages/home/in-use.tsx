@@ -12,7 +12,8 @@ import styles from './home.module.css'
 export function InUse({ team }: { team: string }) {
   const { data, error, refetch } = useLimits(team)
   const hour = Math.floor(useNow() / HOUR_MS) * HOUR_MS
-  const day = useStatistics(team, { ...lastDay(hour), bucket: 'hour' })
+  const { from, to } = lastDay(hour)
+  const day = useStatistics(team, { from, to, bucket: 'hour' })
   const points = day.data?.series[0]?.points
   const failed = points && sum(points.map(failedIn))
   const ended = points && sum(points.map(({ finished }) => finished)) + (failed ?? 0)
@@ -38,7 +39,7 @@ export function InUse({ team }: { team: string }) {
           {slots === 0 ? <span className={styles.bad}>no runner</span> : (free ?? '–')}
           {slots !== undefined && slots > 0 && <small> free</small>}
         </Figure>
-        <Figure name="Ended in 24 hours" note={failed !== undefined && <Failed {...{ team, failed, ended }} />}>
+        <Figure name="Ended in 24 hours" note={failed !== undefined && <Failed {...{ team, from, failed, ended }} />}>
           {ended?.toLocaleString('en') ?? '–'}
         </Figure>
       </dl>
@@ -46,11 +47,11 @@ export function InUse({ team }: { team: string }) {
   )
 }
 
-function Failed({ team, failed, ended = 0 }: { team: string; failed: number; ended?: number }) {
+function Failed({ team, from, failed, ended = 0 }: { team: string; from: string; failed: number; ended?: number }) {
   if (failed === 0) return 'none failed'
   return (
     <>
-      <Link to="/t/$team/executions" params={{ team }} search={{ status: 'ERROR,KILLED,REJECTED' }}>
+      <Link to="/t/$team/executions" params={{ team }} search={{ status: 'ERROR,KILLED,REJECTED', from }}>
         {failed.toLocaleString('en')} failed
       </Link>
       , {((failed / ended) * 100).toFixed(failed < ended / 100 ? 1 : 0)}&nbsp;%
