@@ -226,3 +226,25 @@ async function callIsShown(page: Page): Promise<void> {
   await call.waitFor()
   expect(await call.textContent()).toMatch(/curl -sS .*\/api\/blank\/rest\/.*Bearer \$token/s)
 }
+
+test('what failed for one schedule is not said of another', async () => {
+  const { slug } = subject.scene.failing
+  for (const cron of ['1 5 * * *', '2 5 * * *']) await new Client(subject).post(`/processes/${slug}/schedule`, { cron })
+  const { context, page } = await visit(browser)
+  await page.route('**/rest/schedules/*', (route) =>
+    route.request().method() === 'DELETE' ? route.abort() : route.continue(),
+  )
+  await page.goto(at('/schedules'))
+  const ask = async (cron: string) => {
+    const row = page.getByRole('row').filter({ hasText: cron })
+    await row.getByRole('button', { name: /^Delete/ }).click()
+    await page.getByRole('dialog').getByText(cron).waitFor()
+  }
+  await ask('1 5 * * *')
+  await page.getByRole('dialog').getByRole('button', { name: 'Delete', exact: true }).click()
+  await page.getByRole('dialog').getByRole('alert').waitFor()
+  await page.getByRole('dialog').getByRole('button', { name: 'Cancel' }).click()
+  await ask('2 5 * * *')
+  expect(await page.getByRole('dialog').getByRole('alert').count()).toBe(0)
+  await context.close()
+})

@@ -100,7 +100,7 @@ export function ScheduleList({ team, create }: { team: string; create: ReactNode
               ]}
             />
             <Pager {...schedules} />
-            <DeleteScheduleDialog team={team} schedule={deleted} onClose={() => setDeleted(undefined)} />
+            {deleted && <DeleteScheduleDialog team={team} schedule={deleted} onClose={() => setDeleted(undefined)} />}
           </>
         )
       }}
@@ -113,8 +113,7 @@ const stateOf = ({ paused, nextExecutionAt }: Schedule): string =>
 
 interface Props {
   team: string
-  /** The one that is asked about; none where nothing is. */
-  schedule: Schedule | undefined
+  schedule: Schedule
   onClose: () => void
 }
 
@@ -124,13 +123,13 @@ function DeleteScheduleDialog({ team, schedule, onClose }: Props) {
     <Confirm
       title="Delete this schedule?"
       verb="Delete"
-      isOpen={schedule !== undefined}
+      isOpen
       onClose={onClose}
       isBusy={remove.isPending}
       error={remove.error}
-      onConfirm={() => schedule && remove.mutate(schedule.id, { onSuccess: onClose })}
+      onConfirm={() => remove.mutate(schedule.id, { onSuccess: onClose })}
     >
-      <code>{schedule?.cron ?? schedule?.dateTime}</code> starts nothing from then on. Its executions stay.
+      <code>{schedule.cron ?? schedule.dateTime}</code> starts nothing from then on. Its executions stay.
     </Confirm>
   )
 }
