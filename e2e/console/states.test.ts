@@ -248,3 +248,16 @@ test('what failed for one schedule is not said of another', async () => {
   expect(await page.getByRole('dialog').getByRole('alert').count()).toBe(0)
   await context.close()
 })
+
+test('the times of a log are local, and on hover in their zone and in UTC', async () => {
+  const { context, page } = await visit(browser, { zone: 'Europe/Berlin' })
+  const entry = { timestamp: '2030-01-01T20:00:00.123456Z', level: 'INFO', message: 'said at night' }
+  await page.route('**/rest/executions/*/logs*', (route) =>
+    route.fulfill({ contentType: 'application/x-ndjson', body: JSON.stringify(entry) }),
+  )
+  await page.goto(at(`/executions/${subject.scene.finished}`))
+  const time = page.getByText('21:00:00.123', { exact: true })
+  await time.waitFor()
+  expect(await time.getAttribute('title')).toBe(`1 Jan 2030, 21:00:00 Europe/Berlin\n${entry.timestamp}`)
+  await context.close()
+})

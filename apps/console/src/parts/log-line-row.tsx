@@ -1,4 +1,5 @@
 import { Fragment, memo, type ReactNode } from 'react'
+import { clockToMsOf, inFull } from '../rules/local-times.ts'
 import { piecesOf } from '../rules/log-links.ts'
 import { splitBy } from '../rules/log-search.ts'
 import type { LogLine } from '../rules/log-store.ts'
@@ -48,8 +49,8 @@ export const LogLineRow = memo(function LogLineRow({ content, ...props }: Props)
       >
         {number}
       </a>
-      <span className={styles.time} title={timestamp}>
-        {timestamp.slice(11, 23)}
+      <span className={styles.time} title={timestamp && inFull(timestamp)}>
+        {timestamp && clockToMsOf(Date.parse(timestamp))}
       </span>
       <span className={styles.level}>{timestamp === '' ? '' : level}</span>
       <span className={styles.text}>{linked(drawn, props)}</span>

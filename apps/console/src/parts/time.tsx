@@ -1,8 +1,7 @@
 import { useSyncExternalStore } from 'react'
-import { ownZone } from '../rules/local-times.ts'
+import { inFull } from '../rules/local-times.ts'
 
 const relative = new Intl.RelativeTimeFormat('en', { numeric: 'auto', style: 'short' })
-const absolute = new Intl.DateTimeFormat('en-GB', { dateStyle: 'medium', timeStyle: 'medium' })
 
 const units: [Intl.RelativeTimeFormatUnit, ms: number][] = [
   ['day', 86_400_000],
@@ -43,7 +42,7 @@ export function Time({ at }: { at: string | undefined }) {
   if (at === undefined) return <>–</>
   const date = new Date(at)
   return (
-    <time dateTime={at} title={`${absolute.format(date)} ${ownZone}\n${date.toISOString()}`}>
+    <time dateTime={at} title={inFull(date.toISOString())}>
       {ago(date.getTime(), present)}
     </time>
   )
