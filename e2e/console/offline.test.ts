@@ -27,3 +27,18 @@ test('what is given up without a connection does not happen once there is one', 
   expect((await client.get(`/variables/${id}`)).status).toBe(200)
   await context.close()
 })
+
+test('a page that is first opened without a connection says that it is missing, and is there with one', async () => {
+  const { context, page } = await visit(browser)
+  await page.goto(at('/variables'))
+  await page.getByText('GREETING', { exact: true }).waitFor()
+  await context.setOffline(true)
+  await page.getByRole('link', { name: 'Usage', exact: true }).click()
+  const fault = page.getByRole('alert').getByText(/Check your connection/)
+  await fault.waitFor()
+  expect(await page.getByText('This is a fault of the console').count()).toBe(0)
+  await context.setOffline(false)
+  await page.getByRole('button', { name: 'Load the page again' }).click()
+  await page.getByRole('heading', { name: 'Usage', level: 1 }).waitFor()
+  await context.close()
+})

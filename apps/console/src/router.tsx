@@ -33,29 +33,41 @@ const team = createRoute({
   notFoundComponent: NoSuchPage,
 })
 
+type Load = Parameters<typeof lazyRouteComponent>[0]
+
+/** What is loaded when it is first shown. */
+function lazy(load: Load, name: string) {
+  const loadOrSay: Load = () =>
+    load().catch((error: Error) => {
+      // By the browser's own words the router would load all anew, in vain without a connection.
+      throw navigator.onLine ? error : new Error(`No connection: ${error.message}`, { cause: error })
+    })
+  return lazyRouteComponent(loadOrSay, name)
+}
+
 /** A page of a team, loaded when it is first opened. */
-function page<Path extends string>(path: Path, load: Parameters<typeof lazyRouteComponent>[0], name: string) {
+function page<Path extends string>(path: Path, load: Load, name: string) {
   return createRoute({
     getParentRoute: () => team,
     path,
     validateSearch: anySearch,
-    component: lazyRouteComponent(load, name),
+    component: lazy(load, name),
   })
 }
 
 const process = createRoute({
   getParentRoute: () => team,
   path: 'processes/$slug',
-  component: lazyRouteComponent(() => import('./pages/process/process-page.tsx'), 'ProcessPage'),
+  component: lazy(() => import('./pages/process/process-page.tsx'), 'ProcessPage'),
 })
 
 /** A tab of a process. */
-function tab<Path extends string>(path: Path, load: Parameters<typeof lazyRouteComponent>[0], name: string) {
+function tab<Path extends string>(path: Path, load: Load, name: string) {
   return createRoute({
     getParentRoute: () => process,
     path,
     validateSearch: anySearch,
-    component: lazyRouteComponent(load, name),
+    component: lazy(load, name),
   })
 }
 
@@ -65,7 +77,7 @@ const form = createRoute({
   path: '/forms/$team/$slug',
   validateSearch: anySearch,
   staticData: { isOpen: true },
-  component: lazyRouteComponent(() => import('./pages/form/form-page.tsx'), 'FormPage'),
+  component: lazy(() => import('./pages/form/form-page.tsx'), 'FormPage'),
 })
 
 const tree = root.addChildren([
