@@ -26,6 +26,7 @@ export function useTeamStream(team: string): TeamLive {
   useEffect(() => {
     const applier = new EventApplier(queries, team)
     let isFirst = true
+    let hasEnded = false
     const leave = listenToTeam(team, (message) => {
       if (message.kind === 'gap') return applier.gap()
       if (message.kind === 'event') {
@@ -38,7 +39,11 @@ export function useTeamStream(team: string): TeamLive {
       // What the page has read before the stream was open may be old already.
       if (message.state.is === 'live' && isFirst) applier.gap()
       if (message.state.is === 'live') isFirst = false
-      if (message.state.is === 'ended') void queries.invalidateQueries({ queryKey: ['session'] })
+      // Over the stream that tabs share, each is told also that somebody has signed in again in another one.
+      if (message.state.is === 'ended' || (hasEnded && message.state.is === 'live'))
+        void queries.invalidateQueries({ queryKey: ['session'] })
+      if (message.state.is === 'ended') hasEnded = true
+      if (message.state.is === 'live') hasEnded = false
     })
     return () => {
       leave()

@@ -17,7 +17,12 @@ export function SessionGate({ children }: { children: ReactNode }) {
     data: session,
     error,
     refetch,
-  } = useQuery({ queryKey: ['session'], queryFn: async () => receive(queries, await readSession()), staleTime: 60_000 })
+  } = useQuery({
+    queryKey: ['session'],
+    queryFn: async () => receive(queries, await readSession()),
+    staleTime: 60_000,
+    refetchOnWindowFocus: 'always',
+  })
   const [last, setLast] = useState(session)
   if (session?.signedIn && session !== last) setLast(session)
   const [signIns, setSignIns] = useState(0)
