@@ -1,5 +1,14 @@
 import { expect, test } from 'vitest'
-import { choicesOf, faultsOf, kindOf, resolved, startOf, type JsonSchema } from '../src/rules/json-schema.ts'
+import {
+  choicesOf,
+  faultsOf,
+  keptParameters,
+  kindOf,
+  resolved,
+  startOf,
+  withoutSecrets,
+  type JsonSchema,
+} from '../src/rules/json-schema.ts'
 import { jsonOf } from '../src/rules/json-text.ts'
 
 const schema: JsonSchema & { $defs: object } = {
@@ -39,4 +48,19 @@ test('faults are found at their fields', () => {
 test('JSON that can not be read names its line', () => {
   expect(jsonOf('{"a": 1}')).toEqual({ value: { a: 1 } })
   expect(jsonOf('{\n  "a": 1,\n  b\n}')).toMatchObject({ fault: { line: 3 } })
+})
+
+test('passwords at any depth are named in a call, and left out of what a browser keeps', () => {
+  const logins: JsonSchema & { $defs: object } = {
+    $defs: { login: { type: 'object', properties: { user: {}, pin: { type: 'string', format: 'password' } } } },
+    properties: { pin: { format: 'password' }, all: { type: 'array', items: { $ref: '#/$defs/login' } } },
+  }
+  const value = { pin: '1', all: [{ user: 'ada', pin: '2' }], other: null }
+  expect(withoutSecrets(logins, value)).toEqual({
+    pin: 'SECRET',
+    all: [{ user: 'ada', pin: 'SECRET' }],
+    other: null,
+  })
+  expect(keptParameters(logins, value)).toBe('{"all":[{"user":"ada"}],"other":null}')
+  expect(keptParameters(null, value)).toBe(JSON.stringify(value))
 })

@@ -36,11 +36,30 @@ export function resolved(schema: JsonSchema | boolean | undefined, whole: JsonSc
   return { ...resolved(found as JsonSchema | undefined, whole, depth + 1), ...schema, $ref: undefined }
 }
 
-/** Parameters whose fields of the format `password` are named, not told. */
-export function withoutSecrets(schema: JsonSchema | null, value: unknown): Record<string, unknown> {
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) return {}
-  const isSecret = (name: string) => resolved(schema?.properties?.[name], schema ?? {}).format === 'password'
-  return Object.fromEntries(Object.entries(value).map(([name, one]) => [name, isSecret(name) ? 'SECRET' : one]))
+/** Parameters whose fields of the format `password`, at any depth, are named, not told. */
+export const withoutSecrets = (schema: JsonSchema | null, value: unknown): Record<string, unknown> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
+    ? (withSecretsAs('SECRET', value, schema ?? {}) as Record<string, unknown>)
+    : {}
+
+/** Parameters as they may be kept in a browser: JSON without the fields of the format `password`. */
+export const keptParameters = (schema: JsonSchema | null, value: unknown): string =>
+  JSON.stringify(withSecretsAs(undefined, value, schema ?? {})) ?? '{}'
+
+function withSecretsAs(
+  instead: string | undefined,
+  value: unknown,
+  whole: JsonSchema,
+  schema: JsonSchema | boolean | undefined = whole,
+): unknown {
+  const { format, properties, items } = resolved(schema, whole)
+  if (format === 'password') return instead
+  if (typeof value !== 'object' || value === null) return value
+  if (Array.isArray(value)) return value.map((one) => withSecretsAs(instead, one, whole, items ?? {}))
+  const members = Object.entries(value)
+  return Object.fromEntries(
+    members.map(([name, one]) => [name, withSecretsAs(instead, one, whole, properties?.[name] ?? {})]),
+  )
 }
 
 type FieldKind = 'text' | 'number' | 'boolean' | 'choice' | 'object' | 'list' | 'json'

@@ -2,6 +2,7 @@ import { useNavigate } from '@tanstack/react-router'
 import { useId, useState } from 'react'
 import { ProblemError } from '../../api/problem.ts'
 import { useRerun, useRunTargets, type Execution } from '../../api/queries/executions.ts'
+import { useProcess } from '../../api/queries/processes.ts'
 import { Button } from '../../parts/button.tsx'
 import { CopyAs } from '../../parts/copy-as.tsx'
 import { Dialog, FormActions } from '../../parts/dialog.tsx'
@@ -11,6 +12,7 @@ import { Fault } from '../../parts/page-states.tsx'
 import { useCtrlEnter } from '../../parts/use-keys.ts'
 import { restCurl } from '../../rules/as-curl.ts'
 import { changedFields } from '../../rules/changed-fields.ts'
+import { keptParameters, withoutSecrets, type JsonSchema } from '../../rules/json-schema.ts'
 import { laidOut, readObject } from '../../rules/json-text.ts'
 import { withRecent } from '../../rules/recent.ts'
 import { useSession } from '../../session/session-context.ts'
@@ -45,6 +47,9 @@ function RerunForm({ team, execution, onClose }: Omit<Props, 'isOpen'>) {
   const [kept] = useState(() => keptList<string>(keptName))
   const rerun = useRerun(team)
   const { apiUrl } = useSession()
+  const process = useProcess(team, execution.processId)
+  // Undefined until it is known what is secret.
+  const schema = process.data && (process.data.record.parametersSchema as JsonSchema | null)
   const navigate = useNavigate()
   const read = readObject(text)
   const changes = 'value' in read ? changedFields(first, read.value) : []
@@ -57,7 +62,7 @@ function RerunForm({ team, execution, onClose }: Omit<Props, 'isOpen'>) {
   }
   const start = () => {
     if (rerun.isPending || 'fault' in read) return
-    keepList(keptName, withRecent(kept, JSON.stringify(read.value), KEPT))
+    if (schema !== undefined) keepList(keptName, withRecent(kept, keptParameters(schema, read.value), KEPT))
     rerun.mutate(
       { id: execution.id, input },
       {
@@ -69,6 +74,14 @@ function RerunForm({ team, execution, onClose }: Omit<Props, 'isOpen'>) {
     )
   }
   useCtrlEnter(start)
+  const curl = (known: JsonSchema | null) => {
+    const shown = input.parameters && { parameters: withoutSecrets(known, input.parameters) }
+    return restCurl(apiUrl, team, {
+      method: 'POST',
+      path: `/executions/${execution.id}/rerun`,
+      body: { ...input, ...shown },
+    })
+  }
   return (
     <form
       className={styles.form}
@@ -96,9 +109,7 @@ function RerunForm({ team, execution, onClose }: Omit<Props, 'isOpen'>) {
         </Field>
       </div>
       {rerun.error && <Fault error={rerun.error} />}
-      <CopyAs
-        curl={() => restCurl(apiUrl, team, { method: 'POST', path: `/executions/${execution.id}/rerun`, body: input })}
-      />
+      {schema !== undefined && <CopyAs curl={() => curl(schema)} />}
       <FormActions onCancel={onClose} isBusy={rerun.isPending} disabled={'fault' in read} title="Ctrl+Enter">
         {changes.length > 0 ? 'Run with these parameters' : 'Run again'}
       </FormActions>

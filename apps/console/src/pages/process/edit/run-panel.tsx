@@ -12,7 +12,7 @@ import { SchemaForm } from '../../../parts/schema-form.tsx'
 import { useCopy } from '../../../parts/use-copy.ts'
 import { useCtrlEnter, useKeys } from '../../../parts/use-keys.ts'
 import { restCurl, startInCode } from '../../../rules/as-curl.ts'
-import { faultsOf, startOf, withoutSecrets, type JsonSchema } from '../../../rules/json-schema.ts'
+import { faultsOf, keptParameters, startOf, withoutSecrets, type JsonSchema } from '../../../rules/json-schema.ts'
 import { withRecent } from '../../../rules/recent.ts'
 import { keepList, keptList } from '../../../session/kept-here.ts'
 import { useMay, useSession } from '../../../session/session-context.ts'
@@ -60,7 +60,7 @@ export function RunPanel({ team, process, draft, given, onRun }: Props) {
     if (!mayRun || execute.isPending || unreadable !== undefined) return
     setChecked(true)
     if (schema !== null && faultsOf(schema, parameters).size > 0) return
-    const sets = withRecent(kept, JSON.stringify(parameters), KEPT)
+    const sets = withRecent(kept, keptParameters(schema, parameters), KEPT)
     setKept(sets)
     keepList(keptName, sets)
     const settings = seconds !== '' && { settings: { timeout: Number(seconds) * MS_A_SECOND } }
