@@ -4,6 +4,7 @@ import { auditLines, auditTypes, useAuditEvents, type AuditEvent, type AuditFilt
 import { useEntityNames } from '../../api/queries/entity-names.ts'
 import { Button } from '../../parts/button.tsx'
 import { icons } from '../../parts/icons.tsx'
+import { FilterField } from '../../parts/filter-field.tsx'
 import layout from '../../parts/layout.module.css'
 import { Pages } from '../../parts/pages.tsx'
 import { Answer, Empty } from '../../parts/page-states.tsx'
@@ -63,7 +64,7 @@ export function AuditPage() {
 
 function filtersOf(view: View): AuditFilters {
   const type = auditTypes.find((one) => one === view.get('type'))
-  const [entityId, from, to] = ['entity', 'from', 'to'].map(view.get)
+  const [entityId, from, to] = ['entity', 'from', 'to'].map((name) => view.get(name).trim())
   return { ...(type && { type }), ...(entityId && { entityId }), ...(from && { from }), ...(to && { to }) }
 }
 
@@ -84,14 +85,7 @@ function Filters({ view }: { view: View }) {
           </option>
         ))}
       </select>
-      <input
-        type="search"
-        className={layout.filter}
-        aria-label="Id of what it was done to"
-        placeholder="Id of what it was done to"
-        value={view.get('entity')}
-        onChange={(event) => view.set({ entity: event.target.value.trim(), page: '' }, { byTyping: true })}
-      />
+      <FilterField name="entity" label="Id of what it was done to" />
       <TimeRange />
       {isFiltered && (
         <Button look="quiet" onClick={() => view.set({ type: '', entity: '', from: '', to: '', page: '' })}>

@@ -5,6 +5,7 @@ import { Button } from '../../parts/button.tsx'
 import { icons } from '../../parts/icons.tsx'
 import layout from '../../parts/layout.module.css'
 import { CurlHint } from '../../parts/curl-hint.tsx'
+import { FilterField } from '../../parts/filter-field.tsx'
 import { Answer, Empty } from '../../parts/page-states.tsx'
 import { Page } from '../../parts/page.tsx'
 import { Pages } from '../../parts/pages.tsx'
@@ -49,15 +50,7 @@ export function ProcessesPage() {
   return (
     <Page title="Processes" actions={create} call={{ path: '/processes/summaries', query: filters }}>
       <search className={layout.row}>
-        <input
-          ref={field}
-          type="search"
-          className={layout.filter}
-          aria-label="Filter processes"
-          placeholder="Part of a name or description (/)"
-          value={keywords}
-          onChange={(event) => view.set({ q: event.target.value, page: '' }, { byTyping: true })}
-        />
+        <FilterField ref={field} name="q" label="Filter processes" placeholder="Part of a name or description (/)" />
         {tags.map((tag) => (
           <Button
             key={tag}

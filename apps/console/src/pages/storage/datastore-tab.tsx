@@ -1,4 +1,5 @@
 import { useDatastore } from '../../api/queries/storage.ts'
+import { FilterField } from '../../parts/filter-field.tsx'
 import layout from '../../parts/layout.module.css'
 import { Pages } from '../../parts/pages.tsx'
 import { Answer, Empty } from '../../parts/page-states.tsx'
@@ -13,14 +14,7 @@ export function DatastoreTab({ team }: { team: string }) {
   const entries = useDatastore(team, view.get('key'), Number(view.get('page')))
   return (
     <div className={layout.stack}>
-      <input
-        type="search"
-        className={layout.filter}
-        aria-label="Keys that begin with"
-        placeholder="Keys that begin with"
-        value={view.get('key')}
-        onChange={(event) => view.set({ key: event.target.value, page: '' }, { byTyping: true })}
-      />
+      <FilterField name="key" label="Keys that begin with" />
       <Answer of={entries} what="datastore">
         {(page) =>
           page.total === 0 ? (

@@ -5,8 +5,8 @@ import { Button } from '../../parts/button.tsx'
 import { icons } from '../../parts/icons.tsx'
 import layout from '../../parts/layout.module.css'
 import { CurlHint } from '../../parts/curl-hint.tsx'
+import { FilterField } from '../../parts/filter-field.tsx'
 import { Answer, Empty } from '../../parts/page-states.tsx'
-import { NameFilter } from '../../parts/name-filter.tsx'
 import { Page } from '../../parts/page.tsx'
 import { Table } from '../../parts/table.tsx'
 import { Time } from '../../parts/time.tsx'
@@ -58,11 +58,7 @@ export function VariablesPage() {
             </Empty>
           ) : (
             <>
-              <NameFilter
-                what="variables"
-                value={view.get('q')}
-                onChange={(q) => view.set({ q }, { byTyping: true })}
-              />
+              <FilterField name="q" label="Filter variables" placeholder="Filter by name" />
               {hasNextPage && <p className={layout.soft}>The newest 1,000 are shown.</p>}
               <Table
                 caption="Variables"
