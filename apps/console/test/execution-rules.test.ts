@@ -1,5 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { changedFields } from '../src/rules/changed-fields.ts'
+import { digitsOf } from '../src/rules/exact-json.ts'
+import { laidOut, valueOf } from '../src/rules/json-text.ts'
 import { codeFrame, faultPlace } from '../src/rules/code-frame.ts'
 import { hashOf, rangeOf } from '../src/rules/line-range.ts'
 import { piecesOf } from '../src/rules/log-links.ts'
@@ -101,4 +103,12 @@ describe('changed parameters', () => {
       { path: '/d~1e', from: undefined, to: 3 },
     ])
   })
+})
+
+it('shows and copies whole numbers digit by digit, also those beyond JavaScript', () => {
+  const text = '{"id":12345678901234567890,"of":[-9007199254740993,9007199254740991,1.5,1e3]}'
+  expect(JSON.stringify(valueOf(text))).toBe(text.replace('1e3', '1000'))
+  expect(digitsOf(valueOf('12345678901234567890'))).toBe('12345678901234567890')
+  expect([valueOf('7'), digitsOf(valueOf('{"rawJSON":"1"}'))]).toEqual([7, undefined])
+  expect(laidOut('[12345678901234567890]')).toBe('[\n  12345678901234567890\n]')
 })

@@ -1,4 +1,5 @@
 import { useState, type ReactNode } from 'react'
+import { digitsOf } from '../rules/exact-json.ts'
 import { Button } from './button.tsx'
 import { CopyButton } from './copy-button.tsx'
 import styles from './json-view.module.css'
@@ -21,7 +22,8 @@ export function JsonView({ value, what = 'the value' }: { value: unknown; what?:
 
 function Node({ name, value, level }: { name?: string; value: unknown; level: number }) {
   const label = name === undefined ? null : <span className={styles.name}>{name}: </span>
-  if (typeof value === 'object' && value !== null) return <Branch label={label} value={value} level={level} />
+  const isBranch = typeof value === 'object' && value !== null && digitsOf(value) === undefined
+  if (isBranch) return <Branch label={label} value={value} level={level} />
   return (
     <div className={styles.leaf}>
       {label}
@@ -66,7 +68,7 @@ function Branch({ label, value, level }: { label: ReactNode; value: object; leve
 
 function Leaf({ value }: { value: unknown }) {
   const [isWhole, setWhole] = useState(false)
-  if (typeof value !== 'string') return <span className={styles.plain}>{String(value)}</span>
+  if (typeof value !== 'string') return <span className={styles.plain}>{digitsOf(value) ?? String(value)}</span>
   const isLong = value.length > CHARACTERS_SHOWN && !isWhole
   return (
     <>

@@ -1,8 +1,10 @@
+import { parsedExactly } from './exact-json.ts'
+
 /** JSON as people read it: a text that holds JSON is laid out, another one stays as it is. */
 export function laidOut(value: unknown): string {
   if (typeof value !== 'string') return JSON.stringify(value, null, 2) ?? ''
   try {
-    return JSON.stringify(JSON.parse(value), null, 2)
+    return JSON.stringify(parsedExactly(value), null, 2)
   } catch (error) {
     if (error instanceof SyntaxError) return value
     throw error
@@ -12,7 +14,7 @@ export function laidOut(value: unknown): string {
 /** What a text of JSON holds; of another text the text itself. */
 export function valueOf(text: string): unknown {
   try {
-    return JSON.parse(text)
+    return parsedExactly(text)
   } catch (error) {
     if (error instanceof SyntaxError) return text
     throw error
