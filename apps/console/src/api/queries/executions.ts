@@ -9,6 +9,7 @@ import {
 import { apiOf, dataOf, type Schemas } from '../client.ts'
 import { ProblemError } from '../problem.ts'
 import type { operations } from '../generated/rest-interface.ts'
+import { aliasesOf, versionsOf } from './versions.ts'
 
 export type Execution = Schemas['Execution']
 export type ExecutionStatus = Execution['status']
@@ -178,12 +179,8 @@ export const useRunTargets = (team: string, processId: string) =>
   useQuery({
     queryKey: [team, 'versions', processId, 'targets'],
     queryFn: async () => {
-      const params = { path: { identifier: processId }, query: { limit: 100 } }
-      const [aliases, versions] = await Promise.all([
-        dataOf(apiOf(team).GET('/processes/{identifier}/aliases', { params })),
-        dataOf(apiOf(team).GET('/processes/{identifier}/versions', { params })),
-      ])
-      return [...aliases.data.map(({ name }) => name), ...versions.data.map(({ tag, id }) => tag ?? id)]
+      const [aliases, versions] = await Promise.all([aliasesOf(team, processId), versionsOf(team, processId)])
+      return [...aliases.map(({ name }) => name), ...versions.map(({ tag, id }) => tag ?? id)]
     },
   })
 
@@ -208,9 +205,6 @@ export const useProcessChoices = (team: string) =>
 export const useVersionChoices = (team: string, processId: string | undefined) =>
   useQuery({
     queryKey: [team, 'versions', processId, 'choices'],
-    queryFn: async () => {
-      const params = { path: { identifier: processId ?? '' }, query: { limit: 100 } }
-      return (await dataOf(apiOf(team).GET('/processes/{identifier}/versions', { params }))).data
-    },
+    queryFn: () => versionsOf(team, processId ?? ''),
     enabled: processId !== undefined,
   })

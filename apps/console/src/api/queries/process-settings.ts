@@ -2,6 +2,7 @@ import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { apiOf, dataOf, type Schemas } from '../client.ts'
 import { changedMeanwhile } from '../tagged.ts'
 import { processKeys, recordOf, type Process, type ProcessRecord } from './processes.ts'
+import { aliasesOf, versionsOf } from './versions.ts'
 
 export type ProcessInput = Schemas['UpdateProcessInput']
 
@@ -59,11 +60,7 @@ export const useProcessTags = (team: string, slug: string) =>
   useQuery({
     queryKey: [team, 'versions', slug, 'tags'],
     queryFn: async () => {
-      const params = { path: { identifier: slug }, query: { limit: 100 } }
-      const [aliases, versions] = await Promise.all([
-        dataOf(apiOf(team).GET('/processes/{identifier}/aliases', { params })),
-        dataOf(apiOf(team).GET('/processes/{identifier}/versions', { params })),
-      ])
-      return { aliases: aliases.data.map(({ name }) => name), versions: versions.data.map(({ tag }) => tag) }
+      const [aliases, versions] = await Promise.all([aliasesOf(team, slug), versionsOf(team, slug)])
+      return { aliases: aliases.map(({ name }) => name), versions: versions.map(({ tag }) => tag) }
     },
   })

@@ -5,7 +5,31 @@ import { taggedOf } from '../tagged.ts'
 export type Version = Schemas['ListedVersionedProcess']
 export type Alias = Schemas['VersionedProcessAlias']
 
+/** A page of a list that is read whole: the service gives no more at once. */
 const MOST = 1000
+
+async function allOf<Row>(read: (page: number) => Promise<{ data: Row[]; hasNextPage: boolean }>): Promise<Row[]> {
+  const rows: Row[] = []
+  for (let page = 0; ; page += 1) {
+    const { data, hasNextPage } = await read(page)
+    rows.push(...data)
+    if (!hasNextPage) return rows
+  }
+}
+
+/** All versions of a process, the newest first. */
+export const versionsOf = (team: string, identifier: string): Promise<Version[]> =>
+  allOf((page) => {
+    const params = { path: { identifier }, query: { page, limit: MOST } }
+    return dataOf(apiOf(team).GET('/processes/{identifier}/versions', { params }))
+  })
+
+/** All aliases of a process. */
+export const aliasesOf = (team: string, identifier: string): Promise<Alias[]> =>
+  allOf((page) => {
+    const params = { path: { identifier }, query: { page, limit: MOST } }
+    return dataOf(apiOf(team).GET('/processes/{identifier}/aliases', { params }))
+  })
 
 /** The versions of a process, the newest first. */
 export const useVersions = (team: string, slug: string, page: number) =>
@@ -54,10 +78,7 @@ export const useDeleteVersion = (team: string, slug: string) => {
 export const useAliases = (team: string, slug: string) =>
   useQuery({
     queryKey: [team, 'aliases', slug],
-    queryFn: async () => {
-      const params = { path: { identifier: slug }, query: { limit: MOST } }
-      return (await dataOf(apiOf(team).GET('/processes/{identifier}/aliases', { params }))).data
-    },
+    queryFn: () => aliasesOf(team, slug),
   })
 
 /** An alias with its tag, for a move that undoes nobody else's. */
