@@ -122,6 +122,12 @@ const tree = root.addChildren([
 
 export const router = createRouter({
   routeTree: tree,
+  // Texts stay texts: read as JSON, `1e3` would be another number, and `true` no word.
+  parseSearch: (text) => Object.fromEntries(new URLSearchParams(text)),
+  stringifySearch: (search) => {
+    const given = Object.entries(search).filter(([, value]) => value !== undefined)
+    return given.length === 0 ? '' : `?${new URLSearchParams(given.map(([name, value]) => [name, String(value)]))}`
+  },
   defaultPreload: 'intent',
   scrollRestoration: true,
   defaultPendingComponent: () => <Loading what="page" />,

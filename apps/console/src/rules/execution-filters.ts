@@ -7,7 +7,7 @@ export interface ExecutionsSearch {
   version?: string
   schedule?: string
   origin?: string
-  trial?: boolean
+  trial?: 'true' | 'false'
   from?: string
   to?: string
   q?: string
@@ -35,6 +35,8 @@ export const ORIGINS = [
   'form',
 ] as const satisfies readonly NonNullable<Execution['origin']>[]
 
+export const TRIALS = ['true', 'false'] as const
+
 /** The words of a list in an address that are known. */
 export function wordsOf<Word extends string>(text: string | undefined, known: readonly Word[]): Word[] {
   const words = new Set(text?.split(','))
@@ -42,7 +44,7 @@ export function wordsOf<Word extends string>(text: string | undefined, known: re
 }
 
 const textOf = (value: unknown): string | undefined =>
-  typeof value === 'string' || typeof value === 'number' ? String(value) || undefined : undefined
+  ['string', 'number', 'boolean'].includes(typeof value) ? String(value) || undefined : undefined
 
 /** An instant as the service takes it; undefined where the text is none. */
 function instant(text: string | undefined): string | undefined {
@@ -52,14 +54,13 @@ function instant(text: string | undefined): string | undefined {
 
 /** What an address means, whatever somebody has written into it. */
 export function readSearch(search: Readonly<Record<string, unknown>>): ExecutionsSearch {
-  const { trial } = search
   return {
     status: wordsOf(textOf(search['status']), STATUSES).join(',') || undefined,
     process: textOf(search['process']),
     version: textOf(search['version']),
     schedule: textOf(search['schedule']),
     origin: wordsOf(textOf(search['origin']), ORIGINS).join(',') || undefined,
-    trial: trial === true || trial === false ? trial : undefined,
+    trial: TRIALS.find((word) => word === textOf(search['trial'])),
     from: instant(textOf(search['from'])),
     to: instant(textOf(search['to'])),
     q: textOf(search['q']),
@@ -77,7 +78,7 @@ export function filtersOf(search: ExecutionsSearch, processId: string | undefine
     ...(processId !== undefined && { processId }),
     ...(search.version !== undefined && { versionId: search.version }),
     ...(search.schedule !== undefined && { scheduledId: search.schedule }),
-    ...(search.trial !== undefined && { trial: search.trial }),
+    ...(search.trial !== undefined && { trial: search.trial === 'true' }),
     ...(search.from !== undefined && { from: search.from }),
     ...(search.to !== undefined && { to: search.to }),
     ...(search.q !== undefined && { q: search.q }),

@@ -30,7 +30,8 @@ export function SignIn({ ways, isOverPage }: { ways: SignInWay[]; isOverPage: bo
     arrived.code = undefined
   }, [mutate])
 
-  const returnTo = window.location.pathname === '/sign-in' ? '/' : window.location.pathname + window.location.search
+  const { pathname, search, hash } = window.location
+  const returnTo = pathname === '/sign-in' ? '/' : pathname + search + hash
   return (
     <Ground isOverPage={isOverPage}>
       <form

@@ -34,12 +34,20 @@ export function useFolder(team: string, prefix: string) {
   })
 }
 
-/** Whether an object of this very name is stored. */
-export async function isStored(team: string, name: string): Promise<boolean> {
+/** What the service knows of an object, `null` where there is none of this very name. */
+export async function objectNamed(team: string, name: string): Promise<StoredObject | null> {
+  // Of the names that begin so it is the first.
   const query = { prefix: name, limit: 1 }
-  const [first] = (await dataOf(apiOf(team).GET('/storage/objects', { params: { query } }))) as StoredObject[]
-  return first?.name === name
+  const [first] = await dataOf(apiOf(team).GET('/storage/objects', { params: { query } }))
+  return first !== undefined && !isFolder(first) && first.name === name ? first : null
 }
+
+export const useObject = (team: string, name: string, isWanted: boolean) =>
+  useQuery({
+    queryKey: [team, 'storage', 'object', name],
+    queryFn: () => objectNamed(team, name),
+    enabled: isWanted,
+  })
 
 export function useStorageUsage(team: string) {
   return useQuery({

@@ -14,6 +14,7 @@ import { isEnd, mayWait } from '../../rules/executions.ts'
 import { useMay } from '../../session/session-context.ts'
 import { useTabState } from '../../shell/tab-icon.ts'
 import { useVisit } from '../../shell/visits.ts'
+import { lastSearch } from '../executions/last-search.ts'
 import { ChildrenTab } from './children-tab.tsx'
 import { ErrorCard } from './error-card.tsx'
 import { ExecutionAside } from './execution-aside.tsx'
@@ -62,7 +63,7 @@ function ExecutionView({ team, execution }: { team: string; execution: Execution
     c: () => copy(window.location.href, 'The link is copied'),
     '[': () => otherRun(-1),
     ']': () => otherRun(1),
-    Escape: () => void navigate({ to: '/t/$team/executions', params: { team } }),
+    Escape: () => void navigate({ to: '/t/$team/executions', params: { team }, search: { ...lastSearch(team) } }),
   })
   return (
     <Page

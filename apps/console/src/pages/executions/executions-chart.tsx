@@ -92,7 +92,7 @@ function uncountedIn({ q, name, status, origin, version, schedule, trial }: Exec
     ['Started by', origin],
     ['Version', version],
     ['the schedule', schedule],
-    ['Trials', trial || undefined],
+    ['Trials', trial === 'true' ? trial : undefined],
   ] as const
   return filters.flatMap(([words, value]) => (value === undefined ? [] : [words]))
 }

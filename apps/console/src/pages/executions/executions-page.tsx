@@ -1,5 +1,5 @@
 import { Link, useNavigate, useParams, useSearch } from '@tanstack/react-router'
-import { useMemo, useState } from 'react'
+import { useEffect, useMemo, useState } from 'react'
 import { useExecutions, useProcessNamed, type Execution } from '../../api/queries/executions.ts'
 import { Button } from '../../parts/button.tsx'
 import { CurlHint } from '../../parts/curl-hint.tsx'
@@ -17,6 +17,7 @@ import { BulkBar } from './bulk-bar.tsx'
 import { ExecutionsChart } from './executions-chart.tsx'
 import { ExecutionsTable } from './executions-table.tsx'
 import { Filters } from './filters.tsx'
+import { keepSearch } from './last-search.ts'
 import { RerunManyDialog } from './rerun-many-dialog.tsx'
 import { SavedViews } from './saved-views.tsx'
 import { MOST_WAITING, useLiveRows } from './use-live-rows.ts'
@@ -30,6 +31,7 @@ export function ExecutionsPage() {
   const given = useSearch({ from: ROUTE })
   const navigate = useNavigate()
   const search = useMemo(() => readSearch(given), [given])
+  useEffect(() => keepSearch(team, search), [team, search])
   const process = useProcessNamed(team, search.process)
   const processId = process.data?.id
   const filters = useMemo(() => filtersOf(search, processId), [search, processId])

@@ -3,7 +3,7 @@ import { useProcessChoices, useVersionChoices } from '../../api/queries/executio
 import { Button } from '../../parts/button.tsx'
 import { icons } from '../../parts/icons.tsx'
 import { useKeys } from '../../parts/use-keys.ts'
-import { ORIGINS, STATUSES, wordsOf, type ExecutionsSearch } from '../../rules/execution-filters.ts'
+import { ORIGINS, STATUSES, TRIALS, wordsOf, type ExecutionsSearch } from '../../rules/execution-filters.ts'
 import { Choices } from './choices.tsx'
 import { localInput } from '../../rules/local-times.ts'
 import { processLabel } from '../../rules/process-label.ts'
@@ -51,8 +51,8 @@ export function Filters({ team, search, processId, onChange }: Props) {
       />
       <Select
         label="Trials"
-        value={search.trial === undefined ? undefined : String(search.trial)}
-        onChange={(trial) => onChange({ trial: trial === undefined ? undefined : trial === 'true' })}
+        value={search.trial}
+        onChange={(trial) => onChange({ trial: TRIALS.find((word) => word === trial) })}
         options={[
           ['false', 'without'],
           ['true', 'only'],

@@ -4,6 +4,7 @@ import {
   isFolder,
   objectAddress,
   useFolder,
+  useObject,
   type StorageEntry,
   type StoredObject,
   useDeleteObject,
@@ -36,9 +37,10 @@ export function ObjectsTab({ team }: { team: string }) {
   const folder = useFolder(team, prefix)
   const [chosen, setChosen] = useState<Chosen>()
   const entries = folder.data?.pages.flat()
-  const shown = entries?.find((entry) => !isFolder(entry) && entry.name === view.get('object')) as
-    | StoredObject
-    | undefined
+  const name = view.get('object')
+  const listed = entries?.find((entry): entry is StoredObject => !isFolder(entry) && entry.name === name)
+  const named = useObject(team, name, name !== '' && entries !== undefined && listed === undefined)
+  const shown = name === '' ? undefined : (listed ?? named.data)
   return (
     <UploadArea team={team} prefix={prefix} path={<FolderPath prefix={prefix} />}>
       <Answer of={{ ...folder, data: entries }} what="files">

@@ -1,5 +1,5 @@
 import { useRef, useState, type ReactNode } from 'react'
-import { isStored } from '../../api/queries/storage.ts'
+import { objectNamed } from '../../api/queries/storage.ts'
 import { startUpload } from '../../api/upload-list.ts'
 import { Button } from '../../parts/button.tsx'
 import { Confirm } from '../../parts/confirm.tsx'
@@ -40,7 +40,7 @@ export function UploadArea({ team, prefix, path, children }: Props) {
     const taken = files.map(async (file): Promise<Chosen[]> => {
       const chosen = { name: prefix + file.name, file }
       try {
-        if (await isStored(team, chosen.name)) return [chosen]
+        if ((await objectNamed(team, chosen.name)) !== null) return [chosen]
         start(chosen)
       } catch (error) {
         say(new Error(`${file.name} was not uploaded. ${error instanceof Error ? error.message : String(error)}`))
