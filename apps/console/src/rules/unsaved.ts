@@ -16,6 +16,9 @@ export interface KeptText extends Edit {
   at: string
 }
 
+/** Under which the unsaved readme of a process is kept; its source is under the id alone. */
+export const readmeId = (processId: string): string => `${processId}/readme`
+
 export const isUnsaved = ({ text, base }: Edit): boolean => text !== base.text
 
 /**

@@ -5,6 +5,7 @@ import type { Tagged } from '../../api/tagged.ts'
 import { Button } from '../../parts/button.tsx'
 import { Confirm } from '../../parts/confirm.tsx'
 import layout from '../../parts/layout.module.css'
+import { LostText } from '../../parts/lost-text.tsx'
 import { PageAnswer } from '../../parts/page-answer.tsx'
 import { Page } from '../../parts/page.tsx'
 import { Tabs } from '../../parts/tabs.tsx'
@@ -14,7 +15,7 @@ import { useToast } from '../../shell/toasts.tsx'
 import { useView } from '../../shell/view.ts'
 import { SourceTab } from './source-tab.tsx'
 import { VersionsTab } from './versions-tab.tsx'
-import { Answer } from '../../parts/page-states.tsx'
+import { Answer, isShown } from '../../parts/page-states.tsx'
 import { SourceUsers } from '../../parts/source-users.tsx'
 
 /** One module: its source, versions with aliases, and who imports it. */
@@ -22,9 +23,12 @@ export function ModulePage() {
   const { team, moduleId } = useParams({ from: '/t/$team/modules/$moduleId' })
   const module = useModule(team, moduleId)
   return (
-    <PageAnswer of={module} what="module">
-      {(data) => <Present team={team} module={data} />}
-    </PageAnswer>
+    <>
+      <PageAnswer of={module} what="module">
+        {(data) => <Present team={team} module={data} />}
+      </PageAnswer>
+      {module.error && !isShown(module) && <LostText team={team} id={moduleId} what="source" />}
+    </>
   )
 }
 

@@ -7,7 +7,7 @@ import styles from './tab.module.css'
 
 interface Props<Values> {
   process: Process
-  draft: DraftState<Values>
+  draft: Pick<DraftState<Values>, 'theirs' | 'changes' | 'takeTheirs' | 'keepMine'>
   /** What the fields are called on the page. */
   names: Record<keyof Values, string>
 }

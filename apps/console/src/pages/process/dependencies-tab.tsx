@@ -2,6 +2,7 @@ import { Link, useParams } from '@tanstack/react-router'
 import { useChangeProcess } from '../../api/queries/process-settings.ts'
 import { useProcessRecord, type Process, type ProcessRecord } from '../../api/queries/processes.ts'
 import { Card } from '../../parts/page.tsx'
+import { AskBeforeLeaving } from '../../parts/ask-before-leaving.tsx'
 import { Answer } from '../../parts/page-states.tsx'
 import { useMay } from '../../session/session-context.ts'
 import { useToast } from '../../shell/toasts.tsx'
@@ -81,6 +82,7 @@ function Dependencies({ team, slug, record }: { team: string; slug: string; reco
             Packages of the team
           </Link>
         </p>
+        <AskBeforeLeaving isDirty={draft.isDirty} />
         <form
           className={styles.form}
           onSubmit={(event) => {

@@ -1,6 +1,7 @@
 import { Link, Outlet, useLocation, useParams } from '@tanstack/react-router'
 import { ProblemError } from '../../api/problem.ts'
 import { useLastExecution, useProcess, type Process } from '../../api/queries/processes.ts'
+import { LostText } from '../../parts/lost-text.tsx'
 import { PageAnswer } from '../../parts/page-answer.tsx'
 import { Empty } from '../../parts/page-states.tsx'
 import { Page } from '../../parts/page.tsx'
@@ -9,6 +10,7 @@ import { Tabs } from '../../parts/tabs.tsx'
 import { Tags } from '../../parts/tags.tsx'
 import type { RestCall } from '../../rules/as-curl.ts'
 import { languageNames } from '../../rules/languages.ts'
+import { readmeId } from '../../rules/unsaved.ts'
 import { useVisit } from '../../shell/visits.ts'
 import styles from './process-page.module.css'
 
@@ -37,6 +39,12 @@ export function ProcessPage() {
             All processes
           </Link>
         </Empty>
+        {process.data && (
+          <>
+            <LostText team={team} id={process.data.record.id} what="source" />
+            <LostText team={team} id={readmeId(process.data.record.id)} what="readme" />
+          </>
+        )}
       </Page>
     )
   return (

@@ -2,6 +2,7 @@ import { useNavigate, useParams } from '@tanstack/react-router'
 import { ProblemError } from '../../api/problem.ts'
 import { useChangeProcess } from '../../api/queries/process-settings.ts'
 import { useProcessRecord, type ProcessRecord } from '../../api/queries/processes.ts'
+import { AskBeforeLeaving } from '../../parts/ask-before-leaving.tsx'
 import { Answer } from '../../parts/page-states.tsx'
 import { settingsInput, settingsOf, type Settings } from '../../rules/process-settings.ts'
 import { useMay } from '../../session/session-context.ts'
@@ -70,6 +71,7 @@ function AllSettings({ team, slug, record }: { team: string; slug: string; recor
               to: '/t/$team/processes/$slug/settings',
               params: { team, slug: process.slug },
               replace: true,
+              ignoreBlocker: true,
             })
         },
       },
@@ -77,6 +79,7 @@ function AllSettings({ team, slug, record }: { team: string; slug: string; recor
   }
   return (
     <div className={styles.tab}>
+      <AskBeforeLeaving isDirty={draft.isDirty} />
       <form
         className={styles.tab}
         onSubmit={(event) => {

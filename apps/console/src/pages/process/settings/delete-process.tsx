@@ -38,7 +38,7 @@ export function DeleteProcess({ team, process }: { team: string; process: Proces
           remove.mutate(undefined, {
             onSuccess: () => {
               say(`${process.name} is deleted`)
-              void navigate({ to: '/t/$team/processes', params: { team } })
+              void navigate({ to: '/t/$team/processes', params: { team }, ignoreBlocker: true })
             },
           })
         }

@@ -2,6 +2,7 @@ import { useChangeProcess, type ProcessInput } from '../../../api/queries/proces
 import type { Process, ProcessRecord } from '../../../api/queries/processes.ts'
 import { changedMeanwhile } from '../../../api/tagged.ts'
 import { ProblemError } from '../../../api/problem.ts'
+import { AskBeforeLeaving } from '../../../parts/ask-before-leaving.tsx'
 import { Field } from '../../../parts/field.tsx'
 import { Card } from '../../../parts/page.tsx'
 import { wordsOf } from '../../../rules/header-lines.ts'
@@ -56,6 +57,7 @@ export function WebhookAccess({ team, slug, record }: { team: string; slug: stri
           ? 'Anybody who knows the address. Ask for credentials or name addresses here, or check a signature in the code.'
           : 'Others are refused; deliveries below say why.'}
       </p>
+      <AskBeforeLeaving isDirty={draft.isDirty} />
       <form
         className={styles.form}
         onSubmit={(event) => {
