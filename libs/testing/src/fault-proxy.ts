@@ -14,7 +14,7 @@ export class FaultProxy {
   /** Bytes from the database are dropped, and the connection is cut, once this matches what was sent to it. */
   #dropAnswerTo: ((sent: Buffer) => boolean) | undefined
   #drop: ((sent: Buffer) => boolean) | undefined
-  #hold: { matches(sent: Buffer): boolean; until: Promise<unknown> } | undefined
+  readonly #holds = new Set<{ matches(sent: Buffer): boolean; until: Promise<unknown> }>()
 
   private constructor(server: Server, url: string, target: Target) {
     this.#server = server
@@ -74,9 +74,9 @@ export class FaultProxy {
     this.#drop = matches
   }
 
-  /** The next statement that matches arrives only when this has settled. */
+  /** The next statement that matches arrives only when this has settled; may be called for several. */
   hold(matches: (sent: Buffer) => boolean, until: Promise<unknown>): void {
-    this.#hold = { matches, until }
+    this.#holds.add({ matches, until })
   }
 
   async close(): Promise<void> {
@@ -122,10 +122,15 @@ export class FaultProxy {
         client.destroy()
         return
       }
-      if (this.#hold?.matches(sent as Buffer)) {
-        const { until } = this.#hold
-        this.#hold = undefined
-        void until.finally(() => database.write(sent)).catch(() => undefined)
+      for (const hold of this.#holds) {
+        if (!hold.matches(sent as Buffer)) continue
+        this.#holds.delete(hold)
+        client.pause()
+        const goOn = () => {
+          database.write(sent)
+          client.resume()
+        }
+        void hold.until.then(goOn, goOn)
         return
       }
       toDatabase(sent as Buffer)

@@ -45,10 +45,18 @@ interface KeyedItem extends Item {
   key: StartKey
 }
 
+class StartWriter<I> extends BatchWriter<I, StartOutcome | undefined> {}
+
+/** For light items and for heavy ones. */
+interface Writers<I> {
+  light: StartWriter<I>
+  heavy: StartWriter<I>
+}
+
 interface StartsContext {
   /** For starts without a key. */
   batches: Queries
-  /** For keyed starts, which may have to wait for those of other replicas. */
+  /** For keyed starts, which may have to wait for those of other replicas, and for heavy ones. */
   pool: Queries
   teamMoves: TeamMoves
   runners: Runners
@@ -63,9 +71,12 @@ interface StartsContext {
   metrics: Metrics
 }
 
+/** Heavier arrivals go one by one, beside the others, which do not wait for them. */
+const heavyBytes = 1024 * 1024
+
 const unnamed: readonly string[] = []
 
-/** Leaves time for one more attempt, which takes at most 2.5 s, within the 5 s in which a caller has an answer. */
+/** Leaves time for one more attempt, which takes at most 2.5 s unless it is heavy, within the 5 s in which a caller has an answer. */
 const patienceMs = 2000
 /** Later than that there is no time for an attempt any more. */
 const lateMs = 1500
@@ -76,10 +87,10 @@ const lateMs = 1500
  */
 export class Starts {
   readonly #context: StartsContext
-  readonly #writer: BatchWriter<Item, StartOutcome | undefined>
+  readonly #unkeyed: Writers<Item>
   readonly #knownTeams: KnownTeams
   /** Of starts under a key. */
-  readonly #keyed: BatchWriter<KeyedItem, StartOutcome | undefined>
+  readonly #keyed: Writers<KeyedItem>
   /** Refusals under a key that are on their way. */
   readonly #rejections = new Set<Promise<StartOutcome | undefined>>()
 
@@ -93,23 +104,29 @@ export class Starts {
       group: ({ run }: Item) => context.limits.keyOf(run.team, isOfRun(run)),
       width: 2,
     }
-    const { metrics } = context
-    const flush = (items: Item[]) => this.#flush(items)
-    this.#writer = new BatchWriter<Item, StartOutcome | undefined>({
+    const alone = { group: ({ run }: Item) => run.id, width: 1, spreads: () => false }
+    const unkeyed = {
       ...common,
-      flush,
-      isolates: (error) => !isUnanswered(error),
+      isolates: (error: unknown) => !isUnanswered(error),
       spreads: isUnanswered,
-      metrics: metrics.writer('start'),
-    })
-    const flushOnce = (items: KeyedItem[]) => this.#flushOnce(items)
-    this.#keyed = new BatchWriter<KeyedItem, StartOutcome | undefined>({
+      metrics: context.metrics.writer('start'),
+    }
+    const flushBy = (queries: Queries) => (items: Item[]) => this.#flush(items, queries)
+    this.#unkeyed = {
+      light: new StartWriter<Item>({ ...unkeyed, flush: flushBy(context.batches) }),
+      heavy: new StartWriter<Item>({ ...unkeyed, ...alone, flush: flushBy(context.pool) }),
+    }
+    const keyed = {
       ...common,
-      flush: flushOnce,
-      isolates: (error) => !isAway(error),
+      flush: (items: KeyedItem[]) => this.#flushOnce(items),
+      isolates: (error: unknown) => !isAway(error),
       spreads: isAway,
-      metrics: metrics.writer('start_once'),
-    })
+      metrics: context.metrics.writer('start_once'),
+    }
+    this.#keyed = {
+      light: new StartWriter<KeyedItem>(keyed),
+      heavy: new StartWriter<KeyedItem>({ ...keyed, ...alone }),
+    }
   }
 
   /**
@@ -117,7 +134,7 @@ export class Starts {
    * 5 s.
    */
   async start(run: NewRun): Promise<StartOutcome> {
-    const outcome = await this.#ofOwn(run, () => this.#add(this.#writer, this.#arrive(run)))
+    const outcome = await this.#ofOwn(run, () => this.#add(this.#unkeyed, this.#arrive(run)))
     if (outcome === undefined) throw notFound('process')
     return outcome
   }
@@ -127,12 +144,9 @@ export class Starts {
     return this.#ofOwn(run, () => this.#add(this.#keyed, { ...this.#arrive(run), key }))
   }
 
-  async #add<I extends Item>(
-    writer: BatchWriter<I, StartOutcome | undefined>,
-    item: I,
-  ): Promise<StartOutcome | undefined> {
+  async #add<I extends Item>(writers: Writers<I>, item: I): Promise<StartOutcome | undefined> {
     try {
-      const outcome = await writer.add(item)
+      const outcome = await writers[arrivalWeight(item) > heavyBytes ? 'heavy' : 'light'].add(item)
       if (outcome === undefined) this.#giveBack(item)
       else this.#settle(item, outcome)
       return outcome
@@ -183,7 +197,8 @@ export class Starts {
 
   /** Returns when nothing is on its way. */
   async idle(): Promise<void> {
-    await Promise.all([this.#writer.idle(), this.#keyed.idle(), Promise.allSettled(this.#rejections)])
+    const writers = [this.#unkeyed, this.#keyed].flatMap(({ light, heavy }) => [light.idle(), heavy.idle()])
+    await Promise.all([...writers, Promise.allSettled(this.#rejections)])
     await this.#context.assignments.idle()
   }
 
@@ -202,24 +217,24 @@ export class Starts {
     return { run, giveUpAtMs, isBehind, waitsFor: capacity.whyNone(pool, team, spec.language) ?? otherwise }
   }
 
-  async #flush(items: Item[]): Promise<(StartOutcome | undefined)[]> {
-    const { batches, limits, replicaId } = this.#context
+  async #flush(items: Item[], queries: Queries): Promise<(StartOutcome | undefined)[]> {
+    const { limits, replicaId } = this.#context
     const deadline = inTime(items)
     // Where one of several teams is locked, each is tried alone.
     const isOneTeam = items.every(({ run }) => run.team === items[0]!.run.team)
     const repeats = isOneTeam ? isConnectionFailure : isUnanswered
     const attempt = async () => {
-      await this.#knownTeams.ensure(batches, items)
+      await this.#knownTeams.ensure(queries, items)
       failPoint('start-before-commit')
       if (items.some(({ isUnknown }) => isUnknown)) {
-        await requeueArrivals(batches, items, replicaId)
+        await requeueArrivals(queries, items, replicaId)
         return readStartOutcomes(
-          batches,
+          queries,
           items.map(({ run }) => run.id),
         )
       }
       try {
-        return await insertArrivals(batches, items, limitsFor(limits, items), replicaId)
+        return await insertArrivals(queries, items, limitsFor(limits, items), replicaId)
       } catch (error) {
         if (isUnanswered(error)) for (const item of items) item.isUnknown = true
         throw error

@@ -1,6 +1,7 @@
 import { Status } from '@automation/contract/execution/v1/execution'
 import {
   arrivalParameters,
+  arrivalWeight,
   manyArrivals,
   oneArrival,
   rowColumns,
@@ -54,7 +55,7 @@ const insertRows = `INSERT INTO executions (${rowColumns}, status, sequence, fen
 const insertEvents = 'INSERT INTO timeline_events (execution_id, sequence, status, at, explanation, team, process_id)'
 
 /** All of one team, all with a slot: the team's count rises once, or nothing happens at all. */
-const granted = ({ rows, keys, count, team, isProcess }: ArrivalSource) => `
+const granted = ({ rows, columns, keys, count, team, isProcess }: ArrivalSource) => `
 WITH granted AS (
   UPDATE team_slots SET running = running + ${count} FROM ${patience}
    WHERE team = ${team} AND moved_to IS NULL AND running + wanted + ${count} <= ${next(1)}::integer
@@ -62,7 +63,7 @@ WITH granted AS (
   RETURNING 1
 ), rows AS (
   ${insertRows}
-  SELECT ${rowColumns}, ${RUNNING}, 2, ${firstFence}, session_id, ${next(2)}::uuid, 1, NULL, now(), now(), false FROM granted, ${rows}
+  SELECT ${columns}, ${RUNNING}, 2, ${firstFence}, session_id, ${next(2)}::uuid, 1, NULL, now(), now(), false FROM granted, ${rows}
 ), events AS (
   ${insertEvents}
   SELECT i.id, e.sequence, e.status, now(), NULL, i.team, i.process_id
@@ -79,7 +80,7 @@ const aheadInPool = `
 const aheadOfTeam = 'SELECT DISTINCT team, pool, queued AS count FROM ranked WHERE NOT runs'
 
 /** The array makes it read all input before it locks the first team: keys come before slots, whatever the plan. */
-const decided = (input: string, ahead: string) => `
+const decided = (input: string, columns: string, ahead: string) => `
 WITH ${input}, slots AS MATERIALIZED (
   SELECT team, running, wanted, queued FROM team_slots
    WHERE team = ANY ((SELECT array_agg(DISTINCT team) FROM input)::text[]) AND moved_to IS NULL ORDER BY team FOR UPDATE
@@ -110,7 +111,7 @@ WITH ${input}, slots AS MATERIALIZED (
    WHERE t.team = c.team
 ), rows AS (
   ${insertRows}
-  SELECT ${rowColumns}, status, CASE status WHEN ${CREATED} THEN 1 ELSE 2 END, CASE WHEN runs THEN ${firstFence} ELSE 0 END, CASE WHEN runs THEN session_id END,
+  SELECT ${columns}, status, CASE status WHEN ${CREATED} THEN 1 ELSE 2 END, CASE WHEN runs THEN ${firstFence} ELSE 0 END, CASE WHEN runs THEN session_id END,
          ${next(3)}::uuid, runs::integer, CASE WHEN status = ${REJECTED} THEN why END, CASE WHEN runs THEN now() END, now(), status IN ${waitingStatuses}
     FROM decided
 ), events AS (
@@ -124,25 +125,30 @@ WITH ${input}, slots AS MATERIALIZED (
 )
 SELECT id, status, why AS explanation, CASE WHEN runs THEN session_id END AS "sessionId" FROM decided`
 
-const decideAll = ({ rows }: ArrivalSource, ahead: string) =>
+const decideAll = ({ rows, columns }: ArrivalSource, ahead: string) =>
   decided(
     `input AS MATERIALIZED (SELECT i.* FROM ${patience} CROSS JOIN ${rows} WHERE NOT EXISTS (${deletedProcess}))`,
+    columns,
     ahead,
   )
 
 /** Only where the key is new, the calling run still runs and the process is not deleted. */
-const decideOnce = (taken: string, { rows }: ArrivalSource, ahead: string) =>
-  decided(`${taken}, input AS MATERIALIZED (SELECT i.* FROM ${rows} JOIN key k ON k.execution_id = i.id)`, ahead)
+const decideOnce = (taken: string, { rows, columns }: ArrivalSource, ahead: string) =>
+  decided(
+    `${taken}, input AS MATERIALIZED (SELECT i.* FROM ${rows} JOIN key k ON k.execution_id = i.id)`,
+    columns,
+    ahead,
+  )
 
 /** After a commit with unknown outcome: what is not there yet is there as QUEUED, or as CREATED where it waits for packages. */
-const requeue = `
+const requeue = ({ rows, columns }: ArrivalSource) => `
 WITH slots AS MATERIALIZED (
   SELECT team FROM ${patience} CROSS JOIN team_slots
-   WHERE team = ANY ((SELECT array_agg(DISTINCT team) FROM ${manyArrivals.rows})::text[]) AND moved_to IS NULL
+   WHERE team = ANY ((SELECT array_agg(DISTINCT team) FROM ${rows})::text[]) AND moved_to IS NULL
    ORDER BY team FOR UPDATE OF team_slots
 ), rows AS (
   ${insertRows}
-  SELECT ${rowColumns}, CASE WHEN held THEN ${CREATED} ELSE ${QUEUED} END, CASE WHEN held THEN 1 ELSE 2 END, 0, NULL, ${next(1)}::uuid, 0, NULL, NULL, now(), true FROM ${manyArrivals.rows}
+  SELECT ${columns}, CASE WHEN held THEN ${CREATED} ELSE ${QUEUED} END, CASE WHEN held THEN 1 ELSE 2 END, 0, NULL, ${next(1)}::uuid, 0, NULL, NULL, now(), true FROM ${rows}
    WHERE team IN (SELECT team FROM slots) AND NOT EXISTS (${deletedProcess})
   ON CONFLICT (id) DO NOTHING RETURNING id, team, process_id, pool, held
 ), taken AS (
@@ -162,6 +168,7 @@ const statementsFor = (source: ArrivalSource) => ({
   granted: granted(source),
   uncounted: decideAll(source, aheadOfTeam),
   counted: decideAll(source, aheadInPool),
+  requeue: requeue(source),
 })
 const statements = { one: statementsFor(oneArrival), many: statementsFor(manyArrivals) }
 const onceFor = (taken: string, source: ArrivalSource) => ({
@@ -173,7 +180,12 @@ const once = {
   many: onceFor(takenKeys(arrivalParameters + 4), manyArrivals),
 }
 
-const attempt = { query_timeout: 1500 }
+/** What is heavy takes its time on the way and on the disk, but no longer than the server gives it. */
+const attemptFor = (arrivals: Arrival[]) => {
+  const bytes = arrivals.reduce((sum, arrival) => sum + arrivalWeight(arrival), 0)
+  return { query_timeout: Math.min(1500 + Math.ceil(bytes / slowestBytesPerMs), 4000) }
+}
+const slowestBytesPerMs = 8 * 1024
 
 /**
  * Accepts runs in one statement: those with a slot start, as far as their team's limit goes, the others wait, and
@@ -191,6 +203,7 @@ export async function insertArrivals(
   const oneTeam = arrivals.every(({ run }) => run.team === arrivals[0]!.run.team)
   const haveSlots = arrivals.every(({ sessionId }) => sessionId !== undefined)
   const columns = source.values(arrivals)
+  const attempt = attemptFor(arrivals)
   if (haveSlots && oneTeam) {
     const values = [...columns, limits.maxRunning, replicaId]
     const { rows } = await pool.query<{ teams: number }>({
@@ -227,19 +240,16 @@ export async function insertKeyedArrivals(
   const columns = statements[size].source.values(arrivals)
   const values = [...columns, limits.maxRunning, limits.maxQueued, replicaId, ...keyColumns]
   const kind = limits.onePool || arrivals.every(({ sessionId }) => sessionId !== undefined) ? 'uncounted' : 'counted'
-  return (
-    await pool.query<StartOutcome>({ name: `start-keyed-${kind}-${size}`, text: once[size][kind], values, ...attempt })
-  ).rows
+  const name = `start-keyed-${kind}-${size}`
+  return (await pool.query<StartOutcome>({ name, text: once[size][kind], values, ...attemptFor(arrivals) })).rows
 }
 
 /** Makes sure that arrivals whose commit is unknown are there, once. */
 export async function requeueArrivals(pool: Queries, arrivals: Arrival[], replicaId: string): Promise<void> {
-  await pool.query({
-    name: 'start-requeue',
-    text: requeue,
-    values: [...manyArrivals.values(arrivals), replicaId],
-    ...attempt,
-  })
+  const size = arrivals.length === 1 ? 'one' : 'many'
+  const { source, requeue: text } = statements[size]
+  const values = [...source.values(arrivals), replicaId]
+  await pool.query({ name: `start-requeue-${size}`, text, values, ...attemptFor(arrivals) })
 }
 
 const replica = `$${arrivalParameters + 1}::uuid`
@@ -250,7 +260,7 @@ WITH ${takenKey(arrivalParameters + 3)}, slots AS MATERIALIZED (
   SELECT FROM team_slots WHERE team = (SELECT i.team FROM ${oneArrival.rows} JOIN key k ON k.execution_id = i.id) AND moved_to IS NULL FOR UPDATE
 ), rows AS (
   INSERT INTO executions (${rowColumns}, status, sequence, fence, replica_id, slot, explanation, updated_at)
-  SELECT ${rowColumns}, ${Status.REJECTED}, 2, 0, ${replica}, 0, ${why}, now() FROM slots, ${oneArrival.rows} JOIN key k ON k.execution_id = i.id
+  SELECT ${oneArrival.columns}, ${Status.REJECTED}, 2, 0, ${replica}, 0, ${why}, now() FROM slots, ${oneArrival.rows} JOIN key k ON k.execution_id = i.id
   RETURNING id, team, process_id
 ), events AS (
   INSERT INTO timeline_events (execution_id, sequence, status, at, explanation, team, process_id)
@@ -271,7 +281,7 @@ export async function insertRejected(
 ): Promise<StartOutcome | undefined> {
   const explanation = storedText(reason)
   const values = [...oneArrival.values([arrival]), replicaId, explanation, ...keyValues(key)]
-  const query = { name: 'start-rejected', text: rejected, values, query_timeout: 1500 }
+  const query = { name: 'start-rejected', text: rejected, values, ...attemptFor([arrival]) }
   const { rows } = await pool.query<{ id: string }>(query)
   return rows[0] && { id: rows[0].id, status: Status.REJECTED, explanation }
 }
