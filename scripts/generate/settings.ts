@@ -102,7 +102,7 @@ export const groups: SettingGroup[] = [
     title: 'Limits of requests',
     settings: {
       BODY_MAX_BYTES:
-        'of one request body. All bodies in flight at a gateway hold four times as much at most, or 128 MiB (some 2.5 times as much memory); beyond: 503 with Retry-After',
+        'of one request body; as JSON, in which processes get it, that of a webhook or a form may be twice as large; beyond: 413. All bodies in flight at a gateway hold four times as much at most, or 128 MiB (some 2.5 times as much memory); beyond: 503 with Retry-After',
       PARAMETERS_MAX_BYTES: 'of the parameters of a run; beyond: 413',
       RETURN_VALUE_MAX_BYTES: 'of the value of a run',
       UPLOAD_MAX_BYTES: 'of one object; beyond: 413',

@@ -116,7 +116,7 @@ function checkKeys(env: Environment, setting: string, keys: string): void {
 function readMaxMessageBytes(env: Environment): number {
   const body = env.integer('BODY_MAX_BYTES', { default: 10 * mebibyte })
   const value = env.integer('RETURN_VALUE_MAX_BYTES', { default: 5 * mebibyte })
-  // The text of a body may grow threefold when it is escaped.
-  const needed = 3 * body + value + 4 * mebibyte
+  // Of a body there are the parameters and the request, each at most twice as large as JSON.
+  const needed = 4 * body + value + 4 * mebibyte
   return Math.min(Math.max(160 * mebibyte, needed), 2 ** 31 - 1)
 }

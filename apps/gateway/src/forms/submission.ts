@@ -3,6 +3,7 @@ import type { Process } from '@automation/contract/catalog/v1/process'
 import { isJson, mediaTypeOf, readBody, type BodyRules } from '../http/body.ts'
 import type { Exchange } from '../http/exchange.ts'
 import { invalidJson, isObject, parseJson, utf8Text } from '../http/json.ts'
+import { boundedParameters } from '../http/json-growth.ts'
 import { unsupportedMediaType } from '../http/refusals.ts'
 import { idempotencyKey, type StartRequest } from '../resources/executions/input.ts'
 import { readMultipart } from '../webhooks/multipart.ts'
@@ -28,7 +29,7 @@ export async function readSubmission(exchange: Exchange, process: Process, rules
   const start: StartRequest = {
     identifier: process.id,
     tag: process.settings?.formsTag ?? '',
-    parameters: Buffer.from(parameters),
+    parameters: boundedParameters(parameters, rules.maxBytes),
     textualParameters: parameters !== '{}',
     idempotencyKey: idempotencyKey(headers['idempotency-key'], key),
     form: true,

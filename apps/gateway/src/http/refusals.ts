@@ -22,6 +22,13 @@ export function bodyTooLarge(maxBytes: number): Failure {
   return new Failure('too_large', 'body_too_large', `The request body is larger than ${maxBytes} bytes`)
 }
 
+/** 413 for a text that grows beyond the bound where it is written as JSON, as runs get it. */
+export function bodyTooLargeAsJson(mostBytes: number): Failure {
+  const text = `The request body has more than ${mostBytes} bytes as JSON, where a control character takes six`
+  const instead = 'send it as application/octet-stream, or upload it to the object store and send its name'
+  return new Failure('too_large', 'body_too_large', `${text}: ${instead}`)
+}
+
 /** 408: the request did not come whole in time. */
 export function requestTimeout(): Failure {
   return new Failure('deadline_exceeded', 'request_timeout', 'The request did not arrive in time')

@@ -3,6 +3,7 @@ import { setImmediate } from 'node:timers/promises'
 import { invalid } from '@automation/errors'
 import { type BodyRules, mediaTypeOf, readBody } from '../http/body.ts'
 import { basicCredentials, headerText } from '../http/caller.ts'
+import { boundedParameters, requireModestGrowth } from '../http/json-growth.ts'
 import { type Exchange, queryRecord, type QueryRecord } from '../http/exchange.ts'
 import { idempotencyKey, type StartRequest } from '../resources/executions/input.ts'
 import { readMultipart } from './multipart.ts'
@@ -67,20 +68,23 @@ export function webhookCallReader(body: Omit<BodyRules, 'beforeLarge'>, names: W
     beforeLarge: () => Promise<void>,
   ): Promise<WebhookCall> {
     const { headers, method } = exchange.incoming
+    const isPost = method === 'POST'
     const query = queryRecord(exchange.query)
     const options = webhookOptions(exchange, query, names)
-    const bytes = method === 'POST' ? await readBody(exchange, { ...body, beforeLarge }) : NO_BODY
+    const bytes = isPost ? await readBody(exchange, { ...body, beforeLarge }) : NO_BODY
     // Others have their turn between what is done with all of a large body.
     if (bytes.length > LONG_WORK_BYTES) await setImmediate()
-    const payload = await payloadOf(bytes, headers['content-type'])
+    const payload = await payloadOf(bytes, headers['content-type'], body.maxBytes)
     if (bytes.length > LONG_WORK_BYTES) await setImmediate()
-    const parameters = method === 'POST' ? payload.parameters : JSON.stringify(query)
-    const areTexts = method !== 'POST' || payload.hasTexts === true
+    const parameters = isPost
+      ? boundedParameters(payload.parameters, body.maxBytes)
+      : Buffer.from(JSON.stringify(query))
+    const areTexts = !isPost || payload.hasTexts === true
     const start: StartRequest = {
       ...named,
-      parameters: Buffer.from(parameters),
+      parameters,
       // Only where there are values: types for none are nobody's need.
-      textualParameters: areTexts && parameters !== '{}',
+      textualParameters: areTexts && parameters.length > '{}'.length,
       comment: options.comment,
       settings: { agentPool: options.agentPool },
       webhook: {
@@ -108,8 +112,9 @@ export function knownBytes({ incoming, bodyBytes }: Exchange): bigint {
 
 const NO_BODY = Buffer.alloc(0)
 
-function payloadOf(body: Buffer, contentType = ''): Promise<Payload> {
+function payloadOf(body: Buffer, contentType = '', maxBytes: number): Promise<Payload> {
   const type = mediaTypeOf(contentType)
+  requireModestGrowth(body, type, maxBytes)
   const isMultipart = type.essence === 'multipart/form-data' && body.length > 0
   return isMultipart ? readMultipart(body, contentType) : readPayload(body, type)
 }
