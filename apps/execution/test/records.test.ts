@@ -160,17 +160,18 @@ test('logs are there while the run goes on, oldest first, in pages across chunks
 test('lines appended from outside come last, ended or not, and never displace the run’s own', async () => {
   const id = await system.start()
   const { fence } = await runner.run(id)
-  const append = (message: string) =>
-    system.executions.appendLogs({ executionId: id, level: LogLevel.WARNING, message }, userContext('demo'))
+  const append = (message: string, ...further: string[]) =>
+    system.executions.appendLogs({ executionId: id, level: LogLevel.WARNING, message, further }, userContext('demo'))
   await append('first\0')
   runner.send(id, { case: 'logs', value: { executionId: id, fence, chunk: { first: 0, entries: entries(0, 3) } } })
   await until(async () => (await logs(id, 0, 10)).page!.total === 4)
   runner.finish(id)
   await system.ended(id)
-  await append('second')
+  await append('second', 'third', 'fourth')
+  await append('fifth')
   const messages = (await logs(id, 0, 10)).entries.map(({ message }) => message)
-  expect(messages).toEqual(['line 0', 'line 1', 'line 2', 'first\0', 'second'])
-  expect((await logs(id, 2, 2)).entries.map(({ message }) => message)).toEqual(['second'])
+  expect(messages).toEqual(['line 0', 'line 1', 'line 2', 'first\0', 'second', 'third', 'fourth', 'fifth'])
+  expect((await logs(id, 2, 2)).entries.map(({ message }) => message)).toEqual(['second', 'third'])
 })
 
 test('log lines of another assignment are refused', async () => {

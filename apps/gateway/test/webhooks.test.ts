@@ -1,5 +1,6 @@
 import { Status } from '@automation/contract/execution/v1/execution'
 import { Failure, invalid, notFound } from '@automation/errors'
+import type { CallContext } from '@automation/rpc'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { EXECUTION_ID } from './contract-servers.ts'
 import { problemOf, startGateway, type GatewayForTests, type RequestOptions } from './gateway-for-tests.ts'
@@ -140,14 +141,34 @@ describe('synchronous answers', () => {
     const cookies = Array<string>(100).fill(`a=1; Domain=evil${'-'.repeat(400)}.example`)
     gateway.servers.returns(JSON.stringify({ status: 200, headers: { 'set-cookie': cookies }, body: '' }))
     expect((await post('{}')).status).toBe(200)
-    const messages = gateway.servers.logs.map(({ message }) => message)
-    expect(messages).toHaveLength(21)
-    expect(messages.at(-1)).toBe('And 80 more of this kind')
+    expect(gateway.servers.logs).toHaveLength(1)
+    const { further } = gateway.servers.logs[0]!
+    expect(further).toHaveLength(20)
+    expect(further.at(-1)).toBe('And 80 more of this kind')
 
     gateway.servers.logs.length = 0
     gateway.servers.returns(`{"status":200,"headers":{"Set-Cookie":"a=1; Domain=x${'y'.repeat(50_000)}"},"body":""}`)
     expect((await post('{}')).status).toBe(200)
     expect(gateway.servers.logs[0]?.message).toHaveLength(1024)
+  })
+
+  test('an answer waits no longer for what is told of it than for any call', async () => {
+    const quick = await startGateway({}, { callTimeoutMs: 500 })
+    const deadlines: number[] = []
+    const never = (_: never, { deadlineMs = Infinity }: CallContext) => {
+      deadlines.push(deadlineMs)
+      return new Promise(() => undefined)
+    }
+    quick.servers.answers.set('appendLogs', never).set('noteWebhookAnswer', never)
+    quick.servers.returns('{"status":201,"headers":{"Connection":"x"},"body":"b"}', { transient: true })
+    try {
+      const response = await quick.request('POST', '/api/demo/webhooks/hello', { headers: { authorization: '' } })
+      expect([response.status, await response.text()]).toEqual([201, 'b'])
+      expect(deadlines).toHaveLength(2)
+      for (const deadlineMs of deadlines) expect(deadlineMs).toBeLessThan(Date.now() + 1000)
+    } finally {
+      await quick.stop()
+    }
   })
 
   test('an answer does not fail with the line that tells of it', async () => {

@@ -28,7 +28,7 @@ import type { StartRequest } from '../accept/start-request.ts'
 import { createdAtMs } from '../execution-id.ts'
 import type { WaitingStatus } from '../status.ts'
 import { listRecords } from '../store/record-list.ts'
-import { appendLine, readLogPage, type LogLine } from '../store/log-pages.ts'
+import { appendLines, readLogPage, type LogLine } from '../store/log-pages.ts'
 import { readOldest, readRecord, readTimelines, visibleId, type RecordRow } from '../store/records.ts'
 import { failureText, readLastLine } from '../store/failure-words.ts'
 import { bytesOf } from '../store/stored-text.ts'
@@ -121,9 +121,11 @@ export class Records {
     return sourceOf(specs, team, await this.#row(team, id))
   }
 
-  async appendLog(team: string, id: string, level: LogLevel, message: string): Promise<void> {
+  async appendLogs(team: string, id: string, level: LogLevel, messages: string[]): Promise<void> {
     const key = id.toLowerCase()
-    const added = isUuid(key) && (await appendLine(this.#connections, team, key, [Date.now() * 1000, level, message]))
+    const timeUs = Date.now() * 1000
+    const lines = messages.map((message): LogLine => [timeUs, level, message])
+    const added = isUuid(key) && (await appendLines(this.#connections, team, key, lines))
     if (!added) throw notFound('execution')
   }
 

@@ -98,8 +98,8 @@ export function executionService(parts: ExecutionServiceParts): Handlers<typeof 
     },
     rerunExecution: rerun,
     rerunExecutionOtherwise: rerun,
-    appendLogs: async ({ executionId, level, message }, context) => {
-      await records.appendLog(memberIn(context).team, executionId, level, message)
+    appendLogs: async ({ executionId, level, message, further }, context) => {
+      await records.appendLogs(memberIn(context).team, executionId, level, [message, ...further])
       return {}
     },
     getLimits: async (_, context) => ({ limits: await teamCapacity.limits(memberIn(context).team) }),

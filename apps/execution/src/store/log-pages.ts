@@ -84,15 +84,17 @@ export async function readLogPage(
   return { lines, total: rows[0].total }
 }
 
-/** Adds a line to the log of an execution of this team; false when there is no such execution. */
-export async function appendLine(pool: Queries, team: string, id: string, line: LogLine): Promise<boolean> {
+/** Adds lines to the log of an execution of this team; false when there is no such execution. */
+export async function appendLines(pool: Queries, team: string, id: string, lines: LogLine[]): Promise<boolean> {
   const { rowCount } = await pool.query({
-    name: 'append-line',
+    name: 'append-lines',
     text: `INSERT INTO log_chunks (execution_id, first, lines, body)
-           SELECT e.id, ${nextAppended('e.id')}, 1, $3 FROM executions e WHERE e.id = $1 AND e.team = $2`,
-    values: [id, team, JSON.stringify([line])],
+           SELECT e.id, ${nextAppended('e.id')} + l.n::integer - 1, 1, l.body
+             FROM executions e CROSS JOIN unnest($3::text[]) WITH ORDINALITY AS l(body, n)
+            WHERE e.id = $1 AND e.team = $2`,
+    values: [id, team, lines.map((line) => JSON.stringify([line]))],
   })
-  return rowCount === 1
+  return rowCount === lines.length
 }
 
 /** The same unless the same text was added before; false then, too. */
@@ -103,5 +105,5 @@ export async function appendLineOnce(pool: Queries, team: string, id: string, li
     values: [id],
   })
   const known = rows.flatMap(({ body }) => JSON.parse(body) as LogLine[])
-  return !known.some(([, , text]) => text === line[2]) && appendLine(pool, team, id, line)
+  return !known.some(([, , text]) => text === line[2]) && appendLines(pool, team, id, [line])
 }

@@ -185,31 +185,38 @@ export class WebhookEntry {
     // On refusals of this call as well.
     if (outcome.replayed) exchange.outgoing.setHeader('Idempotency-Replayed', 'true')
     const rules = () => new WebhookHeaderRules(exchange, target, this.#address, this.#reserved)
-    return await this.#answerOf(outcome, rules, context)
+    return await this.#answerOf(exchange, outcome, rules)
   }
 
-  async #answerOf(outcome: Outcome, rules: () => WebhookHeaderRules, context: CallContext): Promise<Answer> {
+  /** An answer waits for what is told of it, but no longer than for any call. */
+  async #answerOf(exchange: Exchange, outcome: Outcome, rules: () => WebhookHeaderRules): Promise<Answer> {
     const { executionId } = outcome
     const returned = returnedText(outcome, { mayRead: false })
     const made = webhookAnswer(returned, rules)
     const status = 'fault' in made ? 500 : made.answer.status
-    if (status !== 200 && (outcome.transient || returned.length > LISTED_CHARACTERS))
-      await this.#noteStatus(outcome, status, context)
+    const isNoted = status !== 200 && (outcome.transient || returned.length > LISTED_CHARACTERS)
+    const told = 'fault' in made ? [made.fault] : made.warnings
+    // A replay is no delivery of its own, and would only repeat the lines.
+    if (!outcome.replayed && (isNoted || told.length > 0)) {
+      const context = this.#context(exchange, this.#dependencies.config.callTimeoutMs)
+      const level = 'fault' in made ? LogLevel.ERROR : LogLevel.WARNING
+      await Promise.all([
+        isNoted && this.#noteStatus(executionId, status, context),
+        told.length > 0 && this.#log(executionId, level, told, context),
+      ])
+    }
     if ('fault' in made) {
-      await this.#log(outcome, LogLevel.ERROR, [made.fault], context)
       const text = 'The process returned a response that can not be sent'
       throw new Failure('failed_precondition', 'webhook_answer_invalid', text, { executionId })
     }
-    if (made.warnings.length > 0) await this.#log(outcome, LogLevel.WARNING, made.warnings, context)
     delete made.answer.headers['x-content-type-options']
     delete made.answer.headers['idempotency-replayed']
     made.answer.headers[this.#idHeader] = executionId
     return made.answer
   }
 
-  /** Tells the status for the list of deliveries: a replay is no delivery of its own. */
-  async #noteStatus({ executionId, replayed }: Outcome, status: number, context: CallContext): Promise<void> {
-    if (replayed) return
+  /** Tells the status for the list of deliveries. */
+  async #noteStatus(executionId: string, status: number, context: CallContext): Promise<void> {
     try {
       await this.#executions.noteWebhookAnswer({ executionId, status }, context)
     } catch (error) {
@@ -217,16 +224,15 @@ export class WebhookEntry {
     }
   }
 
-  /** Adds lines to the execution's log, once: a replay would only repeat them. What a process returns decides how many. */
-  async #log(outcome: Outcome, level: LogLevel, messages: string[], context: CallContext): Promise<void> {
-    if (outcome.replayed) return
-    const { executionId } = outcome
+  /** Adds lines to the execution's log. What a process returns decides how many. */
+  async #log(executionId: string, level: LogLevel, messages: string[], context: CallContext): Promise<void> {
     const lines = messages.slice(0, MAX_LINES).map((message) => message.slice(0, MAX_LINE_CHARACTERS).toWellFormed())
     if (messages.length > MAX_LINES) lines.push(`And ${messages.length - MAX_LINES} more of this kind`)
+    const [message, ...further] = lines
     try {
-      for (const message of lines) await this.#executions.appendLogs({ executionId, level, message }, context)
+      await this.#executions.appendLogs({ executionId, level, message, further }, context)
     } catch (error) {
-      this.#dependencies.logger.warn({ err: error, executionId }, 'a line for an execution could not be stored')
+      this.#dependencies.logger.warn({ err: error, executionId }, 'lines for an execution could not be stored')
     }
   }
 

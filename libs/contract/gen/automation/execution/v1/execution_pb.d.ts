@@ -1475,6 +1475,13 @@ export declare type AppendLogsRequest = Message<"automation.execution.v1.AppendL
    * @generated from field: string message = 3;
    */
   message: string;
+
+  /**
+   * Lines behind it, which older replicas leave out.
+   *
+   * @generated from field: repeated string further = 4;
+   */
+  further: string[];
 };
 
 /**
@@ -2119,8 +2126,8 @@ export declare const ExecutionService: GenService<{
     output: typeof StartExecutionResponseSchema;
   },
   /**
-   * Adds one line to the logs of an execution of the caller's team, ended or not: what the webhook entry found wrong with
-   * its answer. It counts towards no limit of the run.
+   * Adds lines to the logs of an execution of the caller's team, ended or not: what the webhook entry found wrong with its
+   * answer. They count towards no limit of the run.
    *
    * @generated from rpc automation.execution.v1.ExecutionService.AppendLogs
    */
