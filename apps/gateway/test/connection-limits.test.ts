@@ -3,6 +3,7 @@ import { afterEach, expect, test } from 'vitest'
 import { proxies } from '../src/http/caller.ts'
 import { ConnectionLimits } from '../src/http/connection-limits.ts'
 import { startGateway, type GatewayForTests } from './gateway-for-tests.ts'
+import { answerTo } from './late-reader.ts'
 
 let gateway: GatewayForTests | undefined
 const sockets: Socket[] = []
@@ -59,6 +60,15 @@ test('one connection too many is told to come again, and starts nothing', async 
         .catch(() => 0),
     )
     .toBe(200)
+})
+
+test('one that sends a large request is told so, too', async () => {
+  gateway = await startGateway({}, { maxConnections: 10 })
+  const port = gateway.gateway.port()
+  await Promise.all(Array.from({ length: 10 }, () => open(port).connected))
+  const bytes = Buffer.alloc(8 * 1024 * 1024)
+  const head = `POST /api/demo/webhooks/hello HTTP/1.1\r\nHost: x\r\nContent-Length: ${bytes.length}\r\n`
+  expect(await answerTo(port, head, bytes)).toContain('"code":"too_many_connections"')
 })
 
 test('one address has its own bound, proxies and this machine have none', () => {

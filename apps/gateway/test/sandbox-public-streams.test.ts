@@ -1,6 +1,7 @@
 import { request, type IncomingMessage } from 'node:http'
 import { memoryAtRest } from '@automation/testing'
 import { describe, expect, test } from 'vitest'
+import { answerTo } from './late-reader.ts'
 import { raw, useApplication, type SandboxApplication } from './sandbox-application.ts'
 import { sandboxId } from './sandbox-gateway.ts'
 
@@ -66,6 +67,16 @@ describe('bodies are streamed', () => {
     expect(written).toBeLessThan(100_000_000)
     response.destroy()
     while (!over) await new Promise((resolve) => setImmediate(resolve))
+  })
+
+  test('a client that sends all before it reads has the answer that was given before', async () => {
+    application.answer = (incoming, outgoing) => {
+      outgoing.end('early')
+      incoming.resume()
+    }
+    const bytes = Buffer.alloc(8 * 1024 * 1024)
+    const head = `POST /${sandboxId}/${port}/ HTTP/1.1\r\nHost: x\r\nConnection: close\r\nContent-Length: ${bytes.length}\r\n`
+    expect(await answerTo(Number(new URL(base).port), head, bytes)).toContain('early')
   })
 
   test('a chunked request of any method keeps its body, one without a body has none', async () => {

@@ -208,16 +208,21 @@ export async function* bodyStream(incoming: IncomingMessage, maxBytes: number): 
   if (Number(incoming.headers['content-length']) > maxBytes) throw bodyTooLarge(maxBytes)
   const pieces = incoming.iterator({ destroyOnReturn: false }) as AsyncIterator<Uint8Array>
   const window = { waitedMs: 0, bytes: 0 }
-  for (let size = 0; ;) {
-    const askedAt = performance.now()
-    const next = await arrival(pieces, WINDOW_MS - window.waitedMs)
-    if (next.done === true) return
-    size += next.value.byteLength
-    if (size > maxBytes) throw bodyTooLarge(maxBytes)
-    window.waitedMs += performance.now() - askedAt
-    window.bytes += next.value.byteLength
-    if (window.bytes >= WINDOW_BYTES) window.waitedMs = window.bytes = 0
-    yield next.value
+  try {
+    for (let size = 0; ;) {
+      const askedAt = performance.now()
+      const next = await arrival(pieces, WINDOW_MS - window.waitedMs)
+      if (next.done === true) return
+      size += next.value.byteLength
+      if (size > maxBytes) throw bodyTooLarge(maxBytes)
+      window.waitedMs += performance.now() - askedAt
+      window.bytes += next.value.byteLength
+      if (window.bytes >= WINDOW_BYTES) window.waitedMs = window.bytes = 0
+      yield next.value
+    }
+  } finally {
+    // As long as it waits nobody else can read what is left.
+    void pieces.return?.()
   }
 }
 

@@ -6,6 +6,7 @@ import type { BodyBudget } from './body-budget.ts'
 import { refuseConnect, refuseOnSocket, turnAway } from './client-faults.ts'
 import type { ConnectionLimits } from './connection-limits.ts'
 import { Exchange } from './exchange.ts'
+import { linger } from './linger.ts'
 import type { UntakenAnswers } from './untaken-answers.ts'
 
 const HEADER_BYTES = 16 * 1024
@@ -69,6 +70,8 @@ export class HttpServer {
   readonly #turnedAway = new Set<Socket>()
   /** Of connections on which something is being answered. */
   readonly #pipelines = new WeakMap<Socket, Exchange[]>()
+  /** Requests that were answered, and whose rest is read away. */
+  #lingering = 0
   #stopping = false
   #idle: (() => void) | undefined
   #connected = 0
@@ -151,9 +154,9 @@ export class HttpServer {
     })
   }
 
-  /** Resolves when nothing is being answered, or after `timeoutMs`. */
+  /** Resolves when all is answered and has come to the clients, or after `timeoutMs`. */
   #answered(timeoutMs: number): Promise<void> {
-    if (this.#open.size === 0) return Promise.resolve()
+    if (this.#isIdle) return Promise.resolve()
     return new Promise((resolve) => {
       const timer = setTimeout(resolve, timeoutMs)
       this.#idle = () => {
@@ -183,9 +186,9 @@ export class HttpServer {
   }
 
   #request(incoming: IncomingMessage, outgoing: ServerResponse): void {
-    // Its parser goes on with what comes on a connection that was answered.
-    if (this.#turnedAway.size > 0 && this.#turnedAway.has(incoming.socket)) return
     const { socket } = incoming
+    // Its parser goes on with what comes on a connection that had its last answer.
+    if (socket.writableEnded) return void incoming.resume()
     const waiting = this.#pipelines.get(socket)
     // All that came in one piece is told, also where the connection was cut.
     if (waiting !== undefined && (socket.destroyed || isTooMuch(waiting, incoming))) return void socket.destroy()
@@ -205,7 +208,9 @@ export class HttpServer {
 
   /** The gateway holds what its client does not take. Whatever that sends meanwhile is not read, as it would prolong the wait. */
   #written(exchange: Exchange): void {
-    const { socket } = exchange.incoming
+    const { incoming, outgoing } = exchange
+    if (!incoming.complete) outgoing.prependListener('finish', () => this.#linger(incoming))
+    const { socket } = incoming
     if (socket.writableLength === 0) return
     if (this.#options.untaken?.take(exchange, socket.writableLength) === false) return void socket.destroy()
     // Node resumes it at the end of the request that is being read just now.
@@ -230,19 +235,32 @@ export class HttpServer {
     socket.on('close', () => this.#upgraded.delete(socket))
     // Nobody speaks another protocol before the answers to what was asked on the same connection.
     const isAnswering = this.#open.all().some((exchange) => exchange.incoming.socket === socket)
-    if (this.#stopping || isAnswering) return void socket.destroy()
+    if (this.#stopping || isAnswering || socket.writableEnded) return void socket.destroy()
     const exchange = new Exchange(incoming, new ServerResponse(incoming))
     this.#options.upgrade?.(exchange, socket, head).catch(() => socket.destroy())
   }
 
   #over(exchange: Exchange): void {
     exchange.isOver = true
-    if (exchange.outgoing.writableFinished) linger(exchange.incoming)
-    else exchange.abandon(new Failure('unavailable', 'client_gone', 'The client has gone'))
+    if (!exchange.outgoing.writableFinished)
+      exchange.abandon(new Failure('unavailable', 'client_gone', 'The client has gone'))
     if (exchange.bodyBytes > 0) this.#options.budget?.release(exchange)
     if (exchange.untakenBytes > 0) this.#options.untaken?.release(exchange)
     this.#options.ended(exchange)
-    if (this.#open.size === 0) this.#idle?.()
+    if (this.#isIdle) this.#idle?.()
+  }
+
+  #linger(incoming: IncomingMessage): void {
+    if (incoming.complete || incoming.destroyed) return
+    this.#lingering += 1
+    linger(incoming, () => {
+      this.#lingering -= 1
+      if (this.#isIdle) this.#idle?.()
+    })
+  }
+
+  get #isIdle(): boolean {
+    return this.#open.size === 0 && this.#lingering === 0
   }
 }
 
@@ -260,34 +278,6 @@ function bytesOf({ url = '', rawHeaders, readableLength }: IncomingMessage): num
 
 function announcesBody(headers: IncomingHttpHeaders): boolean {
   return headers['transfer-encoding'] !== undefined || headers['content-length'] !== undefined
-}
-
-const LINGER_MS = 1_000
-const LINGER_BYTES = 16 * 1024 * 1024
-
-/**
- * Reads away what is left of a request that was answered before its end, for a moment: a connection closed at once would
- * be reset and the answer lost. A client that goes on is cut off.
- */
-function linger(incoming: IncomingMessage): void {
-  if (incoming.complete || incoming.destroyed) return
-  let bytes = 0
-  const cut = () => {
-    stop()
-    incoming.socket.destroySoon()
-  }
-  // After a stall timers run before sockets are read: what has arrived meanwhile counts.
-  const timer = setTimeout(() => setImmediate(() => (incoming.complete ? stop() : cut())), LINGER_MS)
-  const onData = (chunk: Buffer) => {
-    bytes += chunk.length
-    if (bytes > LINGER_BYTES) cut()
-  }
-  const stop = () => {
-    clearTimeout(timer)
-    incoming.off('data', onData).off('end', stop).off('close', stop)
-  }
-  incoming.on('data', onData).on('end', stop).on('close', stop)
-  incoming.resume()
 }
 
 /** A node in a ring of open exchanges. */

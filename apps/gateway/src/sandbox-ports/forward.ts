@@ -52,7 +52,8 @@ export function forward(
     })
     outgoing.on('close', () => {
       waited()
-      incoming.unpipe(onward)
+      // What is left of a request that was answered before its end is read away.
+      incoming.unpipe(onward).resume()
       onward.destroy()
       resolve()
     })

@@ -1,0 +1,168 @@
+import { once } from 'node:events'
+import type { Socket } from 'node:net'
+import { StorageService } from '@automation/contract/storage/v1/storage'
+import { unavailable } from '@automation/errors'
+import { served, type Handlers } from '@automation/rpc'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
+import { startGateway, type GatewayForTests } from './gateway-for-tests.ts'
+import { answerOn, answerTo, lateReader, sent } from './late-reader.ts'
+
+const MIB = 1024 * 1024
+/** More than a connection holds on its way. */
+const LARGE = 8 * MIB
+const body = Buffer.alloc(LARGE, 'x')
+const piece = Buffer.concat([Buffer.from('10000\r\n'), Buffer.alloc(0x10000, 'x'), Buffer.from('\r\n')])
+const chunks = Buffer.concat([...Array<Buffer>(LARGE / 0x10000).fill(piece), Buffer.from('0\r\n\r\n')])
+
+const hello = '/api/demo/webhooks/hello'
+const length = `Content-Length: ${LARGE}\r\n`
+const close = 'Host: x\r\nConnection: close\r\n'
+/** It has no token. */
+const refused = (more: string) => `POST /api/demo/rest/processes HTTP/1.1\r\n${more}${length}`
+
+/** What the storage does at each message of an upload. */
+let piecewise: () => unknown
+const storage = served(StorageService, {
+  uploadObject: async (messages: AsyncIterable<unknown>) => {
+    for await (const _ of messages) await piecewise()
+    return {}
+  },
+} as unknown as Handlers<typeof StorageService>)
+
+/** The head of one, without its end. */
+async function upload({ servers }: GatewayForTests, more: string): Promise<string> {
+  const authorization = `Authorization: Bearer ${await servers.token()}\r\n`
+  return `POST /api/demo/rest/storage/objects?filename=x HTTP/1.1\r\n${more}${authorization}`
+}
+
+let gateway: GatewayForTests
+
+beforeAll(async () => {
+  gateway = await startGateway({ BODY_MAX_BYTES: String(MIB), UPLOAD_MAX_BYTES: String(MIB) })
+  gateway.servers.network.add([storage])
+})
+afterAll(() => gateway.stop())
+
+const port = () => gateway.gateway.port()
+const status = (code: number) => new RegExp(`^HTTP/1\\.1 ${code} `)
+
+describe('the answer to a request that is refused before its end comes, though its connection is not kept', () => {
+  test.each([
+    ['without a token', refused(close), body, 401],
+    ['in HTTP/1.0', `POST /api/demo/rest/processes HTTP/1.0\r\nHost: x\r\n${length}`, body, 401],
+    ['at an unknown address', `POST /api/demo/webhook/hello HTTP/1.1\r\n${close}${length}`, body, 404],
+    ['packed', `POST ${hello} HTTP/1.1\r\n${close}Content-Encoding: gzip\r\n${length}`, body, 415],
+    ['too large', `POST ${hello} HTTP/1.1\r\n${close}Transfer-Encoding: chunked\r\n`, chunks, 413],
+  ])('%s', async (_, head, content, code) => {
+    const answer = await answerTo(port(), head, content)
+    expect(answer).toMatch(status(code))
+    expect(answer).toMatch(/\r\nconnection: close\r\n[^]*}$/i)
+  })
+
+  test.each([
+    ['of the console', () => gateway.gateway.consolePort(), '/session', 403],
+    ['of public ports of sandboxes', () => gateway.gateway.sandboxPorts().publicPort, '/', 404],
+  ])('at the port %s', async (_, portOf, path, code) => {
+    expect(await answerTo(portOf(), `POST ${path} HTTP/1.1\r\n${close}${length}`, body)).toMatch(status(code))
+  })
+
+  test.each([
+    ['too large', () => undefined, 413],
+    ['refused by the storage', () => Promise.reject(unavailable('full')), 503],
+  ])('an upload that is %s on its way', async (_, onPiece, code) => {
+    piecewise = onPiece
+    const head = `${await upload(gateway, close)}Transfer-Encoding: chunked\r\n`
+    expect(await answerTo(port(), head, chunks)).toMatch(status(code))
+  })
+})
+
+const connections = async ({ metrics }: GatewayForTests) =>
+  Number(/^gateway_connections (\d+)$/m.exec(await metrics())?.[1])
+
+describe('a client that has its answer', () => {
+  let own: GatewayForTests
+  let socket: Socket
+  beforeEach(async () => {
+    own = await startGateway()
+    socket = await lateReader(own.gateway.port())
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
+  })
+  afterEach(async () => {
+    socket.destroy()
+    // Nothing is left that it would wait for.
+    await own.gateway.stop(60_000)
+    vi.useRealTimers()
+  })
+  const count = () => connections(own)
+
+  test.each([
+    ['of one that is not kept', close, '', ['401']],
+    ['of a later one', 'Host: x\r\n', `GET /livez HTTP/1.1\r\n${close}\r\n`, ['401', '200']],
+  ])('%s is cut when all has come', async (_, more, later, codes) => {
+    await sent(socket, `${refused(more)}\r\n`)
+    await once(socket, 'readable')
+    await sent(socket, Buffer.concat([body, Buffer.from(later)]))
+    const answers = await answerOn(socket)
+    expect([...answers.matchAll(/HTTP\/1\.1 (\d+)/g)].map(([, code]) => code)).toEqual(codes)
+    await expect.poll(count).toBe(0)
+  })
+
+  test('and does not end is cut after a second', async () => {
+    await sent(socket, `${refused(close)}\r\n`)
+    expect(await answerOn(socket)).toMatch(status(401))
+    await sent(socket, 'x')
+    vi.advanceTimersByTime(900)
+    await sent(socket, 'x')
+    expect(await count()).toBe(1)
+    vi.advanceTimersByTime(200)
+    await expect.poll(count).toBe(0)
+  })
+
+  test('and sends more and more is cut', async () => {
+    await sent(socket, `POST / HTTP/1.1\r\n${close}Content-Length: 1000000000\r\n\r\n`)
+    const sending = async () => {
+      for (let rounds = 0; rounds < 100; rounds += 1) await sent(socket, body)
+    }
+    await expect(sending()).rejects.toThrow(/EPIPE|ECONNRESET/)
+  })
+
+  test.each([
+    ['goes', () => socket.destroy()],
+    ['breaks off', () => socket.resetAndDestroy()],
+  ])('and %s is not waited for', async (_, leave) => {
+    await sent(socket, `${refused(close)}\r\n`)
+    await once(socket, 'readable')
+    leave()
+    await expect.poll(count).toBe(0)
+  })
+})
+
+describe('at a stop', () => {
+  test('such an answer comes, and what is asked behind it is not done', async () => {
+    const own = await startGateway()
+    const socket = await lateReader(own.gateway.port())
+    const stopped = own.gateway.stop(60_000)
+    await sent(socket, 'POST /nowhere HTTP/1.1\r\nHost: x\r\nContent-Length: 1\r\n\r\n')
+    await once(socket, 'readable')
+    await sent(socket, `xPOST ${hello} HTTP/1.1\r\nHost: x\r\nContent-Length: 0\r\n\r\n`)
+    expect((await answerOn(socket)).match(/HTTP\/1\.1 \d+/g)).toEqual(['HTTP/1.1 404'])
+    await stopped
+    expect(own.servers.received.some(({ method }) => method === 'runExecution')).toBe(false)
+    socket.destroy()
+  })
+
+  test('an upload that has not come whole when the grace is over is told so', async () => {
+    const own = await startGateway()
+    const begun = new Promise<void>((resolve) => (piecewise = resolve))
+    own.servers.network.add([storage])
+    const socket = await lateReader(own.gateway.port())
+    await sent(socket, `${await upload(own, 'Host: x\r\n')}${length}\r\nx`)
+    await begun
+    const stopped = own.gateway.stop(50)
+    await once(socket, 'readable')
+    await sent(socket, body.subarray(1))
+    expect(await answerOn(socket)).toMatch(status(503))
+    await stopped
+    socket.destroy()
+  })
+})
