@@ -158,6 +158,20 @@ describe.runIf(isThere('helm'))('a service of the chart', () => {
     for (const { spec } of budgets) expect(spec).toMatchObject({ unhealthyPodEvictionPolicy: 'AlwaysAllow' })
   })
 
+  test('has the headless Service that a StatefulSet names, whatever its ports', async () => {
+    const manifests = await render(minimal, [...all, ...services.map((name) => `services.${name}.kind=StatefulSet`)])
+    for (const name of services) {
+      const { serviceName } = workload(manifests, name).spec as { serviceName: string }
+      const headless = manifests.find(({ kind, metadata }) => kind === 'Service' && metadata.name === serviceName)
+      const { clusterIP, ports } = headless?.spec as { clusterIP: string; ports: { name: string }[] }
+      expect(clusterIP, name).toBe('None')
+      // Without that of its metrics: Prometheus would find each pod twice.
+      if (name === 'gateway')
+        expect(ports.map((port) => port.name)).toEqual(['console', 'http', 'sandbox-grpc', 'sandbox-http'])
+      else expect(ports.map((port) => port.name)).toEqual(['grpc'])
+    }
+  })
+
   test('fits a quota on processor time, Jobs and tests too', async () => {
     const limited = ['migrations', 'test'].map((name) => `${name}.resources.limits.cpu=1`)
     const manifests = await render(minimal, limited)
