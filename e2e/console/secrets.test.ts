@@ -26,7 +26,7 @@ test('a password is neither kept in the browser nor in a copied call, of a run o
   expect(made.status, made.text).toBe(201)
   const { context, page } = await visit(browser)
   await context.grantPermissions(['clipboard-read', 'clipboard-write'], { origin: subject.origin })
-  const kept = () => page.evaluate(() => JSON.stringify({ ...localStorage }))
+  const kept = () => page.evaluate(() => JSON.stringify(Object.entries(localStorage)))
   const copied = async () => {
     await page.getByRole('button', { name: 'curl', exact: true }).last().click()
     return page.evaluate(() => navigator.clipboard.readText())

@@ -163,7 +163,7 @@ describe.runIf(isThere('helm'))('a service of the chart', () => {
     for (const name of services) {
       const { serviceName } = workload(manifests, name).spec as { serviceName: string }
       const headless = manifests.find(({ kind, metadata }) => kind === 'Service' && metadata.name === serviceName)
-      const { clusterIP, ports } = headless?.spec as { clusterIP: string; ports: { name: string }[] }
+      const { clusterIP, ports } = headless!.spec as { clusterIP: string; ports: { name: string }[] }
       expect(clusterIP, name).toBe('None')
       // Without that of its metrics: Prometheus would find each pod twice.
       if (name === 'gateway')
