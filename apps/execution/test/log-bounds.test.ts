@@ -1,8 +1,9 @@
-import { LogLevel } from '@automation/contract/execution/v1/execution'
+import { LogLevel, type LogEntry } from '@automation/contract/execution/v1/execution'
 import { TeamPoolService } from '@automation/contract/execution/v1/team_pool'
 import { ownContext } from '@automation/rpc'
 import { userContext } from '@automation/testing'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { chunkBody, chunkWeight } from '../src/store/log-chunks.ts'
 import { value, type ScriptedRunner } from './scripted-runner.ts'
 import { System } from './system.ts'
 
@@ -124,4 +125,16 @@ test('such a runner uses up nothing of what runs of others may log, and these ar
   log(id, 0, [tooLong], ofNetwork)
   log(id, 1, ['after that'], ofNetwork)
   expect(await ended(ofNetwork, id)).toEqual([tooLong, 'after that'])
+})
+
+test.each([
+  ['letters', 'a'],
+  ['an alphabet', '漢'],
+  ['emoji', '😀'],
+  ['lines', '\n'],
+  ['NUL', '\0'],
+  ['escapes', '\x1b'],
+])('what is written at once is bounded by what lines take as JSON: %s', (_, character) => {
+  const entries = [{ timeUs: 0n, level: LogLevel.INFO, message: character.repeat(10_000) } as LogEntry]
+  expect(Buffer.byteLength(chunkBody(entries))).toBeLessThanOrEqual(3 * chunkWeight({ entries }))
 })

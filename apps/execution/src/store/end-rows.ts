@@ -1,7 +1,7 @@
 import { way } from '../status.ts'
 import { LogLevel, Status, type LogEntry } from '@automation/contract/execution/v1/execution'
 import { dayOf } from '../execution-id.ts'
-import { chunkColumns, type Chunk } from './log-chunks.ts'
+import { chunkColumns, chunkWeight, type Chunk } from './log-chunks.ts'
 import { lastWord } from './log-pages.ts'
 import { noLongerThan } from './start-keys.ts'
 import type { Queries } from './connections.ts'
@@ -143,6 +143,5 @@ function chunksOf({ id, fence, sessionId, logs, isOverruled, explanation }: Endi
 
 /** About how many bytes an ending brings into a statement. */
 export function endingWeight({ returnValue, logs }: Ending): number {
-  const lines = logs?.entries.reduce((sum, { message }) => sum + message.length + 40, 0) ?? 0
-  return (returnValue?.length ?? 0) + lines + 200
+  return (returnValue?.length ?? 0) + (logs === undefined ? 0 : chunkWeight(logs)) + 200
 }
