@@ -78,7 +78,7 @@ export function compose(
   const giveUp = new AbortController()
   const { signal } = giveUp
   const replicaId = randomUUID()
-  const { batches, hot, reads } = pools
+  const { batches, hot, heavy, reads } = pools
   const teams = neighbours.client(TeamLimitService)
   const limitRows = new TeamLimitRows(logger, (knownRevision) =>
     teams.listTeamLimits({ knownRevision }, ownContext(asService('execution'), 5000)),
@@ -125,7 +125,7 @@ export function compose(
   const assignments = new Assignments({ runners, sessions, logger })
   const nesting = new Nesting(limits)
   const starting = { teamMoves, runners, assignments, capacity, backlog, limits, nesting, replicaId, partitions }
-  const starts = new Starts({ ...starting, signals, metrics, batches, pool: hot })
+  const starts = new Starts({ ...starting, signals, metrics, batches, pool: hot, heavy })
   const refusals = new WebhookRefusals(reads, metrics, logger)
   const gate = new WebhookGate(specs, refusals)
   const parametersCheck = new ParametersCheck()

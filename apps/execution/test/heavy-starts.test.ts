@@ -13,8 +13,9 @@ let system: System
 beforeAll(async () => {
   const database = await testDatabase(preparedSchema)
   proxy = await FaultProxy.start(database.url)
-  system = await System.on(database, { databaseUrl: proxy.url })
+  system = await System.on(database, { databaseUrl: proxy.url, pools: ['default', 'small'] })
   system.catalog.put('hello', { webhook: { enabled: true } })
+  await system.runner({ pool: 'small', slots: 2 })
   await system.runner({ slots: 10, runs: ({ request }) => value(request?.length ?? 0) })
   for (const team of ['alpha', 'beta', 'gamma', 'other']) await system.run(team)
 })
@@ -52,7 +53,8 @@ test.each([
   const heavy = [held('of alpha', released), held('of beta', released)]
   const light = held('of gamma', released)
   const runs = Promise.all([run('alpha', key, { request }), run('beta', key, { request })])
-  await Promise.race(heavy.map(({ seen }) => seen(1)))
+  // One team's waits for no other's.
+  await Promise.all(heavy.map(({ seen }) => seen(1)))
   expect(await run('other', key)).toMatchObject(ended(0))
   const given = run('gamma', key)
   // It was given up, and is made again.
@@ -61,6 +63,20 @@ test.each([
   expect(await runs).toMatchObject([ended(request.length), ended(request.length)])
   expect(heavy.map(({ count }) => count())).toEqual([1, 1])
   expect(await given).toMatchObject(ended(0))
+})
+
+test('a heavy start that stands in line holds no slot', async () => {
+  const settings = { agentPool: 'small' }
+  const { promise: released, resolve: release } = Promise.withResolvers<void>()
+  const { seen, count } = held('of alpha', released)
+  const request = requestOf(2_000_000)
+  const heavy = [1, 2, 3].map(() => system.run('alpha', { comment: 'of alpha', webhook: { request }, settings }))
+  await seen(1)
+  expect(await system.run('other', { settings })).toMatchObject({ status: Status.FINISHED })
+  // The first one has not been given up meanwhile.
+  expect(count()).toBe(1)
+  release()
+  expect(await Promise.all(heavy)).toMatchObject(heavy.map(() => ({ status: Status.FINISHED })))
 })
 
 test('a heavy start whose answer is lost is made again as it was', async () => {

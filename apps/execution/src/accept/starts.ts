@@ -39,6 +39,8 @@ interface Item extends Arrival {
   isBehind?: boolean
   /** A statement without an answer may have written it. */
   isUnknown?: boolean
+  /** It looks for a slot when it goes: until then it would hold one in vain. */
+  isUnplaced?: boolean
 }
 
 interface KeyedItem extends Item {
@@ -56,8 +58,9 @@ interface Writers<I> {
 interface StartsContext {
   /** For starts without a key. */
   batches: Queries
-  /** For keyed starts, which may have to wait for those of other replicas, and for heavy ones. */
+  /** For keyed starts, which may have to wait for those of other replicas. */
   pool: Queries
+  heavy: Queries
   teamMoves: TeamMoves
   runners: Runners
   assignments: Assignments
@@ -71,19 +74,21 @@ interface StartsContext {
   metrics: Metrics
 }
 
-/** Heavier arrivals go one by one, beside the others, which do not wait for them. */
+/** Heavier arrivals go one by one, one of a team at a time, beside the others, which do not wait for them. */
 const heavyBytes = 1024 * 1024
 
 const unnamed: readonly string[] = []
 
-/** Leaves time for one more attempt, which takes at most 2.5 s unless it is heavy, within the 5 s in which a caller has an answer. */
+/** Leaves time for one more attempt. */
 const patienceMs = 2000
+/** In which a caller has an answer. */
+const answeredMs = 5000
 /** Later than that there is no time for an attempt any more. */
 const lateMs = 1500
 
 /**
  * Accepts runs: with a slot at hand and nobody of the team waiting, the row is written as RUNNING and the run assigned;
- * else it waits in the queue. All that comes while a write is on its way goes with the next one.
+ * else it waits in the queue. All that comes while a write is on its way goes with the next one, unless it is heavy.
  */
 export class Starts {
   readonly #context: StartsContext
@@ -104,7 +109,7 @@ export class Starts {
       group: ({ run }: Item) => context.limits.keyOf(run.team, isOfRun(run)),
       width: 2,
     }
-    const alone = { group: ({ run }: Item) => run.id, width: 1, spreads: () => false }
+    const alone = { group: ({ run }: Item) => run.id, spreads: () => false }
     const unkeyed = {
       ...common,
       isolates: (error: unknown) => !isUnanswered(error),
@@ -114,18 +119,21 @@ export class Starts {
     const flushBy = (queries: Queries) => (items: Item[]) => this.#flush(items, queries)
     this.#unkeyed = {
       light: new StartWriter<Item>({ ...unkeyed, flush: flushBy(context.batches) }),
-      heavy: new StartWriter<Item>({ ...unkeyed, ...alone, flush: flushBy(context.pool) }),
+      heavy: new StartWriter<Item>({ ...unkeyed, ...alone, flush: flushBy(context.heavy) }),
     }
     const keyed = {
       ...common,
-      flush: (items: KeyedItem[]) => this.#flushOnce(items),
       isolates: (error: unknown) => !isAway(error),
       spreads: isAway,
       metrics: context.metrics.writer('start_once'),
     }
     this.#keyed = {
-      light: new StartWriter<KeyedItem>(keyed),
-      heavy: new StartWriter<KeyedItem>({ ...keyed, ...alone }),
+      light: new StartWriter<KeyedItem>({ ...keyed, flush: (items) => this.#flushOnce(items, context.pool) }),
+      heavy: new StartWriter<KeyedItem>({
+        ...keyed,
+        ...alone,
+        flush: (items) => this.#flushOnce(items, context.heavy),
+      }),
     }
   }
 
@@ -146,7 +154,7 @@ export class Starts {
 
   async #add<I extends Item>(writers: Writers<I>, item: I): Promise<StartOutcome | undefined> {
     try {
-      const outcome = await writers[arrivalWeight(item) > heavyBytes ? 'heavy' : 'light'].add(item)
+      const outcome = await writers[isHeavy(item.run) ? 'heavy' : 'light'].add(item)
       if (outcome === undefined) this.#giveBack(item)
       else this.#settle(item, outcome)
       return outcome
@@ -164,14 +172,15 @@ export class Starts {
   }
 
   async #rejectOnce(run: NewRun, key: StartKey, reason: string): Promise<StartOutcome | undefined> {
-    const { pool, replicaId } = this.#context
-    const item = { run, giveUpAtMs: performance.now() + patienceMs }
+    const { pool: light, heavy, replicaId } = this.#context
+    const pool = isHeavy(run) ? heavy : light
+    const item = { run, ...deadlines() }
     const insert = async () => {
       const outcome = await insertRejected(pool, item, key, reason, replicaId)
       return outcome === undefined ? [] : [outcome]
     }
     return this.#ofOwn(run, async () => {
-      const [outcome] = await this.#untilReachable(item, () => this.#insertOnce([item], insert))
+      const [outcome] = await this.#untilReachable(item, () => this.#insertOnce([item], insert, pool))
       return outcome
     })
   }
@@ -203,23 +212,30 @@ export class Starts {
   }
 
   #arrive(run: NewRun): Item {
+    return { run, ...deadlines(), ...(isHeavy(run) ? { isUnplaced: true } : this.#place(run)) }
+  }
+
+  #place(run: NewRun): Pick<Item, 'sessionId' | 'slot' | 'isBehind' | 'waitsFor'> {
     const { runners, capacity, backlog, nesting } = this.#context
-    const giveUpAtMs = performance.now() + patienceMs
     const { pool, team, spec } = run
-    if (awaitsPackages(spec)) return { run, giveUpAtMs, waitsFor: whyHeld(spec) }
+    if (awaitsPackages(spec)) return { waitsFor: whyHeld(spec) }
     const leastDepth = nesting.leastDepth(team)
-    if (run.depth < leastDepth)
-      return { run, giveUpAtMs, waitsFor: 'what runs of the team have called and wait for comes first' }
+    if (run.depth < leastDepth) return { waitsFor: 'what runs of the team have called and wait for comes first' }
     const isBehind = backlog.has(pool, team, spec.language)
     const slot = isBehind ? undefined : runners.slots.take(pool, team, spec.language)
-    if (slot !== undefined) return { run, giveUpAtMs, sessionId: slot.sessionId, slot }
+    if (slot !== undefined) return { sessionId: slot.sessionId, slot }
     const otherwise = isBehind ? 'older runs of the team come first' : `no slot is free in the pool ${pool}`
-    return { run, giveUpAtMs, isBehind, waitsFor: capacity.whyNone(pool, team, spec.language) ?? otherwise }
+    return { isBehind, waitsFor: capacity.whyNone(pool, team, spec.language) ?? otherwise }
+  }
+
+  #placeAll(items: Item[]): void {
+    for (const item of items) if (item.isUnplaced) Object.assign(item, this.#place(item.run), { isUnplaced: false })
   }
 
   async #flush(items: Item[], queries: Queries): Promise<(StartOutcome | undefined)[]> {
     const { limits, replicaId } = this.#context
     const deadline = inTime(items)
+    this.#placeAll(items)
     // Where one of several teams is locked, each is tried alone.
     const isOneTeam = items.every(({ run }) => run.team === items[0]!.run.team)
     const repeats = isOneTeam ? isConnectionFailure : isUnanswered
@@ -247,17 +263,21 @@ export class Starts {
     return items.map(({ run }) => byId.get(run.id))
   }
 
-  async #flushOnce(items: KeyedItem[]): Promise<(StartOutcome | undefined)[]> {
-    const { pool, limits, replicaId } = this.#context
+  async #flushOnce(items: KeyedItem[], pool: Queries): Promise<(StartOutcome | undefined)[]> {
+    const { limits, replicaId } = this.#context
     const latest = inTime(items)
+    this.#placeAll(items)
     const insert = () => insertKeyedArrivals(pool, items, limitsFor(limits, items), replicaId)
     // Where one of many waits for a lock, each is tried alone.
     const repeats = items.length === 1 ? isConnectionFailure : isAway
-    return this.#untilReachable(latest, () => this.#insertOnce(items, insert), repeats)
+    return this.#untilReachable(latest, () => this.#insertOnce(items, insert, pool), repeats)
   }
 
-  async #insertOnce(items: Item[], insert: () => Promise<StartOutcome[]>): Promise<(StartOutcome | undefined)[]> {
-    const { pool } = this.#context
+  async #insertOnce(
+    items: Item[],
+    insert: () => Promise<StartOutcome[]>,
+    pool: Queries,
+  ): Promise<(StartOutcome | undefined)[]> {
     await this.#knownTeams.ensure(pool, items)
     failPoint('start-before-commit')
     const outcomes = new Map((await insert()).map((one) => [one.id, one]))
@@ -305,6 +325,13 @@ export class Starts {
   ): Promise<T> {
     return untilReachable({ partitions: this.#context.partitions, giveUpAtMs, repeats }, attempt)
   }
+}
+
+const isHeavy = (run: NewRun): boolean => arrivalWeight({ run }) > heavyBytes
+
+function deadlines(): Pick<Item, 'giveUpAtMs' | 'answerAtMs'> {
+  const now = performance.now()
+  return { giveUpAtMs: now + patienceMs, answerAtMs: now + answeredMs }
 }
 
 /** A run of ours has asked for it. */

@@ -53,6 +53,8 @@ export interface Arrival {
   run: NewRun
   sessionId?: string
   waitsFor?: string
+  /** Monotonic ms at which its caller is to have an answer. */
+  answerAtMs: number
 }
 
 type Column = [name: string, type: string, value: (arrival: Arrival) => unknown]
@@ -151,7 +153,7 @@ export const manyArrivals: ArrivalSource = {
 }
 
 /** About how many bytes an arrival brings into a statement. */
-export function arrivalWeight({ run }: Arrival): number {
+export function arrivalWeight({ run }: Pick<Arrival, 'run'>): number {
   return run.parameters.length + (run.request?.length ?? 0) + 500
 }
 

@@ -2,12 +2,14 @@ import { openDatabase, type Database, type SchemaOptions } from '@automation/dat
 import type { PartContext } from '@automation/service'
 import { Connections } from './connections.ts'
 
-/** Connections by what may wait for what, at most 20 at a time: lists never share a pool with the writes of a run. */
+/** Connections by what may wait for what, at most 22 at a time: lists never share a pool with the writes of a run. */
 export interface Pools {
   /** The batches that start, claim and end runs: two connections each, which nothing else can take. */
   batches: Connections
   /** Whatever else belongs to the path of a run: keyed starts, kills, sessions. */
   hot: Connections
+  /** Starts that carry much, which take seconds. */
+  heavy: Connections
   /** Log chunks: these commits wait for no disk. */
   logs: Connections
   /** Lists, single reads and the work in the background. */
@@ -43,9 +45,10 @@ export async function openPools(url: string, context: PoolsContext, signal: Abor
   // Kept open when idle: a connection learns of all the partitions and their indexes before its first plan.
   const quick = { ...common, settings, connectTimeoutMs: 1000, idleTimeoutMs: 0 }
   const batches = await openDatabase({ ...quick, ...executionSchema, poolName: 'batches', poolSize: 6, openAtFirst: 6 })
-  const [hot, logs, reads, events] = await Promise.all([
+  const [hot, heavy, logs, reads, events] = await Promise.all([
     // Who kills many runs at once waits for the ones before.
     openDatabase({ ...quick, poolName: 'hot', poolSize: 5, openAtFirst: 3, connectTimeoutMs: 2000 }),
+    openDatabase({ ...common, settings, poolName: 'heavy', poolSize: 2, connectTimeoutMs: 2000 }),
     openDatabase({ ...common, poolName: 'logs', poolSize: 1, settings: { ...byKey, synchronous_commit: 'off' } }),
     openDatabase({
       ...common,
@@ -68,12 +71,13 @@ export async function openPools(url: string, context: PoolsContext, signal: Abor
   return {
     batches: new Connections(batches.pool),
     hot: new Connections(hot.pool),
+    heavy: new Connections(heavy.pool),
     logs: new Connections(logs.pool),
     reads: new Connections(reads.pool),
     events: new Connections(events.pool),
     check: reads.check,
     close: async () => {
-      await Promise.all([batches.close(), hot.close(), logs.close(), reads.close(), events.close()])
+      await Promise.all([batches, hot, heavy, logs, reads, events].map((pool) => pool.close()))
     },
   }
 }

@@ -180,12 +180,14 @@ const once = {
   many: onceFor(takenKeys(arrivalParameters + 4), manyArrivals),
 }
 
-/** What is heavy takes its time on the way and on the disk, but no longer than the server gives it. */
+/** What is heavy takes its time on the way and on the disk, as far as its caller's goes. */
 const attemptFor = (arrivals: Arrival[]) => {
   const bytes = arrivals.reduce((sum, arrival) => sum + arrivalWeight(arrival), 0)
-  return { query_timeout: Math.min(1500 + Math.ceil(bytes / slowestBytesPerMs), 4000) }
+  const leftMs = Math.max(...arrivals.map(({ answerAtMs }) => answerAtMs)) - performance.now()
+  return { query_timeout: Math.ceil(Math.min(1500 + bytes / slowestBytesPerMs, Math.max(leftMs, leastMs))) }
 }
 const slowestBytesPerMs = 8 * 1024
+const leastMs = 500
 
 /**
  * Accepts runs in one statement: those with a slot start, as far as their team's limit goes, the others wait, and
@@ -203,14 +205,13 @@ export async function insertArrivals(
   const oneTeam = arrivals.every(({ run }) => run.team === arrivals[0]!.run.team)
   const haveSlots = arrivals.every(({ sessionId }) => sessionId !== undefined)
   const columns = source.values(arrivals)
-  const attempt = attemptFor(arrivals)
   if (haveSlots && oneTeam) {
     const values = [...columns, limits.maxRunning, replicaId]
     const { rows } = await pool.query<{ teams: number }>({
       name: `start-granted-${size}`,
       text: allGranted,
       values,
-      ...attempt,
+      ...attemptFor(arrivals),
     })
     if (rows[0]!.teams === 1)
       return arrivals.map(({ run, sessionId }) => ({ id: run.id, status: Status.RUNNING, sessionId }))
@@ -218,8 +219,8 @@ export async function insertArrivals(
   const values = [...columns, limits.maxRunning, limits.maxQueued, replicaId]
   // Counting looks at every partition: not for teams that all have their slots and are within their limits.
   const kind = limits.onePool || (haveSlots && !oneTeam) ? 'uncounted' : 'counted'
-  return (await pool.query<StartOutcome>({ name: `start-${kind}-${size}`, text: others[kind], values, ...attempt }))
-    .rows
+  const name = `start-${kind}-${size}`
+  return (await pool.query<StartOutcome>({ name, text: others[kind], values, ...attemptFor(arrivals) })).rows
 }
 
 /** An arrival that may start only once under its key. */
