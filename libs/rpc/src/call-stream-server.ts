@@ -199,9 +199,11 @@ class CallsOfStream {
   #send(message: MessageInitShape<typeof CarryResponseSchema>, written?: () => void): void {
     if (this.#stream.destroyed || this.#stream.writableEnded) return
     const bytes = encode(create(CarryResponseSchema, message))
-    this.#unsentBytes += bytes.length
+    // A part is of a message that is held in any case, and would keep others from being taken until all of it is sent.
+    const weight = written === undefined ? bytes.length : 0
+    this.#unsentBytes += weight
     this.#stream.write(bytes, () => {
-      this.#unsentBytes -= bytes.length
+      this.#unsentBytes -= weight
       this.#source.goOn()
       written?.()
     })

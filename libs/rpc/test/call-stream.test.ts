@@ -59,6 +59,22 @@ test('a large answer holds up no small one', async () => {
   expect(order).toEqual(['small', 'large'])
 })
 
+test('many large answers hold up no call that comes behind them', async () => {
+  const order: string[] = []
+  const begun = Promise.withResolvers<void>()
+  let answers = 0
+  const answer = ({ text }: { text: string }) => {
+    if ((answers += 1) === 8) begun.resolve()
+    return { data: new Uint8Array(text === 'large' ? 990_000 : 1) }
+  }
+  const probe = probeAt(await served({ ask: answer }))
+  const asked = (text: string) => probe.ask({ text }, call()).then(() => order.push(text))
+  const large = Array.from({ length: 8 }, () => asked('large'))
+  await begun.promise
+  await Promise.all([...large, asked('small')])
+  expect(order[0]).toBe('small')
+})
+
 test('large requests reach the service as well', async () => {
   const probe = probeAt(await served({ ask: ({ data }) => ({ number: data.length }) }))
   const lengths = [10, 127_000, 140_000, 900_000]
