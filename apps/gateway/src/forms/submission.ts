@@ -24,7 +24,7 @@ export async function readSubmission(exchange: Exchange, process: Process, rules
   const bytes = await readBody(exchange, rules)
   // Others have their turn between what is done with all of a large body.
   if (bytes.length > LONG_WORK_BYTES) await setImmediate()
-  const { parameters, files } = await valuesOf(bytes, headers['content-type'])
+  const { parameters, files } = await valuesOf(bytes, headers['content-type'], rules.maxBytes)
   const key = { method: 'POST', body: bytes, query: exchange.query, tag: '' }
   const start: StartRequest = {
     identifier: process.id,
@@ -43,11 +43,11 @@ interface Values {
   files: FormFile[]
 }
 
-async function valuesOf(bytes: Buffer, contentType = ''): Promise<Values> {
+async function valuesOf(bytes: Buffer, contentType = '', maxBytes: number): Promise<Values> {
   const { essence } = mediaTypeOf(contentType)
   if (bytes.length === 0) return { parameters: '{}', files: [] }
   if (essence === 'multipart/form-data') {
-    const { parameters, files = [] } = await readMultipart(bytes, contentType)
+    const { parameters, files = [] } = await readMultipart(bytes, contentType, maxBytes)
     return { parameters, files }
   }
   if (essence !== '' && !isJson(essence))

@@ -15,16 +15,25 @@ const growth = Uint8Array.from({ length: 256 }, (_, byte) => JSON.stringify(Stri
  * Failure: body_too_large.
  */
 export function requireModestGrowth(body: Buffer, { essence }: MediaType, maxBytes: number): void {
+  if (isText(essence) && isUtf8(body)) requireModestTexts([body], maxBytes)
+}
+
+/** The same for texts that come together, such as the fields of a form. */
+export function requireModestTexts(texts: (Buffer | string)[], maxBytes: number): void {
   const mostBytes = MOST_GROWTH * maxBytes
-  if (body.length * LARGEST_GROWTH <= mostBytes || !isText(essence) || !isUtf8(body)) return
-  let bytes = body.length
-  for (let at = 0; at < body.length; at++) bytes += growth[body[at]!]!
+  const length = texts.reduce((sum, text) => sum + text.length, 0)
+  if (length * LARGEST_GROWTH <= mostBytes) return
+  let bytes = 0
+  for (const text of texts) {
+    const encoded = typeof text === 'string' ? Buffer.from(text) : text
+    bytes += encoded.length
+    for (let at = 0; at < encoded.length; at++) bytes += growth[encoded[at]!]!
+  }
   if (bytes > mostBytes) throw bodyTooLargeAsJson(mostBytes)
 }
 
 /** The same for the JSON text of parameters, as bytes. */
 export function boundedParameters(text: string, maxBytes: number): Buffer {
-  const bytes = Buffer.from(text)
-  if (bytes.length > MOST_GROWTH * maxBytes) throw bodyTooLargeAsJson(MOST_GROWTH * maxBytes)
-  return bytes
+  if (Buffer.byteLength(text) > MOST_GROWTH * maxBytes) throw bodyTooLargeAsJson(MOST_GROWTH * maxBytes)
+  return Buffer.from(text)
 }

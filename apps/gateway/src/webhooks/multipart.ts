@@ -5,6 +5,7 @@ import { uploadMessages } from '@automation/contract/uploads'
 import { asFailure, invalid, isPassing, type Failure } from '@automation/errors'
 import type { CallContext, Client } from '@automation/rpc'
 import { Busboy } from '@fastify/busboy'
+import { requireModestTexts } from '../http/json-growth.ts'
 import { feedForm, malformedForm, MAX_PARTS, tooManyParts } from '../http/form-feed.ts'
 import { malformedRequest } from '../http/refusals.ts'
 import { raw, type FormFile, type Payload } from './payload.ts'
@@ -26,9 +27,10 @@ interface FileParameter {
 
 /**
  * Reads a multipart form: fields as they are, files as what is known of them and where they will be kept; repeated names
- * become arrays. Failures: too_many_files, too_many_parts, malformed_request.
+ * become arrays. Failures: too_many_files, too_many_parts, malformed_request, body_too_large where `maxBytes` of a body are
+ * exceeded twice by the fields as JSON.
  */
-export async function readMultipart(body: Buffer, contentType: string): Promise<Payload> {
+export async function readMultipart(body: Buffer, contentType: string, maxBytes: number): Promise<Payload> {
   const form = new Form()
   const parser = parserOf(contentType, body.length)
   const { ended, refuse } = feedForm(parser, piecesOf(body))
@@ -49,6 +51,7 @@ export async function readMultipart(body: Buffer, contentType: string): Promise<
   }
   if (form.hasNameless) throw malformedRequest('A part of the multipart body has no name')
   if (form.files.length > MAX_FILES) throw invalid('', `The form has more than ${MAX_FILES} files`, 'too_many_files')
+  requireModestTexts(form.texts, maxBytes)
   return { parameters: form.parameters(), hasTexts: true, files: form.files, ...raw(body, false) }
 }
 
@@ -90,6 +93,10 @@ class Form {
     this.files.push({ storagePath, contentType, bytes })
     const part = this.#parts[at]
     if (part !== undefined) part.value = { filename: filename ?? '', contentType, size: bytes.length, storagePath }
+  }
+
+  get texts(): string[] {
+    return this.#parts.flatMap(({ value }) => (typeof value === 'string' ? value : []))
   }
 
   /** JSON text of the parameters. */

@@ -116,7 +116,7 @@ function payloadOf(body: Buffer, contentType = '', maxBytes: number): Promise<Pa
   const type = mediaTypeOf(contentType)
   requireModestGrowth(body, type, maxBytes)
   const isMultipart = type.essence === 'multipart/form-data' && body.length > 0
-  return isMultipart ? readMultipart(body, contentType) : readPayload(body, type)
+  return isMultipart ? readMultipart(body, contentType, maxBytes) : readPayload(body, type)
 }
 
 /**
