@@ -57,7 +57,8 @@ export async function pushPlan(
 
 /** Whether the server takes it no better the next time. */
 function isRefusal({ error }: Applied['failed'][number]): boolean {
-  return error instanceof ApiError && (error.status === 400 || error.status === 422)
+  const isBad = error instanceof ApiError && (error.status === 400 || error.status === 422)
+  return isBad && error.code !== 'limit_reached'
 }
 
 /** Throws where a plan has a clash. */
