@@ -192,6 +192,21 @@ test.each([
   await context.close()
 })
 
+test('who signs out with unsaved settings is asked before, and not after', async () => {
+  const { slug } = await processOf('asks before a sign-out')
+  const { context, page } = await visit(browser)
+  const question = page.getByRole('dialog', { name: 'Sign out without saving?' })
+  await page.goto(at(`/processes/${slug}/settings`))
+  await page.getByLabel('Description', { exact: true }).fill('typed')
+  await page.getByRole('button', { name: 'Sign out', exact: true }).click()
+  await question.getByRole('button', { name: 'Cancel' }).click()
+  expect(await page.getByLabel('Description', { exact: true }).inputValue()).toBe('typed')
+  await page.getByRole('button', { name: 'Sign out', exact: true }).click()
+  await question.getByRole('button', { name: 'Sign out' }).click()
+  await page.getByRole('heading', { name: 'Sign in' }).waitFor()
+  await context.close()
+})
+
 test('the unsaved source and readme of a process that somebody deletes can still be copied', async () => {
   const { id, slug } = await processOf('deleted under the hands')
   const { context, page } = await visit(browser)

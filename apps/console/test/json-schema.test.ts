@@ -64,3 +64,19 @@ test('passwords at any depth are named in a call, and left out of what a browser
   expect(keptParameters(logins, value)).toBe('{"all":[{"user":"ada"}],"other":null}')
   expect(keptParameters(null, value)).toBe(JSON.stringify(value))
 })
+
+test('passwords behind a choice, in a map and in a list are found as well', () => {
+  const secret: JsonSchema = { anyOf: [{ type: 'string', format: 'password' }, { type: 'null' }] }
+  const schema: JsonSchema = {
+    properties: { one: secret, all: { type: 'array', items: secret }, pair: { prefixItems: [{}, secret] } },
+    additionalProperties: { allOf: [secret] },
+  }
+  const value = { one: '1', all: ['2', '3'], pair: ['a', '4'], other: '5' }
+  expect(withoutSecrets(schema, value)).toEqual({
+    one: 'SECRET',
+    all: ['SECRET', 'SECRET'],
+    pair: ['a', 'SECRET'],
+    other: 'SECRET',
+  })
+  expect(keptParameters(schema, value)).toBe('{"all":[],"pair":["a"]}')
+})

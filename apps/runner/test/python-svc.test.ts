@@ -140,7 +140,7 @@ describe('calls of Python code', () => {
   })
 
   test('what is passed on', async () => {
-    const settings = '{"timeout": 1000, "freshProcess": True, "agent_pool_slug": "x"}'
+    const settings = '{"timeout": 1000, "retries": None, "freshProcess": True, "agent_pool_slug": "x"}'
     await run(under, `return svc.processes.run("p", {"tag": "v1", "comment": "c", "settings": ${settings}})`)
     const { call } = under.replica.calls.at(-1)!
     expect(call).toMatchObject({ identifier: 'p', tag: 'v1', comment: 'c' })

@@ -143,7 +143,9 @@ describe('svc.processes', () => {
 
   test('parameters that are none as texts are an empty object', async () => {
     under.replica.onStart = async () => ({ executionId: 'started', status: Status.CREATED })
-    await run('for (const parameters of ["", " null", "[]"]) await svc.processes.run("a", { parameters })')
+    await run(
+      'for (const parameters of ["", " null", "[]"]) await svc.processes.run("a", { parameters, priority: undefined })',
+    )
     expect(under.replica.calls.map(({ call }) => Buffer.from(call.parameters).toString())).toEqual(['{}', '{}', '{}'])
   })
 

@@ -12,10 +12,13 @@ export interface JsonSchema {
   enum?: unknown[]
   oneOf?: JsonSchema[]
   anyOf?: JsonSchema[]
+  allOf?: JsonSchema[]
   format?: string
   properties?: Record<string, JsonSchema | boolean>
   required?: string[]
+  additionalProperties?: JsonSchema | boolean
   items?: JsonSchema | boolean
+  prefixItems?: (JsonSchema | boolean)[]
   minimum?: number
   maximum?: number
   minLength?: number
@@ -50,17 +53,31 @@ function withSecretsAs(
   instead: string | undefined,
   value: unknown,
   whole: JsonSchema,
-  schema: JsonSchema | boolean | undefined = whole,
+  schemas: (JsonSchema | boolean | undefined)[] = [whole],
 ): unknown {
-  const { format, properties, items } = resolved(schema, whole)
-  if (format === 'password') return instead
+  const all = schemas.flatMap((schema) => branches(schema, whole))
+  if (all.some(({ format }) => format === 'password')) return instead
   if (typeof value !== 'object' || value === null) return value
-  if (Array.isArray(value)) return value.map((one) => withSecretsAs(instead, one, whole, items ?? {}))
-  const members = Object.entries(value)
+  if (Array.isArray(value)) {
+    const of = (at: number) => all.map(({ prefixItems, items }) => prefixItems?.[at] ?? items)
+    return value.map((one, at) => withSecretsAs(instead, one, whole, of(at))).filter((one) => one !== undefined)
+  }
+  const of = (name: string) =>
+    all.map(({ properties, additionalProperties }) => properties?.[name] ?? additionalProperties)
   return Object.fromEntries(
-    members.map(([name, one]) => [name, withSecretsAs(instead, one, whole, properties?.[name] ?? {})]),
+    Object.entries(value).map(([name, one]) => [name, withSecretsAs(instead, one, whole, of(name))]),
   )
 }
+
+/** A schema and those that it is put together from, behind their references. */
+function branches(schema: JsonSchema | boolean | undefined, whole: JsonSchema, depth = 0): JsonSchema[] {
+  const one = resolved(schema, whole)
+  if (depth > MOST_DEPTH) return [one]
+  const parts = [one.anyOf, one.oneOf, one.allOf].flatMap((list) => list ?? [])
+  return [one, ...parts.flatMap((part) => branches(part, whole, depth + 1))]
+}
+
+const MOST_DEPTH = 4
 
 type FieldKind = 'text' | 'number' | 'boolean' | 'choice' | 'object' | 'list' | 'json'
 

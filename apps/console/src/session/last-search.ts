@@ -1,4 +1,4 @@
-import type { ExecutionsSearch } from '../../rules/execution-filters.ts'
+import type { ExecutionsSearch } from '../rules/execution-filters.ts'
 
 const searches = new Map<string, ExecutionsSearch>()
 
@@ -6,6 +6,8 @@ const searches = new Map<string, ExecutionsSearch>()
 export function keepSearch(team: string, search: ExecutionsSearch): void {
   searches.set(team, search)
 }
+
+export const forgetSearches = (): void => searches.clear()
 
 /** What the list of a team was filtered by when it was seen last, in this window. */
 export const lastSearch = (team: string): ExecutionsSearch => searches.get(team) ?? {}

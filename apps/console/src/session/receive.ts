@@ -1,6 +1,7 @@
 import type { QueryClient } from '@tanstack/react-query'
 import { dropAllUploads } from '../api/upload-list.ts'
 import { forgetKept } from './kept-here.ts'
+import { forgetSearches } from './last-search.ts'
 import type { Session, SignedIn } from './session.ts'
 
 /** Whose pages these are. Another name, client or choice of teams is another person. */
@@ -15,6 +16,7 @@ export function receive(queries: QueryClient, session: Session): Session {
   const person = personOf(session)
   if (last !== undefined && last !== person) {
     forgetKept()
+    forgetSearches()
     dropAllUploads()
     // The session's own query stays, as the gate looks at it: it would not be told of its removal.
     queries.removeQueries({ predicate: ({ queryKey }) => queryKey[0] !== 'session' })

@@ -1,8 +1,8 @@
 import { Button } from '../parts/button.tsx'
 import layout from '../parts/layout.module.css'
 
-/** What browsers say of a script that they did not get. */
-const NO_FILES = /^No connection: |dynamically imported module|Importing a module script failed/
+/** What browsers say of a file that they did not get. */
+const NO_FILES = /^No connection: |dynamically imported module|Importing a module script failed|Unable to preload CSS/
 
 /** In place of what could not be drawn: its files can't be had, or it is a fault of the console itself. */
 export function FailedPage({ error }: { error: Error }) {

@@ -2,7 +2,9 @@ import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { Link, Outlet, useNavigate, useParams } from '@tanstack/react-router'
 import { useEffect, useState } from 'react'
 import { TeamLiveRegion } from '../live/team-live.tsx'
+import { giveUpUnsaved, isAnythingUnsaved } from '../parts/ask-before-leaving.tsx'
 import { Button } from '../parts/button.tsx'
+import { Confirm } from '../parts/confirm.tsx'
 import { icons } from '../parts/icons.tsx'
 import { useSession } from '../session/session-context.ts'
 import { signOut } from '../session/session.ts'
@@ -91,9 +93,11 @@ function SignOutButton() {
   const { name } = useSession()
   const queries = useQueryClient()
   const say = useToast()
+  const [isAsking, setAsking] = useState(false)
   const leave = useMutation({
     mutationFn: signOut,
     onSuccess: (issuer) => {
+      giveUpUnsaved()
       forgetKept()
       queries.clear()
       window.location.assign(issuer ?? '/')
@@ -101,8 +105,25 @@ function SignOutButton() {
     onError: say,
   })
   return (
-    <Button look="quiet" onClick={() => leave.mutate()} isBusy={leave.isPending} title={`Signed in as ${name}`}>
-      Sign out
-    </Button>
+    <>
+      <Button
+        look="quiet"
+        onClick={() => (isAnythingUnsaved() ? setAsking(true) : leave.mutate())}
+        isBusy={leave.isPending}
+        title={`Signed in as ${name}`}
+      >
+        Sign out
+      </Button>
+      <Confirm
+        title="Sign out without saving?"
+        isOpen={isAsking}
+        onClose={() => setAsking(false)}
+        verb="Sign out"
+        isBusy={leave.isPending}
+        onConfirm={() => leave.mutate()}
+      >
+        What you typed on this page is not saved, and would be lost.
+      </Confirm>
+    </>
   )
 }

@@ -1,7 +1,8 @@
 import type { IncomingMessage } from 'node:http'
 import { Socket } from 'node:net'
 
-const LINGER_MS = 1_000
+/** How long a connection is read on after its last answer. */
+export const LINGER_MS = 1_000
 const LINGER_BYTES = 16 * 1024 * 1024
 
 /**

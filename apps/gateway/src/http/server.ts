@@ -6,7 +6,7 @@ import type { BodyBudget } from './body-budget.ts'
 import { refuseConnect, refuseOnSocket, turnAway } from './client-faults.ts'
 import type { ConnectionLimits } from './connection-limits.ts'
 import { Exchange } from './exchange.ts'
-import { linger } from './linger.ts'
+import { linger, LINGER_MS } from './linger.ts'
 import type { UntakenAnswers } from './untaken-answers.ts'
 
 const HEADER_BYTES = 16 * 1024
@@ -137,7 +137,7 @@ export class HttpServer {
     await this.#answered(graceMs)
     for (const exchange of this.#open.all())
       exchange.abandon(new Failure('unavailable', 'stopping', 'The service is stopping', { retryAfterS: 1 }))
-    await this.#answered(500)
+    await this.#answered(LINGER_MS)
     this.#server.closeAllConnections()
     await closed
   }

@@ -105,7 +105,7 @@ function checked(identifier, input) {
 
 /** A misspelt member would be left out, and another version run than was meant. */
 function refuseOthers(given, members, where) {
-  const other = Object.keys(given).find((name) => !members.includes(name))
+  const other = Object.keys(given).find((name) => given[name] !== undefined && !members.includes(name))
   if (other !== undefined) throw new TypeError(`There is no ${where}${other}: there are ${members.join(', ')}`)
 }
 

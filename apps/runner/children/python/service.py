@@ -141,8 +141,8 @@ def checked(identifier, input):
 def refuse_others(given, members, where):
     """A misspelt member would be left out, and another version run than was meant."""
     known = {*members, *map(camel_case, members)}
-    for name in given:
-        if name not in known:
+    for name, value in given.items():
+        if value is not None and name not in known:
             raise TypeError(f"There is no {where}{name}: there are {', '.join(members)}")
 
 

@@ -22,7 +22,7 @@ export function AuditPage() {
   const { team } = useParams({ from: '/t/$team/audit' })
   const view = useView()
   const filters = filtersOf(view)
-  const events = useAuditEvents(team, filters, Number(view.get('page')))
+  const events = useAuditEvents(team, filters, Number(view.get('page')) || 0)
   const names = useEntityNames(team, events.data?.data.map(({ type }) => type) ?? [])
   const say = useToast()
   const download = useMutation({

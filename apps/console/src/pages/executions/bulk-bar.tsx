@@ -14,17 +14,18 @@ interface Props {
 
 /** What can be done with the executions that are selected. */
 export function BulkBar({ team, rows, selected, setSelected, onAsk }: Props) {
-  if (selected.size === 0) return null
-  const running = rows.filter(({ id, status }) => selected.has(id) && !isEnd(status)).length
-  const [a, b] = rows.filter(({ id }) => selected.has(id)).toReversed()
+  const meant = rows.filter(({ id }) => selected.has(id))
+  if (meant.length === 0) return null
+  const running = meant.filter(({ status }) => !isEnd(status)).length
+  const [a, b] = meant.toReversed()
   return (
     <div className={styles.bulk} role="toolbar" aria-label="The selected executions">
-      <strong>{selected.size} selected</strong>
-      <Button onClick={() => onAsk('rerun')}>Rerun {selected.size}</Button>
+      <strong>{meant.length} selected</strong>
+      <Button onClick={() => onAsk('rerun')}>Rerun {meant.length}</Button>
       <Button look="danger" disabled={running === 0} onClick={() => onAsk('kill')}>
         Kill {running}
       </Button>
-      {selected.size === 2 && a !== undefined && b !== undefined && (
+      {meant.length === 2 && a !== undefined && b !== undefined && (
         <Link className={styles.link} to="/t/$team/executions/compare" params={{ team }} search={{ a: a.id, b: b.id }}>
           Compare
         </Link>

@@ -4,7 +4,7 @@ import { Button } from '../../parts/button.tsx'
 import { Dialog, DialogActions } from '../../parts/dialog.tsx'
 import { Field } from '../../parts/field.tsx'
 import { icons } from '../../parts/icons.tsx'
-import type { ExecutionsSearch } from '../../rules/execution-filters.ts'
+import { readSearch, type ExecutionsSearch } from '../../rules/execution-filters.ts'
 import { withRecent } from '../../rules/recent.ts'
 import { keepList, keptList } from '../../session/kept-here.ts'
 import styles from './executions.module.css'
@@ -36,7 +36,7 @@ export function SavedViews({ team, search }: { team: string; search: ExecutionsS
           <Link
             to="/t/$team/executions"
             params={{ team }}
-            search={{ ...view.search }}
+            search={readSearch({ ...view.search })}
             activeOptions={{ exact: true, includeSearch: true }}
           >
             {view.name}

@@ -43,7 +43,7 @@ export function useLiveRows(team: string, filters: ExecutionFilters, isHeld: boo
   useExecutionEvents(
     useCallback(
       (execution) => {
-        if (!fits(filters, execution)) return
+        if (!fits(filters, execution)) return setWaiting((before) => before.filter(({ id }) => id !== execution.id))
         const list = queries.getQueryData<List>(executionKeys.list(team, filters))
         const rows = list?.pages.flatMap(({ data }) => data) ?? []
         const last = rows.at(-1)

@@ -52,7 +52,7 @@ export function FailingProcesses({ team }: { team: string }) {
                       <Link
                         to="/t/$team/executions"
                         params={{ team }}
-                        search={{ process: process.slug, status: 'ERROR,KILLED,REJECTED', from }}
+                        search={{ process: process.slug, status: 'ERROR,KILLED,REJECTED', trial: 'false', from }}
                         className={styles.name}
                       >
                         {process.name}

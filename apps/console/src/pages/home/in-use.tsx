@@ -51,7 +51,11 @@ function Failed({ team, from, failed, ended = 0 }: { team: string; from: string;
   if (failed === 0) return 'none failed'
   return (
     <>
-      <Link to="/t/$team/executions" params={{ team }} search={{ status: 'ERROR,KILLED,REJECTED', from }}>
+      <Link
+        to="/t/$team/executions"
+        params={{ team }}
+        search={{ status: 'ERROR,KILLED,REJECTED', trial: 'false', from }}
+      >
         {failed.toLocaleString('en')} failed
       </Link>
       , {((failed / ended) * 100).toFixed(failed < ended / 100 ? 1 : 0)}&nbsp;%

@@ -23,7 +23,8 @@ export function ProcessesTable({ team, rows, filters, onTag }: Props) {
   const records = useProcessList(team, filters)
   const byId = useMemo(() => new Map(records.data?.data.map((record) => [record.id, record])), [records.data])
   const hour = Math.floor(useNow() / HOUR_MS) * HOUR_MS
-  const statistics = useStatistics(team, { ...lastDay(hour), bucket: 'hour', by: 'process' })
+  const { from, to } = lastDay(hour)
+  const statistics = useStatistics(team, { from, to, bucket: 'hour', by: 'process' })
   const bars = useMemo(
     () =>
       new Map(
@@ -88,7 +89,7 @@ export function ProcessesTable({ team, rows, filters, onTag }: Props) {
                 <Link
                   to="/t/$team/executions"
                   params={{ team }}
-                  search={{ process: slug, status: 'ERROR,KILLED,REJECTED' }}
+                  search={{ process: slug, status: 'ERROR,KILLED,REJECTED', trial: 'false', from }}
                   className={styles.failed}
                 >
                   {failed.toLocaleString('en')} failed

@@ -19,7 +19,7 @@ import { CreateSandbox } from './create-sandbox.tsx'
 export function SandboxesPage() {
   const { team } = useParams({ from: '/t/$team/sandboxes' })
   const view = useView()
-  const sandboxes = useSandboxes(team, Number(view.get('page')))
+  const sandboxes = useSandboxes(team, Number(view.get('page')) || 0)
   const mayBuild = useMay('build')
   const [isOpen, setOpen] = useState(false)
   const create = (

@@ -11,7 +11,7 @@ import styles from './storage.module.css'
 /** What runs keep by `svc.datastore`, key by key. */
 export function DatastoreTab({ team }: { team: string }) {
   const view = useView()
-  const entries = useDatastore(team, view.get('key'), Number(view.get('page')))
+  const entries = useDatastore(team, view.get('key'), Number(view.get('page')) || 0)
   return (
     <div className={layout.stack}>
       <FilterField name="key" label="Keys that begin with" />

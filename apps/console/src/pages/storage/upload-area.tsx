@@ -37,17 +37,20 @@ export function UploadArea({ team, prefix, path, children }: Props) {
   /** What the folder shows may be a part of it, or old. */
   const take = async (files: readonly File[]) => {
     setLooking((before) => before + 1)
+    const failed: { name: string; why: string }[] = []
     const taken = files.map(async (file): Promise<Chosen[]> => {
       const chosen = { name: prefix + file.name, file }
       try {
         if ((await objectNamed(team, chosen.name)) !== null) return [chosen]
         start(chosen)
       } catch (error) {
-        say(new Error(`${file.name} was not uploaded. ${error instanceof Error ? error.message : String(error)}`))
+        failed.push({ name: file.name, why: error instanceof Error ? error.message : String(error) })
       }
       return []
     })
     const others = (await Promise.all(taken)).flat()
+    const names = failed.map(({ name }) => name).join(', ')
+    if (failed[0]) say(new Error(`${names} ${failed.length === 1 ? 'was' : 'were'} not uploaded. ${failed[0].why}`))
     setAsked((before) => [...before, ...others])
     setLooking((before) => before - 1)
   }

@@ -31,7 +31,7 @@ export function TokensPage() {
 
 function Tokens({ team }: { team: string }) {
   const view = useView()
-  const accounts = useServiceAccounts(team, Number(view.get('page')))
+  const accounts = useServiceAccounts(team, Number(view.get('page')) || 0)
   const [isOpen, setOpen] = useState(false)
   const [doomed, setDoomed] = useState<ServiceAccount>()
   return (
