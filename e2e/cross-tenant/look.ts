@@ -32,17 +32,21 @@ export async function lookAt({ client, names }: Belongings): Promise<Record<stri
     `/storage/uploads/${await first('upload')}`,
     '/dependencies/JAVASCRIPT',
     '/dependencies/PYTHON',
-    '/auth/service-accounts',
   ]
-  // When a token was last used is another time with each look.
-  const lasting = (text: string) => text.replaceAll(/,"lastUsedAt":"[^"]*"/g, '')
-  const texts = await Promise.all(paths.map(async (path) => [path, lasting((await client.get(path)).text)] as const))
-  return { ...Object.fromEntries(texts), variable: await variable(client, await first('variable')) }
+  const texts = await Promise.all(paths.map(async (path) => [path, (await client.get(path)).text] as const))
+  return {
+    ...Object.fromEntries(texts),
+    variable: await ofList(client, '/variables', await first('variable')),
+    serviceAccount: await ofList(client, '/auth/service-accounts', await first('serviceAccount')),
+  }
 }
 
-async function variable(client: Client, id: string): Promise<string> {
-  const { data } = (await client.get<{ data: { id: string }[] }>('/variables', { limit: 1000 })).body
-  return JSON.stringify(data.find((one) => one.id === id))
+/** One of a list that others change as well. */
+async function ofList(client: Client, path: string, id: string): Promise<string> {
+  const { data } = (await client.get<{ data: { id: string; lastUsedAt?: string }[] }>(path, { limit: 1000 })).body
+  const found = data.find((one) => one.id === id)
+  // When a token was last used is another time with each look.
+  return JSON.stringify({ ...found, lastUsedAt: undefined })
 }
 
 /** Headers that differ between two answers to the same request. */
