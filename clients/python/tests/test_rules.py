@@ -113,7 +113,7 @@ def test_a_start_that_was_rejected_is_tried_again_as_another_one_unless_its_call
         with pytest.raises(TooManyRequests):
             pas.processes.execute_sync("x", idempotency_key="mine")
         with pytest.raises(TooManyRequests):
-            pas.webhooks.call("x", headers={"Idempotency-Key": "mine"})
+            pas.webhooks.call("x", headers={"idempotency-key": "mine"})
         assert keys == ["mine", "mine"]
 
 

@@ -117,7 +117,8 @@ export class Transport {
     attempts: AttemptOptions = {},
   ): Promise<T> {
     const { maxRetries = this.#options.maxRetries } = attempts
-    const request = await this.#request(method, path, options)
+    const key = keyOf(options)
+    const request = await this.#request(method, path, { ...options, idempotencyKey: key })
     const isSafe = attempts.isRepeatable ?? isRepeatable(method, request.headers)
     const most = isSafe && !(request.body instanceof ReadableStream) ? maxRetries : 0
     return this.#repeated(
@@ -125,8 +126,8 @@ export class Transport {
       options.signal,
       (isUnsure) => this.#attempt(request, options, read, { ...attempts, isUnsure }),
       () => {
-        if (typeof options.idempotencyKey !== 'function') return false
-        request.headers.set('Idempotency-Key', options.idempotencyKey())
+        if (typeof key !== 'function') return false
+        request.headers.set('Idempotency-Key', key())
         return true
       },
     )
@@ -310,4 +311,11 @@ function cut({ method, url }: OutgoingRequest, cause: unknown): ConnectionError 
 function timedOut({ method, url }: OutgoingRequest, ms: number): ConnectionError {
   const text = `${method} ${url.origin}${url.pathname}: no answer within ${ms} ms (requestTimeoutMs)`
   return new ConnectionError(text, { code: 'timeout' })
+}
+
+/** The key of a start: one that its caller has given, also among the headers, before one that the client makes. */
+function keyOf({ idempotencyKey: key, headers = {} }: RequestOptions): RequestOptions['idempotencyKey'] {
+  if (typeof key !== 'function') return key
+  const given = Object.entries(headers).find(([name]) => name.toLowerCase() === 'idempotency-key')
+  return given?.[1] ?? key
 }

@@ -40,9 +40,11 @@ test('a start that was rejected is tried again as another start, unless its call
   expect(await pas.processes.executeSync('x', {})).toBe(42)
   expect(new Set(keys).size).toBe(2)
   keys.length = 0
-  const named = pas.processes.executeSync('x', {}, { idempotencyKey: 'mine' })
-  await expect(named).rejects.toMatchObject({ code: 'execution_rejected' })
-  expect(keys).toEqual(['mine'])
+  for (const named of [{ idempotencyKey: 'mine' }, { headers: { 'idempotency-key': 'mine' } }]) {
+    const started = pas.processes.executeSync('x', {}, named)
+    await expect(started).rejects.toMatchObject({ code: 'execution_rejected' })
+  }
+  expect(keys).toEqual(['mine', 'mine'])
 })
 
 test.each([

@@ -56,7 +56,9 @@ class Call:
 
     def give_key(self, key: str | None) -> None:
         """Gives a start the key by which it is known, which may be among the headers; without one, one of its own."""
-        given = key or self.headers.get("Idempotency-Key")
+        among = [name for name in self.headers if name.lower() == "idempotency-key"]
+        given = key or next((self.headers[name] for name in among), None)
+        self.headers = {name: value for name, value in self.headers.items() if name not in among}
         self.has_own_key = given is None
         self.headers["Idempotency-Key"] = given or new_idempotency_key()
 
