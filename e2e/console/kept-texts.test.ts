@@ -194,9 +194,12 @@ test.each([
 
 test('who signs out with unsaved settings is asked before, and not after', async () => {
   const { slug } = await processOf('asks before a sign-out')
-  const { context, page } = await visit(browser)
+  // With a session of its own, as that ends.
+  const { context, page } = await visit(browser, { isStranger: true })
   const question = page.getByRole('dialog', { name: 'Sign out without saving?' })
   await page.goto(at(`/processes/${slug}/settings`))
+  await page.getByLabel('API token').fill(subject.apiToken)
+  await page.keyboard.press('Enter')
   await page.getByLabel('Description', { exact: true }).fill('typed')
   await page.getByRole('button', { name: 'Sign out', exact: true }).click()
   await question.getByRole('button', { name: 'Cancel' }).click()
