@@ -72,6 +72,11 @@ export function isToDo({ action }: PlanItem): boolean {
   return ['create', 'update', 'delete', 'publish', 'move'].includes(action)
 }
 
+/** Whether push writes this field of an item. */
+export function writesField(line: PlanItem, field: string): boolean {
+  return isToDo(line) && (line.fields === undefined || line.fields.includes(field))
+}
+
 function planItem(comparison: Comparison, options: PlanOptions): PlanItem[] {
   const { key, local, remote, base } = comparison
   const item = local ?? remote?.item

@@ -1,6 +1,6 @@
 import { ApiError, type Client } from '@automation/client'
 import { inParallel } from './in-parallel.ts'
-import { isToDo, type PlanItem } from './plan.ts'
+import { writesField, type PlanItem } from './plan.ts'
 import type { Items } from './states.ts'
 
 /**
@@ -23,8 +23,7 @@ export async function withSourceFaults(
 async function checked(client: Client, local: Items, line: PlanItem): Promise<PlanItem> {
   const item = local.get(line.key)
   const isSource = item?.kind === 'process' || item?.kind === 'module'
-  const isSent = line.fields === undefined || line.fields.includes('sourceCode')
-  if (!isSource || !isToDo(line) || !isSent) return line
+  if (!isSource || !writesField(line, 'sourceCode')) return line
   const { language: programmingLanguage, sourceCode } = item.state
   const { faults } = await client.sources.check({ programmingLanguage, sourceCode })
   if (faults.length === 0) return line
