@@ -9,7 +9,6 @@ import {
 import { apiOf, dataOf, type Schemas } from '../client.ts'
 import { ProblemError } from '../problem.ts'
 import type { operations } from '../generated/rest-interface.ts'
-import { aliasesOf, versionsOf } from './versions.ts'
 
 export type Execution = Schemas['Execution']
 export type ExecutionStatus = Execution['status']
@@ -174,16 +173,6 @@ export const useReplay = (team: string) =>
       dataOf(apiOf(team).POST('/executions/{id}/replay', { params: { path: { id } }, body: { tag } })),
   })
 
-/** What an execution of a process can be of: the tags of its aliases and versions, the newest first. */
-export const useRunTargets = (team: string, processId: string) =>
-  useQuery({
-    queryKey: [team, 'versions', processId, 'targets'],
-    queryFn: async () => {
-      const [aliases, versions] = await Promise.all([aliasesOf(team, processId), versionsOf(team, processId)])
-      return [...aliases.map(({ name }) => name), ...versions.map(({ tag, id }) => tag ?? id)]
-    },
-  })
-
 /** The process of a slug or an id, for lists that are about it alone. */
 export const useProcessNamed = (team: string, identifier: string | undefined) =>
   useQuery({
@@ -199,12 +188,4 @@ export const useProcessChoices = (team: string) =>
     queryKey: [team, 'processes', 'choices'],
     queryFn: async () => (await dataOf(apiOf(team).GET('/processes', { params: { query: { limit: 1000 } } }))).data,
     staleTime: 60_000,
-  })
-
-/** Versions of a process to choose from. */
-export const useVersionChoices = (team: string, processId: string | undefined) =>
-  useQuery({
-    queryKey: [team, 'versions', processId, 'choices'],
-    queryFn: () => versionsOf(team, processId ?? ''),
-    enabled: processId !== undefined,
   })

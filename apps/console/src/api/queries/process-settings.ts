@@ -2,7 +2,6 @@ import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { apiOf, dataOf, type Schemas } from '../client.ts'
 import { changedMeanwhile } from '../tagged.ts'
 import { processKeys, recordOf, type Process, type ProcessRecord } from './processes.ts'
-import { aliasesOf, versionsOf } from './versions.ts'
 
 export type ProcessInput = Schemas['UpdateProcessInput']
 
@@ -53,14 +52,4 @@ export const useErrorHandler = (team: string) =>
   useQuery({
     queryKey: [team, 'team', 'error-handler'],
     queryFn: async () => (await dataOf(apiOf(team).GET('/team'))).errorHandlerConfig ?? null,
-  })
-
-/** Versions and aliases of a process, as names that executions, schedules and forms may carry. */
-export const useProcessTags = (team: string, slug: string) =>
-  useQuery({
-    queryKey: [team, 'versions', slug, 'tags'],
-    queryFn: async () => {
-      const [aliases, versions] = await Promise.all([aliasesOf(team, slug), versionsOf(team, slug)])
-      return { aliases: aliases.map(({ name }) => name), versions: versions.map(({ tag }) => tag) }
-    },
   })

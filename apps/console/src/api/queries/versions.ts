@@ -18,20 +18,25 @@ async function allOf<Row>(read: (page: number) => Promise<{ data: Row[]; hasNext
 }
 
 /** All versions of a process, the newest first. */
-export const versionsOf = (team: string, identifier: string): Promise<Version[]> =>
-  allOf((page) => {
-    const params = { path: { identifier }, query: { page, limit: MOST } }
-    return dataOf(apiOf(team).GET('/processes/{identifier}/versions', { params }))
+export const useAllVersions = (team: string, identifier: string | undefined) =>
+  useQuery({
+    queryKey: [team, 'versions', identifier, 'all'],
+    queryFn: () =>
+      allOf((page) => {
+        const params = { path: { identifier: identifier ?? '' }, query: { page, limit: MOST } }
+        return dataOf(apiOf(team).GET('/processes/{identifier}/versions', { params }))
+      }),
+    enabled: identifier !== undefined,
   })
 
-/** All aliases of a process. */
-export const aliasesOf = (team: string, identifier: string): Promise<Alias[]> =>
-  allOf((page) => {
-    const params = { path: { identifier }, query: { page, limit: MOST } }
-    return dataOf(apiOf(team).GET('/processes/{identifier}/aliases', { params }))
-  })
+/** What an execution of a process can be of, as far as it is known yet: its aliases, and its versions, the newest first. */
+export function useRunTargets(team: string, identifier: string): { aliases: string[]; versions: string[] } {
+  const { data: aliases = [] } = useAliases(team, identifier)
+  const { data: versions = [] } = useAllVersions(team, identifier)
+  return { aliases: aliases.map(({ name }) => name), versions: versions.map(({ tag, id }) => tag ?? id) }
+}
 
-/** The versions of a process, the newest first. */
+/** A page of the versions of a process, the newest first. */
 export const useVersions = (team: string, slug: string, page: number) =>
   useQuery({
     queryKey: [team, 'versions', slug, 'page', page],
@@ -75,10 +80,15 @@ export const useDeleteVersion = (team: string, slug: string) => {
   })
 }
 
-export const useAliases = (team: string, slug: string) =>
+/** All aliases of a process. */
+export const useAliases = (team: string, identifier: string) =>
   useQuery({
-    queryKey: [team, 'aliases', slug],
-    queryFn: () => aliasesOf(team, slug),
+    queryKey: [team, 'aliases', identifier],
+    queryFn: () =>
+      allOf((page) => {
+        const params = { path: { identifier }, query: { page, limit: MOST } }
+        return dataOf(apiOf(team).GET('/processes/{identifier}/aliases', { params }))
+      }),
   })
 
 /** An alias with its tag, for a move that undoes nobody else's. */
@@ -113,7 +123,7 @@ export const useSaveAlias = (team: string, slug: string) => {
               body,
             }),
           ),
-    onSuccess: () => refreshAliases(queries, team),
+    onSuccess: () => queries.invalidateQueries({ queryKey: [team, 'aliases'] }),
   })
 }
 
@@ -134,7 +144,7 @@ export const useMoveAliases = (team: string, slug: string) => {
         })
       }
     },
-    onSettled: () => refreshAliases(queries, team),
+    onSettled: () => queries.invalidateQueries({ queryKey: [team, 'aliases'] }),
   })
 }
 
@@ -145,14 +155,6 @@ export const useDeleteAlias = (team: string, slug: string) => {
       apiOf(team).DELETE('/processes/{identifier}/aliases/{aliasId}', {
         params: { path: { identifier: slug, aliasId } },
       }),
-    onSuccess: () => refreshAliases(queries, team),
+    onSuccess: () => queries.invalidateQueries({ queryKey: [team, 'aliases'] }),
   })
-}
-
-/** What names aliases is kept under versions, too: the choices of what can be run. */
-async function refreshAliases(queries: ReturnType<typeof useQueryClient>, team: string): Promise<void> {
-  await Promise.all([
-    queries.invalidateQueries({ queryKey: [team, 'aliases'] }),
-    queries.invalidateQueries({ queryKey: [team, 'versions'] }),
-  ])
 }

@@ -1,7 +1,7 @@
 import { useNavigate } from '@tanstack/react-router'
-import { useId, useState } from 'react'
+import { useState } from 'react'
 import { ProblemError } from '../../api/problem.ts'
-import { useRerun, useRunTargets, type Execution } from '../../api/queries/executions.ts'
+import { useRerun, type Execution } from '../../api/queries/executions.ts'
 import { useProcess } from '../../api/queries/processes.ts'
 import { Button } from '../../parts/button.tsx'
 import { CopyAs } from '../../parts/copy-as.tsx'
@@ -17,6 +17,7 @@ import { laidOut, readObject } from '../../rules/json-text.ts'
 import { withRecent } from '../../rules/recent.ts'
 import { useSession } from '../../session/session-context.ts'
 import { keepList, keptList } from '../../session/kept-here.ts'
+import { TagField } from '../process/tag-field.tsx'
 import styles from './execution.module.css'
 
 /** How many sets of parameters are kept for each process. */
@@ -103,7 +104,15 @@ function RerunForm({ team, execution, onClose }: Omit<Props, 'isOpen'>) {
       </Field>
       <Changes of={changes} onRestore={() => setText(laidOut(first))} />
       <div className={styles.pair}>
-        <TagField team={team} execution={execution} tag={tag} setTag={setTag} fault={faults?.get('/tag')} />
+        <TagField
+          team={team}
+          identifier={execution.processId}
+          label="Version, tag or alias"
+          hint={`Empty: ${codeOfRerun(execution)}`}
+          fault={faults?.get('/tag')}
+          value={tag}
+          onChange={setTag}
+        />
         <Field label="Comment" fault={faults?.get('/comment')}>
           <input value={comment} onChange={(event) => setComment(event.target.value)} />
         </Field>
@@ -114,33 +123,6 @@ function RerunForm({ team, execution, onClose }: Omit<Props, 'isOpen'>) {
         {changes.length > 0 ? 'Run with these parameters' : 'Run again'}
       </FormActions>
     </form>
-  )
-}
-
-interface TagProps {
-  team: string
-  execution: Execution
-  tag: string
-  setTag: (tag: string) => void
-  fault: string | undefined
-}
-
-function TagField({ team, execution, tag, setTag, fault }: TagProps) {
-  const { data: targets = [] } = useRunTargets(team, execution.processId)
-  const listId = useId()
-  return (
-    <>
-      <Field label="Version, tag or alias" hint={`Empty: ${codeOfRerun(execution)}`} fault={fault}>
-        <input list={listId} value={tag} onChange={(event) => setTag(event.target.value)} />
-      </Field>
-      <datalist id={listId}>
-        {targets.map((target) => (
-          <option key={target} value={target}>
-            {target}
-          </option>
-        ))}
-      </datalist>
-    </>
   )
 }
 

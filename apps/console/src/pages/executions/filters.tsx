@@ -1,5 +1,6 @@
 import { useRef, useState, type ReactNode } from 'react'
-import { useProcessChoices, useVersionChoices } from '../../api/queries/executions.ts'
+import { useProcessChoices } from '../../api/queries/executions.ts'
+import { useAllVersions } from '../../api/queries/versions.ts'
 import { Button } from '../../parts/button.tsx'
 import { icons } from '../../parts/icons.tsx'
 import { useKeys } from '../../parts/use-keys.ts'
@@ -19,7 +20,7 @@ interface Props {
 /** The filters of the list, each of which is in the address. */
 export function Filters({ team, search, processId, onChange }: Props) {
   const processes = useProcessChoices(team)
-  const versions = useVersionChoices(team, processId)
+  const versions = useAllVersions(team, processId)
   return (
     <search className={styles.filters}>
       <SearchField key={search.q} search={search} onChange={onChange} />

@@ -1,7 +1,13 @@
 import { useState } from 'react'
-import { useVersionChoices } from '../../api/queries/executions.ts'
 import type { Process } from '../../api/queries/processes.ts'
-import { useAliases, useMoveAliases, usePublish, type Alias, type Version } from '../../api/queries/versions.ts'
+import {
+  useAliases,
+  useAllVersions,
+  useMoveAliases,
+  usePublish,
+  type Alias,
+  type Version,
+} from '../../api/queries/versions.ts'
 import { Dialog, FormActions } from '../../parts/dialog.tsx'
 import { Field } from '../../parts/field.tsx'
 import { faultAt, FormFault } from '../../parts/form-fault.tsx'
@@ -21,7 +27,7 @@ interface Props {
 /** Publishes the source that is given as a version, with what has changed since the last one, and moves aliases to it. */
 export function PublishDialog({ team, slug, process, onClose }: Props) {
   const aliases = useAliases(team, slug)
-  const versions = useVersionChoices(team, process.id)
+  const versions = useAllVersions(team, process.id)
   const error = versions.error ?? aliases.error
   const areThere = isShown(versions) && isShown(aliases)
   // A dialog gives the focus to its first field as it opens, so it opens with its fields.

@@ -1,10 +1,11 @@
 import { useId } from 'react'
-import { useProcessTags } from '../../api/queries/process-settings.ts'
+import { useRunTargets } from '../../api/queries/versions.ts'
 import { Field } from '../../parts/field.tsx'
 
 interface Props {
   team: string
-  slug: string
+  /** Of the process. */
+  identifier: string
   label?: string
   hint?: string
   fault?: string
@@ -13,9 +14,9 @@ interface Props {
 }
 
 /** Asks for a version of a process by its tag, its id or an alias; what there is, is offered. */
-export function TagField({ team, slug, label = 'Version', hint, fault, value, onChange }: Props) {
+export function TagField({ team, identifier, label = 'Version', hint, fault, value, onChange }: Props) {
   const id = useId()
-  const { data } = useProcessTags(team, slug)
+  const { aliases, versions } = useRunTargets(team, identifier)
   return (
     <>
       <Field label={label} hint={hint} fault={fault}>
@@ -28,12 +29,12 @@ export function TagField({ team, slug, label = 'Version', hint, fault, value, on
         />
       </Field>
       <datalist id={id}>
-        {data?.aliases.map((name) => (
+        {aliases.map((name) => (
           <option key={`alias ${name}`} value={name}>
             alias
           </option>
         ))}
-        {data?.versions.map((tag) => (
+        {versions.map((tag) => (
           <option key={`version ${tag}`} value={tag}>
             version
           </option>

@@ -1,8 +1,7 @@
 import { useParams } from '@tanstack/react-router'
 import { useState } from 'react'
-import { useVersionChoices } from '../../api/queries/executions.ts'
 import { useProcess, type Process } from '../../api/queries/processes.ts'
-import { useAliases, useDeleteVersion, useVersions, type Version } from '../../api/queries/versions.ts'
+import { useAliases, useAllVersions, useDeleteVersion, useVersions, type Version } from '../../api/queries/versions.ts'
 import { Button } from '../../parts/button.tsx'
 import { Deletion } from '../../parts/deletion.tsx'
 import { icons } from '../../parts/icons.tsx'
@@ -32,7 +31,7 @@ function Present({ team, slug, process }: { team: string; slug: string; process:
   const view = useView()
   const versions = useVersions(team, slug, Number(view.get('page')) || 0)
   const aliases = useAliases(team, slug)
-  const choices = useVersionChoices(team, process.id)
+  const choices = useAllVersions(team, process.id)
   const mayBuild = useMay('build')
   const [isPublishing, setPublishing] = useState(false)
   const [asked, setAsked] = useState<Version>()

@@ -1,6 +1,6 @@
 import { useState } from 'react'
 import { ProblemError } from '../../../api/problem.ts'
-import { useRunTargets } from '../../../api/queries/executions.ts'
+import { useRunTargets } from '../../../api/queries/versions.ts'
 import { useExecuteProcess, type Process } from '../../../api/queries/processes.ts'
 import { Button } from '../../../parts/button.tsx'
 import { CopyAs } from '../../../parts/copy-as.tsx'
@@ -46,7 +46,7 @@ export function RunPanel({ team, process, draft, given, onRun }: Props) {
   const [isChecked, setChecked] = useState(false)
   const [tag, setTag] = useState('')
   const [seconds, setSeconds] = useState('')
-  const { data: targets = [] } = useRunTargets(team, id)
+  const { aliases, versions } = useRunTargets(team, id)
   const execute = useExecuteProcess(team)
   const mayRun = useMay('run')
   const { apiUrl } = useSession()
@@ -97,7 +97,7 @@ export function RunPanel({ team, process, draft, given, onRun }: Props) {
             <option value="">
               {draft === undefined ? 'The source as it is stored' : 'What is in the editor, unsaved'}
             </option>
-            {targets.map((target) => (
+            {[...aliases, ...versions].map((target) => (
               <option key={target} value={target}>
                 {target}
               </option>

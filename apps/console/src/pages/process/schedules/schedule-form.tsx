@@ -98,7 +98,7 @@ export function ScheduleForm({ team, slug, zone, schema, initial, verb, of, onDo
         <div className={tab.fields}>
           <TagField
             team={team}
-            slug={slug}
+            identifier={slug}
             label="Version, tag or alias"
             hint="Empty: the current source."
             fault={faultBelow(faults, '/input/tag')}

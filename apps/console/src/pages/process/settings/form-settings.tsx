@@ -26,7 +26,7 @@ export function FormSettings({ values, set, faultAt, team, slug }: Props) {
           <div className={styles.fields}>
             <TagField
               team={team}
-              slug={slug}
+              identifier={slug}
               label={settingNames.formTag}
               hint="A tag, an id or an alias. Empty: the current source."
               fault={faultAt('/settings/formsConfig/tag')}

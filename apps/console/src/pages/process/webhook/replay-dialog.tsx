@@ -55,7 +55,7 @@ function Replay({ team, slug, executionId, onClose }: Props & { executionId: str
       </Answer>
       <TagField
         team={team}
-        slug={slug}
+        identifier={slug}
         label="Version, tag or alias"
         hint="Empty: the version that the execution ran, or the current source."
         fault={tagFault}
