@@ -13,6 +13,8 @@ import { afterAll, describe, expect, test } from 'vitest'
 import { internalKey, names, read, StorageUnderTest, upload } from './storage-under-test.ts'
 
 const under = await StorageUnderTest.open()
+/** A process of the service that is not killed. */
+const other = await under.replica({ replacedGraceMs: 0 })
 afterAll(() => under.close())
 
 const piece = Buffer.alloc(64 * 1024, 7)
@@ -52,7 +54,7 @@ describe('a process that is killed in the middle of an upload leaves no half obj
     expect(await refusal(upload(first.storage, 'cut', content(4), {}, context))).toMatch(/unavailable|cancelled/)
     await gone
     first.close()
-    const { storage } = await under.replica({ replacedGraceMs: 0 })
+    const { storage } = other
     expect(await refusal(storage.getObject({ name: 'cut' }, context))).toBe('object_not_found')
     expect(await names(storage, '', 'killed')).toEqual([])
     // Its lease is over sooner than the test could wait for.
@@ -99,7 +101,7 @@ describe('an upload in parts goes on after its process was killed, and nothing e
     await gone
     first.close()
 
-    const { storage, uploads } = await under.replica({ replacedGraceMs: 0 })
+    const { storage, uploads } = other
     // Leases are over sooner than the test could wait for.
     await under.sql.query('UPDATE blobs SET due_at = now() WHERE team = $1 AND state = 1', [team])
     if ((await uploads.getUpload({ id }, context)).status !== UploadStatus.COMPLETED) await putAll(uploads, id)
