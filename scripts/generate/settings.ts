@@ -157,7 +157,7 @@ export const groups: SettingGroup[] = [
         text: 'publish lifecycle events to Kafka: `host:port`, several separated by commas',
       },
       KAFKA_TOPIC:
-        'used as it is; one that is missing is made with 6 partitions and up to 3 replicas, of which 2 must be in sync where there are 3, and keeps messages for 7 days',
+        'no other system may have it; with `CELL` the default has a dot and the cell behind it. One that is there is used as it is; one that is missing is made with 6 partitions and up to 3 replicas, of which 2 must be in sync where there are 3, and keeps messages for 7 days',
       KAFKA_CONFIG: {
         default: 'none: no TLS and no password',
         text: "how the service signs in at the brokers, as the properties of Kafka's own clients: `security.protocol`, `sasl.mechanism`, … ([all of them](../guides/events.md#a-broker-with-tls-and-passwords))",

@@ -99,6 +99,29 @@ describe.runIf(isThere('helm'))('the chart', () => {
     expect(policies.filter((text) => text.includes('"execution"') !== text.includes('"execution-blue"'))).toEqual([])
   })
 
+  test("gives each cell a topic of its own, whether one is named or not, and refuses one that is another's", async () => {
+    const topicsOf = async (...sets: string[]) =>
+      (await render(minimal, ['kafka.brokers[0]=kafka:9092', 'cells.blue.existingSecret=blue', ...sets]))
+        .flatMap(podOf)
+        .flatMap(({ containers }) => containers.flatMap(({ env }) => env ?? []))
+        .filter(({ name }) => name === 'KAFKA_TOPIC')
+        .map(({ value }) => value)
+    expect(await topicsOf()).toEqual(['process-automation.executions.blue'])
+    expect((await topicsOf('kafka.topic=mine')).toSorted()).toEqual(['mine', 'mine.blue'])
+    const two = ['cells.green.existingSecret=green', 'cells.green.topic=one']
+    await expect(topicsOf(...two, 'cells.blue.topic=one')).rejects.toThrow('one is the topic of another cell')
+    await expect(topicsOf(...two, 'kafka.topic=one')).rejects.toThrow('one is the topic of another cell')
+  })
+
+  test.each([
+    [['cells.customers-north-east.existingSecret=x'], 'longer than the 63 letters'],
+    [['runners.pool.spare=5', 'runners.pool.max=2'], 'runners.pool.spare'],
+    [['runners.pool.max=1001'], 'runners'],
+    [['keys.existingGatewaySecret=gateway'], 'keys.existingSecret'],
+  ])('refuses %j', async (sets, named) => {
+    await expect(render(minimal, sets)).rejects.toThrow(named)
+  })
+
   test('gives a service the database address under its own key, in its pods and for its migrations', async () => {
     const manifests = await render(full, ['database.keys.scheduler=of-scheduler'])
     const keysOf = (pod: PodSpec) =>

@@ -58,10 +58,11 @@ const mib = 1024 * 1024
 
 /** Reads and checks the settings of execution; faults are collected in `env`. */
 export function readExecutionConfig(env: Environment): ExecutionConfig {
+  const cell = cellName(env)
   const runTimeoutMaxMs = env.integer('RUN_TIMEOUT_MAX_MS', { default: 3_600_000, min: 100, max: 2_147_483_647 })
   return {
     databaseUrl: required(env, 'DATABASE_URL', env.secret('DATABASE_URL')),
-    cell: cellName(env),
+    cell,
     internalKey: required(env, 'INTERNAL_KEY', env.secret('INTERNAL_KEY')),
     pools: poolNames(env),
     waitingStatus: env.choice('WAITING_STATUS', ['QUEUED', 'CREATED'], 'QUEUED'),
@@ -83,7 +84,7 @@ export function readExecutionConfig(env: Environment): ExecutionConfig {
     callbackTimeoutMs: 10_000,
     callbackPauseMs: 1000,
     errorHandlerPatienceMs: 20_000,
-    kafka: readKafkaConfig(env),
+    kafka: readKafkaConfig(env, cell),
     shutdownGraceMs: env.integer('SHUTDOWN_GRACE_MS', { default: 10_000 }),
     exclusive: false,
   }

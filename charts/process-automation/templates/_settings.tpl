@@ -71,6 +71,7 @@ KUBERNETES_PODS: /etc/automation/pods.json
 {{- $said := include "automation.codeSaid" (list . $runners) | fromJsonArray | include "automation.saidOfPods" | fromJson }}
 {{- range $said.extraEnv }}{{ $_ := unset $settings .name }}{{ end }}
 {{- $_ := set $settings "RUNNER_SLOTS" (int $runners.slots | toString) }}
+{{- if gt (int $runners.pool.spare) (int $runners.pool.max) }}{{ fail (printf "runners.pool.spare: of at most runners.pool.max (%d) runners so many cannot be kept ready" (int $runners.pool.max)) }}{{ end }}
 {{- $pods := dict
   "image" (include "automation.image" (list . "runner"))
   "pullPolicy" .Values.image.pullPolicy

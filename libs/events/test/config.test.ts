@@ -20,6 +20,14 @@ test('without brokers there is no Kafka, whatever else is set', () => {
   expect(readKafkaConfig(new Environment({ KAFKA_TOPIC: 'events' }))).toBeUndefined()
 })
 
+test('without a topic a further cell has one of its own', () => {
+  const topicOf = (values: Record<string, string>, cell?: string) =>
+    readKafkaConfig(new Environment({ ...brokers, ...values }), cell)?.topic
+  expect(topicOf({})).toBe('process-automation.executions')
+  expect(topicOf({}, 'blue')).toBe('process-automation.executions.blue')
+  expect(topicOf({ KAFKA_TOPIC: 'mine' }, 'blue')).toBe('mine')
+})
+
 const brokers = { KAFKA_BROKERS: 'a:9092, b:9093' }
 const readWith = (...lines: string[]) =>
   readKafkaConfig(new Environment({ ...brokers, KAFKA_CONFIG: lines.join('\n') }))

@@ -43,6 +43,9 @@ export interface Program<Config> {
   shown?: Record<string, string>
 }
 
+// What a timer takes: a runner waits as long as a run may take.
+const longestGraceMs = 2 ** 31 - 1
+
 // Beyond the grace: what a stop takes by itself, such as the last checkpoint of a database.
 const stopMarginMs = 4500
 
@@ -58,7 +61,7 @@ export async function runProgram<Config>(program: Program<Config>): Promise<void
     level: env.choice('LOG_LEVEL', logLevels, 'info'),
     tracesTo: env.url('OTEL_EXPORTER_OTLP_ENDPOINT'),
     tracesWith: readOtlpHeaders(env),
-    graceMs: env.integer('SHUTDOWN_GRACE_MS', { default: 10_000, max: 24 * 3_600_000 }),
+    graceMs: env.integer('SHUTDOWN_GRACE_MS', { default: 10_000, max: longestGraceMs }),
   }
   const config = configured(program, env)
   const isQuiet = process.stderr.isTTY && !(program.values ?? process.env)['LOG_LEVEL']
@@ -88,7 +91,8 @@ export async function runProgram<Config>(program: Program<Config>): Promise<void
     health.stopping()
     stopping.abort()
     // Should the event loop be kept from this by what hangs, the second request still ends it.
-    setTimeout(() => fatal(logger, 'it takes too long', 'not stopped in time'), settings.graceMs + stopMarginMs).unref()
+    const latestMs = Math.min(settings.graceMs + stopMarginMs, longestGraceMs)
+    setTimeout(() => fatal(logger, 'it takes too long', 'not stopped in time'), latestMs).unref()
     await Promise.race([starting.promise.catch(() => undefined), patience()])
     await running?.stop(settings.graceMs)
     await tracer?.close()

@@ -10,10 +10,13 @@ export interface KafkaConfig extends KafkaSecurity {
   partitions: number
 }
 
-/** Reads and checks the settings of Kafka; undefined where KAFKA_BROKERS names none. Faults are noted in `env`. */
-export function readKafkaConfig(env: Environment): KafkaConfig | undefined {
+/**
+ * Reads and checks the settings of Kafka; undefined where KAFKA_BROKERS names none. Faults are noted in `env`. Without a
+ * topic a further cell has one of its own: two that share one would take each other's events.
+ */
+export function readKafkaConfig(env: Environment, cell = ''): KafkaConfig | undefined {
   const brokers = env.list('KAFKA_BROKERS', [])
-  const topic = env.text('KAFKA_TOPIC', 'process-automation.executions')
+  const topic = env.text('KAFKA_TOPIC', ['process-automation.executions', ...(cell === '' ? [] : [cell])].join('.'))
   const properties = env.secret('KAFKA_CONFIG', '')
   if (brokers.length === 0) return undefined
   if (!brokers.every((broker) => /^[^\s/@]+:\d{1,5}$/.test(broker)))
