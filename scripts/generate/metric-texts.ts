@@ -320,7 +320,7 @@ export const alertTexts: Record<string, string> = {
     'there are partitions for less than 2 more days of runs, or for no further month of audit records',
   AutomationNoRunner: 'runs wait in a pool that has no runner for 3 min',
   AutomationRunsWait: 'the oldest run of a queue has waited for more than 5 min, for 10 min on end',
-  AutomationRunnerPodsFail: 'more than 3 runner pods failed in 15 min',
+  AutomationRunnerPodsFail: 'more than 3 runner pods failed in 30 min',
   AutomationInstallsStuck: 'an installation of dependencies takes longer than 15 min',
   AutomationTrackingBehind: 'the index of unfinished runs is 30 s behind, for 5 min on end',
   AutomationEventsStuck: 'a consumer has not handled an event for a minute, for 5 min on end',

@@ -21,7 +21,7 @@ export async function metricsPage(root: string, generatedBy: (source: string) =>
 
 ${generatedBy('the metrics of the code, `scripts/generate/metric-texts.ts` and the rules of the alerts')}
 
-Every service reports its own metrics at \`/metrics\` of its health port, in the form of Prometheus. Beside them stand those of its process, \`process_…\` and \`nodejs_…\`: \`nodejs_eventloop_lag_p99_seconds\` says by how much the process is late with what is due. With \`npm start\` one address reports all. A counter or histogram is that of one replica. A gauge that is marked "all" is the same at every replica and counts the whole system: take the maximum, not the sum.
+Every service reports its own metrics at \`/metrics\` of its health port, in the form of Prometheus. Beside them stand those of its process, \`process_…\` and \`nodejs_…\`: \`nodejs_eventloop_lag_p99_seconds\` says by how much the process is late with what is due. With \`npm start\` one address reports all. A counter or histogram is that of one replica. A gauge that is marked "all" is the same at every replica and counts the whole system: take the maximum, not the sum. What execution of a further [cell](../guides/operating/cells.md) reports has the label \`cell\`, and counts that cell.
 
 | metric | labels | kind | what it says |
 |---|---|---|---|

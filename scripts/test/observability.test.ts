@@ -68,6 +68,8 @@ const documented = new Map(
 // Of the process, as every program in this language tells them.
 const ofProcesses = ['process_cpu_seconds_total', 'process_resident_memory_bytes', 'nodejs_eventloop_lag_p99_seconds']
 const byPrometheus = ['namespace', 'job', 'instance', 'le']
+/** What the page says of all metrics of execution. */
+const ofCells = ['cell']
 
 const recorded = new Set(shares.map(({ record }) => record))
 const isDocumented = (name: string) =>
@@ -91,7 +93,7 @@ describe('alerts and dashboard', () => {
         names.filter((name) => !isDocumented(name) && !ofProcesses.includes(name)),
         expr,
       ).toEqual([])
-      const known = new Set([...names.flatMap((name) => labelsOf(name)), ...byPrometheus])
+      const known = new Set([...names.flatMap((name) => labelsOf(name)), ...byPrometheus, ...ofCells])
       expect(
         texts('LabelName').filter((label) => !known.has(label)),
         expr,

@@ -46,8 +46,9 @@ export interface Metrics {
   webhookRefusals: Counter<'outcome'>
 }
 
-/** The metrics of execution, in the registry of the process. */
-export function executionMetrics(registry: Registry): Metrics {
+/** The metrics of execution, in the registry of the process; all that is there names the cell, where that has a name. */
+export function executionMetrics(registry: Registry, cell = ''): Metrics {
+  if (cell !== '') registry.setDefaultLabels({ cell })
   const registers = [registry]
   const size = new Histogram({
     name: 'execution_flush_items',

@@ -53,7 +53,7 @@ export interface ExecutionPart extends Part {
  * `TeamService`, and `ReplicaService` of the other replicas. Brings audit records to the catalog.
  */
 export function createExecution(config: ExecutionConfig, context: PartContext): ExecutionPart {
-  const metrics = executionMetrics(context.metrics)
+  const metrics = executionMetrics(context.metrics, config.cell)
   const stopping = new AbortController()
   let running: ReturnType<typeof open> | undefined
   const outbox = outboxOf(() => running?.engine)

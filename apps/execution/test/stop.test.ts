@@ -171,3 +171,11 @@ test('readiness tells of the database, partitions and runners; metrics of batche
     expect(text).toContain(line)
   await system.stop()
 })
+
+test('what execution of a further cell measures names the cell', async () => {
+  const system = await System.start({ cell: 'blue' })
+  const text = await system.metrics.metrics()
+  expect(text).toContain('execution_partition_days{cell="blue"} 1')
+  expect(text).toContain('execution_running{cell="blue"} 0')
+  await system.stop()
+})
