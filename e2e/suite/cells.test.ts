@@ -71,6 +71,17 @@ describe.runIf(shared.owned && shapeFromEnvironment() === 'services')('cells', {
     ])
   })
 
+  test('operators see and drain the runners of the others while one cell is away', async () => {
+    const { env } = cells.system
+    const addresses = `${env['SERVICE_ADDRESSES']},execution@away=127.0.0.1:9`
+    const run = (...args: string[]) => runAdmin(args, { ...env, SERVICE_ADDRESSES: addresses })
+    const { code, stdout, stderr } = await run('--json', 'runners', 'list')
+    expect([code, stderr]).toEqual([0, expect.stringMatching(/^The cell away does not answer: /)])
+    expect(JSON.parse(stdout)).toHaveLength(2)
+    const drained = await run('runners', 'drain', '01a2275e-d9e2-74f1-9fb0-dc409397dd82')
+    expect([drained.code, drained.stderr]).toEqual([1, expect.stringMatching(/The cell away does not answer: /)])
+  })
+
   test('a team changes them while it works: no run is lost or doubled, and what it had is there', async () => {
     const webhook = { enabled: true }
     const source = 'console.log("a line"); return svc.context.parameters.number'

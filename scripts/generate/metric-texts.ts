@@ -33,7 +33,7 @@ export const metricGroups: { title: string; metrics: MetricText[] }[] = [
       {
         names: ['gateway_request_duration_seconds'],
         labels: ['method', 'route', 'status'],
-        text: 'time from the head of a request to the end of its answer',
+        text: 'time from the head of a request to the end of its answer; unusual methods are `OTHER`, unusual statuses and those of public ports of sandboxes a class such as `4xx`',
       },
       {
         names: ['gateway_failures_total'],

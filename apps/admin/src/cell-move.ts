@@ -53,7 +53,7 @@ export async function moveToCell(target: Target, team: string, { to, waitS, tell
   tell('Waiting until all callers know.')
   await pause(knownMs)
   for (const [name, other] of cells) if (name !== to) await cleared(other, team)
-  return answer(team, to, `The executions of ${team} are in the cell ${nameOf(to)}.`)
+  return answer(team, to, `The executions of ${team} are in the cell ${cellName(to)}.`)
 }
 
 /** Leaves a team where it is whose move was cut off. Failures: team_not_found. */
@@ -62,7 +62,7 @@ export async function giveUpMove(target: Target, team: string): Promise<Answer> 
   const { cell, movingTo } = await readTeam(target, team)
   if (movingTo !== undefined) await endCutOff(target, team, { cell, from: cellOf(cells, cell) })
   for (const [name, other] of cells) if (name !== cell) await cleared(other, team)
-  return answer(team, cell, `The executions of ${team} are in the cell ${nameOf(cell)}.`)
+  return answer(team, cell, `The executions of ${team} are in the cell ${cellName(cell)}.`)
 }
 
 /** Ends the move of a team that is in this cell, whichever command has begun it: that can't end it any more. */
@@ -205,10 +205,11 @@ async function cleared(cell: Cell, team: string): Promise<void> {
   while (!(await cell.clearTeam({ team }, operatorContext())).done);
 }
 
-function nameOf(cell: string): string {
+/** Of a cell, as commands are told it. */
+export function cellName(cell: string): string {
   return cell || firstCell
 }
 
 function answer(team: string, cell: string, text: string): Answer {
-  return { json: { team, cell: nameOf(cell) }, text }
+  return { json: { team, cell: cellName(cell) }, text }
 }

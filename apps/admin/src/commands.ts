@@ -199,7 +199,7 @@ function addRunners(program: Command, perform: Perform): void {
   const runners = group(program, 'runners', 'the runners, which run the code of processes')
   leaf(runners, 'list', 'each runner: what it serves, how many of its slots are in use, and what it waits for').action(
     function (this: Command) {
-      return perform(this, listRunners)
+      return perform(this, (target) => listRunners(target, tell))
     },
   )
   leaf(runners, 'drain <id>', 'let a runner take no more runs, and end once those that it has are over')

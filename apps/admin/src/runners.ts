@@ -7,6 +7,7 @@ import {
 } from '@automation/contract/execution/v1/runner_operator'
 import { Failure } from '@automation/errors'
 import type { Client } from '@automation/rpc'
+import { cellName } from './cell-move.ts'
 import { operatorContext } from './operator-context.ts'
 import type { Answer } from './answer.ts'
 import { time } from './command-parts.ts'
@@ -19,10 +20,10 @@ const silentMs = 10_000
 
 /**
  * The runners of all pools, those that have been there longest first; behind them those that were made on demand and have not
- * come yet, and for each pool why none is made.
+ * come yet, and for each pool why none is made. `tell` hears of cells that do not answer.
  */
-export async function listRunners(target: Target): Promise<Answer> {
-  const { runners, poolsOnDemand } = await readRunners(target)
+export async function listRunners(target: Target, tell: (text: string) => void): Promise<Answer> {
+  const { runners, poolsOnDemand } = await readRunners(target, tell)
   const records = runners.map(runnerRecord)
   const starting = poolsOnDemand.flatMap(startingRecords)
   const rows = records.map((record) => [
@@ -55,13 +56,13 @@ export async function drainRunner(
   id: string,
   { wait, tell }: { wait: boolean; tell(text: string): void },
 ): Promise<Answer> {
-  await askedInOne(target, (ofCell) => ofCell.drainRunner({ id }, operatorContext()))
+  await askedInOne(target, tell, (ofCell) => ofCell.drainRunner({ id }, operatorContext()))
   if (!wait) {
     const text = `Runner ${id} takes no more runs, and ends once those that it has are over.`
     return { json: { id, draining: true, ended: false }, text }
   }
   for (let left: number | undefined; ;) {
-    const runner = (await readRunners(target)).runners.find((each) => each.id === id)
+    const runner = (await readRunners(target, tell)).runners.find((each) => each.id === id)
     if (runner === undefined) return { json: { id, draining: true, ended: true }, text: `Runner ${id} has ended.` }
     if (runner.running !== left) tell(`Runs that are not over: ${runner.running}.`)
     left = runner.running
@@ -74,7 +75,7 @@ export async function drainRunner(
  * Undefined where some can serve it, where none is there, and where no service answers that knows.
  */
 export async function whyNoneForNewTeam(target: Target): Promise<string | undefined> {
-  const { runners } = await readRunners(target).catch((error: unknown) => {
+  const { runners } = await readRunners(target, () => undefined).catch((error: unknown) => {
     if (error instanceof Failure) return { runners: [] }
     throw error
   })
@@ -86,25 +87,52 @@ export async function whyNoneForNewTeam(target: Target): Promise<string | undefi
   return `Its runs will wait: each runner serves one team, and all serve others (${teams})${why}.`
 }
 
-async function readRunners(target: Target): Promise<{ runners: Runner[]; poolsOnDemand: PoolOnDemand[] }> {
-  const cells = [...target.inCells(RunnerOperatorService).values()]
-  const answers = await Promise.all(cells.map((ofCell) => ofCell.listRunners({}, operatorContext())))
+/** Of the cells that answer; `tell` hears of others. Failure of the first one where none does. */
+async function readRunners(
+  target: Target,
+  tell: (text: string) => void,
+): Promise<{ runners: Runner[]; poolsOnDemand: PoolOnDemand[] }> {
+  const cells = [...target.inCells(RunnerOperatorService)]
+  const asked = await Promise.allSettled(cells.map(([, ofCell]) => ofCell.listRunners({}, operatorContext())))
+  const answers = asked.flatMap((one) => (one.status === 'fulfilled' ? one.value : []))
+  for (const [at, one] of asked.entries()) {
+    if (one.status === 'fulfilled') continue
+    if (answers.length === 0 || !isAway(one.reason)) throw one.reason
+    tell(awayText(cells[at]![0], one.reason))
+  }
   return {
     runners: answers.flatMap(({ runners }) => runners),
     poolsOnDemand: answers.flatMap(({ poolsOnDemand }) => poolsOnDemand),
   }
 }
 
-/** Asks the cells one after the other, until one knows it. */
-async function askedInOne(target: Target, ask: (ofCell: Client<typeof RunnerOperatorService>) => Promise<unknown>) {
-  const cells = [...target.inCells(RunnerOperatorService).values()]
-  for (const [index, ofCell] of cells.entries()) {
+/** Asks the cells one after the other, until one knows it; `tell` hears of those that do not answer. */
+async function askedInOne(
+  target: Target,
+  tell: (text: string) => void,
+  ask: (ofCell: Client<typeof RunnerOperatorService>) => Promise<unknown>,
+): Promise<unknown> {
+  const cells = [...target.inCells(RunnerOperatorService)]
+  let failure: Failure | undefined
+  for (const [cell, ofCell] of cells) {
     try {
       return await ask(ofCell)
     } catch (error) {
-      if (!(error instanceof Failure) || error.kind !== 'not_found' || index === cells.length - 1) throw error
+      if (!isAway(error) && !(error instanceof Failure && error.kind === 'not_found')) throw error
+      if (isAway(error) && cells.length > 1) tell(awayText(cell, error))
+      // Where one does not answer it may be there.
+      if (failure === undefined || isAway(error)) failure = error
     }
   }
+  throw failure
+}
+
+function isAway(error: unknown): error is Failure {
+  return error instanceof Failure && (error.kind === 'unavailable' || error.kind === 'deadline_exceeded')
+}
+
+function awayText(cell: string, { message }: Failure): string {
+  return `The cell ${cellName(cell)} does not answer: ${message}`
 }
 
 function runnerRecord(runner: Runner) {

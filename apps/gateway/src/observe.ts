@@ -7,7 +7,14 @@ import type { Exchange } from './http/exchange.ts'
 /** What requests to public ports of sandboxes are counted under. */
 export const sandboxRoute = 'sandbox port'
 
-const knownMethods = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'])
+// Callers make up methods, and process code and applications statuses; each series is kept for ever.
+const countedMethods = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'])
+const countedStatuses = new Set([
+  ...[
+    200, 201, 202, 204, 206, 301, 302, 303, 304, 307, 308, 400, 401, 403, 404, 405, 406, 408, 409, 410, 411, 412, 413,
+  ],
+  ...[414, 415, 416, 417, 422, 426, 428, 429, 431, 499, 500, 501, 502, 503, 504, 505, 507],
+])
 
 /** What operators see of the gateway's work: a metric and a span for each request, and logs. */
 export interface Observer {
@@ -47,12 +54,13 @@ export function observer({ logger, metrics, tracer }: Pick<PartContext, 'logger'
       const { route, startedAt, incoming, outgoing } = exchange
       const ms = performance.now() - startedAt
       const status = outgoing.headersSent ? outgoing.statusCode : 499
-      const counted =
-        route === sandboxRoute ? ofOutsiders(incoming.method, status) : { method: incoming.method, status }
-      const key = `${counted.method} ${counted.status} ${route}`
+      const method = countedMethods.has(incoming.method ?? '') ? incoming.method! : 'OTHER'
+      const isCounted = route !== sandboxRoute && countedStatuses.has(status)
+      const countedStatus = isCounted ? String(status) : `${Math.floor(status / 100)}xx`
+      const key = `${method} ${countedStatus} ${route}`
       let one = series.get(key)
       if (one === undefined) {
-        one = durations.labels({ method: counted.method ?? '', route: route || 'none', status: String(counted.status) })
+        one = durations.labels({ method, route: route || 'none', status: countedStatus })
         series.set(key, one)
       }
       one.observe(ms / 1000)
@@ -99,14 +107,6 @@ function isFaultOfTheSystem({ kind, code }: Failure): boolean {
 /** Whether a part of the system is what does not answer. */
 function isOfTheSystem({ code, cause }: Failure): boolean {
   return (code === 'unavailable' || code === 'deadline_exceeded') && cause !== undefined
-}
-
-/** Both are what clients and applications make up, and each series is kept for ever. */
-function ofOutsiders(method: string | undefined, status: number): { method: string; status: string } {
-  return {
-    method: method !== undefined && knownMethods.has(method) ? method : 'OTHER',
-    status: `${Math.floor(status / 100)}xx`,
-  }
 }
 
 function ids({ requestId, team, executionId, incoming, route }: Exchange) {

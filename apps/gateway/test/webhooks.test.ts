@@ -215,3 +215,17 @@ describe('synchronous answers', () => {
     expect([response.status, response.headers.get('idempotency-replayed')]).toEqual([expected, 'true'])
   })
 })
+
+test('what callers and processes make up makes no series of metrics', async () => {
+  for (const status of [418, 422, 450, 499, 599]) {
+    gateway.servers.returns(`{"status":${status}}`)
+    expect((await post('{}')).status).toBe(status)
+  }
+  expect((await call('PROPFIND')).status).toBe(405)
+  const counts = (await gateway.metrics()).match(/^gateway_request_duration_seconds_count\{.*\}/gm) ?? []
+  const labels = (name: string) => new Set(counts.map((line) => new RegExp(`${name}="([^"]*)"`).exec(line)![1]))
+  expect([...labels('status')]).toEqual(expect.arrayContaining(['4xx', '422', '499', '5xx']))
+  expect([...labels('status')].filter((status) => /418|450|599/.test(status!))).toEqual([])
+  expect([...labels('method')]).toContain('OTHER')
+  expect([...labels('method')]).not.toContain('PROPFIND')
+})
