@@ -275,6 +275,11 @@ export const metricGroups: { title: string; metrics: MetricText[] }[] = [
         text: 'sandboxes that have not ended: `starting`, `running`; seconds since the oldest sandbox that is starting was asked for; all',
       },
       {
+        names: ['sandbox_starts_total'],
+        labels: ['outcome'],
+        text: 'sandboxes that have `started`, and that `failed` to',
+      },
+      {
         names: ['sandbox_spares'],
         labels: ['image', 'state'],
         text: 'sandboxes on a cluster that are `ready` before they are asked for, and how many are `wanted`; all',
@@ -330,6 +335,6 @@ export const alertTexts: Record<string, string> = {
   AutomationFiringsLate: 'a firing of a schedule is late by a minute, for 5 min on end',
   AutomationStorageFails: 'more than 5 % of calls to storage fail for 5 min',
   AutomationRemovalsStuck: 'contents of deleted objects have waited an hour for their removal',
-  AutomationSandboxesDoNotStart: 'a sandbox takes more than 20 s to start, for 5 min on end',
+  AutomationSandboxesDoNotStart: 'more than 3 sandboxes could not be started in 30 min, and more than a tenth of all',
   AutomationNoSpareSandboxes: 'no sandbox of an image is ready for 15 min, though some are wanted',
 }

@@ -107,7 +107,7 @@ describe.runIf(isThere('helm'))('the chart', () => {
         .filter(({ name }) => name === 'KAFKA_TOPIC')
         .map(({ value }) => value)
     expect(await topicsOf()).toEqual(['process-automation.executions.blue'])
-    expect((await topicsOf('kafka.topic=mine')).toSorted()).toEqual(['mine', 'mine.blue'])
+    expect(new Set(await topicsOf('kafka.topic=mine'))).toEqual(new Set(['mine', 'mine.blue']))
     const two = ['cells.green.existingSecret=green', 'cells.green.topic=one']
     await expect(topicsOf(...two, 'cells.blue.topic=one')).rejects.toThrow('one is the topic of another cell')
     await expect(topicsOf(...two, 'kafka.topic=one')).rejects.toThrow('one is the topic of another cell')

@@ -113,18 +113,18 @@ async function askedInOne(
   ask: (ofCell: Client<typeof RunnerOperatorService>) => Promise<unknown>,
 ): Promise<unknown> {
   const cells = [...target.inCells(RunnerOperatorService)]
-  let failure: Failure | undefined
+  const failures: Failure[] = []
   for (const [cell, ofCell] of cells) {
     try {
       return await ask(ofCell)
     } catch (error) {
       if (!isAway(error) && !(error instanceof Failure && error.kind === 'not_found')) throw error
       if (isAway(error) && cells.length > 1) tell(awayText(cell, error))
-      // Where one does not answer it may be there.
-      if (failure === undefined || isAway(error)) failure = error
+      failures.push(error)
     }
   }
-  throw failure
+  // Where one does not answer it may be there.
+  throw failures.find(isAway) ?? failures[0]!
 }
 
 function isAway(error: unknown): error is Failure {

@@ -1,7 +1,8 @@
 import { SandboxStatus } from '@automation/contract/sandbox/v1/sandbox'
 import type { Registry } from '@automation/service'
-import { Gauge } from 'prom-client'
+import { Counter, Gauge } from 'prom-client'
 import type { Driver } from './drivers/driver.ts'
+import type { StartOutcome } from './reconciler.ts'
 import { countActive } from './store/reads.ts'
 import type { Store } from './store/store.ts'
 
@@ -27,6 +28,12 @@ export function sandboxMetrics(registry: Registry, store: Store, driver: Driver)
     help: 'Seconds since the oldest sandbox that is starting was asked for',
     registers,
   })
+  const starts = new Counter({
+    name: 'sandbox_starts_total',
+    help: 'Sandboxes that have started, and that could not be',
+    labelNames: ['outcome'],
+    registers,
+  })
   new Gauge({
     name: 'sandbox_spares',
     help: 'Sandboxes of an image that are ready before they are asked for, and how many are wanted',
@@ -41,6 +48,7 @@ export function sandboxMetrics(registry: Registry, store: Store, driver: Driver)
     },
   })
   return {
+    counted: (outcome: StartOutcome, count: number) => starts.inc({ outcome }, count),
     held: (count: number) => held.set({ driver: driver.name }, count),
     async measure(): Promise<void> {
       const counts = new Map((await countActive(store)).map((row) => [row.status, row]))

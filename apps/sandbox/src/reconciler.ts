@@ -13,8 +13,12 @@ interface ReconcilerOptions {
   store: Store
   driver: Driver
   startTimeoutMs: number
+  /** So many have started, or could not be. */
+  counted(outcome: StartOutcome, count: number): void
   logger: Logger
 }
+
+export type StartOutcome = 'started' | 'failed'
 
 const stopped: End = {
   status: SandboxStatus.FAILED,
@@ -63,13 +67,14 @@ export class Reconciler {
       const row = await this.#recorded(order.id, () => markRunning(store, order.id, address))
       // Killed, or late, while it was made.
       if (row === undefined) await this.#end(order.id)
+      else this.#options.counted('started', 1)
       return row
     } catch (error) {
       // Another replica ends it, unless it answers by then.
       if (this.#hasLeft) return undefined
       const reason = error instanceof SandboxFault ? error.message : 'It could not be started'
       logger.warn({ err: error, sandbox: order.id }, 'a sandbox could not be started')
-      await this.ended(order.id, reason)
+      if (await this.ended(order.id, reason)) this.#options.counted('failed', 1)
       return undefined
     }
   }
@@ -95,13 +100,16 @@ export class Reconciler {
     })
   }
 
-  /** One could not be had, or is gone. */
-  async ended(id: string, reason: string): Promise<void> {
+  /** One could not be had, or is gone. Gives whether that is its end: it may have had one before. */
+  async ended(id: string, reason: string): Promise<boolean> {
+    let isItsEnd = false
     await this.#quietly(id, async () => {
-      await this.#recorded(id, () => markEnded(this.#options.store, id, { status: SandboxStatus.FAILED, reason }))
+      const end = { status: SandboxStatus.FAILED, reason } as const
+      isItsEnd = (await this.#recorded(id, () => markEnded(this.#options.store, id, end))) !== undefined
       failPoint('sandbox-end-written')
       await this.#end(id)
     })
+    return isItsEnd
   }
 
   /** Where the driver's sandboxes end with the service, rows of a former process have nothing behind them. */
@@ -117,6 +125,7 @@ export class Reconciler {
     const overdue = await endOverdue(store)
     const reason = `It did not answer within ${startTimeoutMs} ms`
     const unanswered = await endUnanswered(store, startTimeoutMs, { reason, except: [...this.#unwritten] })
+    this.#options.counted('failed', unanswered.length)
     // One that takes its time must not hold up the deadlines of others.
     for (const id of [...overdue, ...unanswered]) void this.#quietly(id, () => this.#end(id))
   }

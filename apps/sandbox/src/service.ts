@@ -50,7 +50,9 @@ export function createSandboxesOn(driver: Driver, config: SandboxConfig, context
   const routed = new Store(config.databaseUrl, context, { poolSize: 3, migrates: false, poolName: 'routes' })
   const box = new SecretBox(config.encryptionKeys)
   const resealing = sandboxResealing(store, box, context)
-  const reconciler = new Reconciler({ store, driver, startTimeoutMs: config.startTimeoutMs, logger })
+  const measures = sandboxMetrics(metrics, store, driver)
+  const { startTimeoutMs } = config
+  const reconciler = new Reconciler({ store, driver, startTimeoutMs, counted: measures.counted, logger })
   const teams = neighbours.client(TeamLimitService)
   const limitRows = new TeamLimitRows(logger, (knownRevision) =>
     teams.listTeamLimits({ knownRevision }, ownContext(asService('sandbox'), 5000)),
@@ -62,7 +64,6 @@ export function createSandboxesOn(driver: Driver, config: SandboxConfig, context
     if (limitRows.isKnown) requireActive(team)
   }
   const sandboxes = new Sandboxes({ config, store, box, reconciler, maxOf, requireActive })
-  const measures = sandboxMetrics(metrics, store, driver)
   const reconciling = new Periodic('comparing sandboxes', config.reconcileEveryMs, logger, async () => {
     measures.held(await reconciler.reconcile())
   })

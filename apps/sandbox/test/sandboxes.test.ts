@@ -3,6 +3,7 @@ import { refusal, serviceContext, until, userContext } from '@automation/testing
 import { timestampMs, type Timestamp } from '@bufbuild/protobuf/wkt'
 import bcrypt from 'bcryptjs'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
+import { SandboxFault } from '../src/drivers/driver.ts'
 import { MemoryDriver } from './memory-driver.ts'
 import { becomes, SandboxesUnderTest, type Replica } from './sandboxes-under-test.ts'
 
@@ -217,6 +218,12 @@ test('metrics tell how many sandboxes start and run, and for how long the first 
   expect(await metrics()).toContain('sandbox_active{status="starting"} 0\n')
   expect(await oldest()).toBe(0)
   await until(async () => (await metrics()).includes('sandbox_held{driver="local"} 1\n'))
+  const noRoom = Promise.withResolvers<void>()
+  driver.gate = noRoom.promise
+  await sandboxes.createSandbox({ imageId: 'base' }, demo())
+  noRoom.reject(new SandboxFault('There is no room'))
+  await until(async () => (await metrics()).includes('sandbox_starts_total{outcome="failed"} 1\n'))
+  expect(await metrics()).toContain('sandbox_starts_total{outcome="started"} 1\n')
   await own.close()
 })
 

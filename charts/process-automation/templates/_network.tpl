@@ -14,7 +14,7 @@ it leads to may have any port. A variable is a host of any kind. Takes (list roo
 {{- define "automation.toPortOf" -}}
 {{- $url := urlParse (index . 1) -}}
 {{- $host := regexReplaceAll ":[0-9]+$" $url.host "" -}}
-{{- if or (not (regexMatch "[.$]" $host)) (regexMatch "[.]svc([.]|$)" $host) -}}
+{{- if or (not (regexMatch "[.$:]" $host)) (regexMatch "[.]svc([.]|$)" $host) -}}
 {{- $labels := splitList "." $host }}
 to: [{ namespaceSelector: { matchLabels: { kubernetes.io/metadata.name: {{ gt (len $labels) 1 | ternary (index (append $labels "") 1) (index . 0).Release.Namespace }} } } }]
 {{- else -}}
