@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import socket
 import time
+from collections.abc import Iterator
 
 import anyio
 import httpx2
@@ -13,6 +14,21 @@ from process_automation import AsyncClient, Client, ConnectionError, RunError, W
 
 ACCESS_TOKEN = "eyJh.eyJl.c2ln"
 TOKEN = {"access_token": ACCESS_TOKEN, "expires_in": 3600, "token_type": "Bearer", "scope": "read"}
+
+AT = "2026-01-31T12:00:00.000Z"
+EXECUTION = {
+    **{"id": "an-id", "processId": "p", "processName": "p", "processSlug": "p", "status": "RUNNING", "trial": False},
+    **{"timeline": {"events": []}, "settings": {"timeout": 1000}, "createdBy": "me", "createdAt": AT, "updatedAt": AT},
+}
+END = b"event: end\ndata: {}\n\n"
+
+
+def log_of(message: str) -> bytes:
+    return f'id: {message}\nevent: log\ndata: {{"timestamp":"{AT}","level":"INFO","message":"{message}"}}\n\n'.encode()
+
+
+def events_of(content: bytes | Iterator[bytes]) -> httpx2.Response:
+    return httpx2.Response(200, headers={"content-type": "text/event-stream"}, content=content)
 
 
 def test_a_log_is_the_same_text_however_it_is_cut() -> None:
@@ -28,29 +44,16 @@ def test_a_log_is_the_same_text_however_it_is_cut() -> None:
 
 
 def test_a_run_that_fails_shows_the_end_of_its_log_however_long_that_is() -> None:
-    at = "2026-01-31T12:00:00.000Z"
-    execution = {
-        **{"id": "an-id", "processId": "p", "processName": "p", "processSlug": "p", "status": "ERROR", "trial": False},
-        **{
-            "timeline": {"events": []},
-            "settings": {"timeout": 1000},
-            "createdBy": "me",
-            "createdAt": at,
-            "updatedAt": at,
-        },
-    }
     lines = 0
 
     def service(request: httpx2.Request) -> httpx2.Response:
         if request.url.path.endswith("/events"):
-            return httpx2.Response(
-                200, headers={"content-type": "text/event-stream"}, content=b"event: end\ndata: {}\n\n"
-            )
+            return events_of(END)
         if not request.url.path.endswith("/logs"):
-            return httpx2.Response(200, json=execution)
+            return httpx2.Response(200, json={**EXECUTION, "status": "ERROR"})
         limit, page = (int(request.url.params.get(name, 0)) for name in ("limit", "page"))
         shown = range(page * limit, min(lines, (page + 1) * limit))
-        data = [{"timestamp": at, "level": "INFO", "message": str(line)} for line in shown]
+        data = [{"timestamp": AT, "level": "INFO", "message": str(line)} for line in shown]
         has_next = (page + 1) * limit < lines
         answer = {"data": data, "hasNextPage": has_next, "page": page, "limit": limit, "total": min(lines, 10_001)}
         return httpx2.Response(200, json=answer)
@@ -72,6 +75,60 @@ def test_the_wait_for_a_result_ends_in_time_also_where_the_service_is_silent() -
         with Client(host, "demo", ACCESS_TOKEN) as pas, pytest.raises(WaitTimeout, match="not known to have ended"):
             pas.executions.run("an-id").result(timeout=0.5)
         assert time.monotonic() - began < 10
+
+
+@pytest.mark.parametrize("part", [0.05, 0.5, 0.86])
+def test_the_wait_for_a_result_ends_in_time_also_where_the_service_falls_silent(
+    part: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    now = 1000.0
+    monkeypatch.setattr(time, "monotonic", lambda: now)
+
+    def line_and_silence(limit: float) -> Iterator[bytes]:
+        nonlocal now
+        now += limit * part
+        yield log_of("line")
+        now += limit
+        raise httpx2.ReadTimeout("silent")
+
+    def service(request: httpx2.Request) -> httpx2.Response:
+        if request.url.path.endswith("/events"):
+            return events_of(line_and_silence(request.extensions["timeout"]["read"]))
+        return httpx2.Response(200, json=EXECUTION)
+
+    with (
+        httpx2.Client(transport=httpx2.MockTransport(service)) as http,
+        Client("http://pas", "demo", ACCESS_TOKEN, http_client=http) as pas,
+        pytest.raises(WaitTimeout, match="goes on"),
+    ):
+        pas.executions.run("an-id").result(timeout=5)
+    assert 1005 <= now < 1006
+
+
+def test_a_log_goes_on_after_a_cut_while_all_streams_of_the_team_are_open() -> None:
+    asked: list[str | None] = []
+
+    def service(request: httpx2.Request) -> httpx2.Response:
+        if not request.url.path.endswith("/events"):
+            return httpx2.Response(200, json={**EXECUTION, "status": "FINISHED", "returnValue": "42"})
+        asked.append(request.headers.get("last-event-id"))
+        if len(asked) == 1:
+            return events_of(log_of("first"))
+        if len(asked) < 5:
+            return httpx2.Response(429, json={"code": "too_many_streams"}, headers={"Retry-After": "0"})
+        return events_of(log_of("second") + END)
+
+    with (
+        httpx2.Client(transport=httpx2.MockTransport(service)) as http,
+        Client("http://pas", "demo", ACCESS_TOKEN, http_client=http) as pas,
+    ):
+        run = pas.executions.run("an-id")
+        assert [entry.message for entry in run.logs()] == ["first", "second"]
+        assert asked == [None, *["first"] * 4]
+        # Who waits for the end alone needs no stream.
+        asked.clear()
+        assert run.result() == 42
+        assert len(asked) == 4
 
 
 @pytest.mark.anyio

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import random
 import time
 from collections.abc import AsyncGenerator, Callable, Mapping
@@ -10,13 +11,15 @@ from typing import Any
 import httpx2
 
 from .._retries import delay_after_cut
-from ..errors import ConnectionError, Unavailable, UnexpectedAnswer
+from ..errors import ConnectionError, TooManyRequests, Unavailable, UnexpectedAnswer
 from .primitives import sleep
 from .transport import Transport
 
 #: Seconds of silence after which a stream counts as cut: three of the service's comments.
 SILENCE = 45.0
-COMMENT_INTERVAL = 15.0
+#: A limit for silence is kept while at least so much of it is left. A wait may take a tenth longer, and a stream that
+#: brings much is not asked for again with each piece.
+KEPT_PART = 0.9
 #: Seconds for which a stream that brings nothing, not even a comment, is asked for again.
 PATIENCE = 60.0
 
@@ -27,14 +30,17 @@ async def event_stream(
     *,
     query: Mapping[str, Any] | None = None,
     last_event_id: str | None = None,
-    seconds_left: Callable[[], float] | None = None,
+    seconds_left: Callable[[], float] = lambda: math.inf,
     is_there: bool = False,
+    has_other_way: bool = False,
 ) -> AsyncGenerator[httpx2.ServerSentEvent]:
     """
     Events without an end: a stream that ends or is cut is asked for again, from behind the last event. One that was never
-    open is asked for again where `is_there` says that the service has it. With `seconds_left` it ends when none are left.
-    Raises ConnectionError where nothing comes for longer than PATIENCE.
+    open is asked for again where `is_there` says that the service has it. It ends when no seconds are left. One too many
+    of the team is TooManyRequests where it was never open, or where the caller `has_other_way`. Raises ConnectionError
+    where nothing comes for longer than PATIENCE.
     """
+    was_open = False
     failing_since: float | None = None
     attempt = 0
 
@@ -43,23 +49,24 @@ async def event_stream(
         failing_since, attempt = None, 0
 
     while True:
-        silence = min(SILENCE, seconds_left()) if seconds_left else SILENCE
+        silence = min(SILENCE, seconds_left())
         if silence <= 0:
             return
         call = transport.call("GET", path, query=query, timeout=silence)
-        if seconds_left:
-            call.ends_at = time.monotonic() + seconds_left()
+        call.ends_at = time.monotonic() + seconds_left()
         call.headers["Accept"] = "text/event-stream"
         if last_event_id:
             call.headers["Last-Event-ID"] = last_event_id
         try:
             response = await transport.send(call, stream=True)
-        except (ConnectionError, Unavailable):
+        except (ConnectionError, TooManyRequests, Unavailable) as error:
             failing_since = failing_since or time.monotonic()
-            if not is_there or time.monotonic() - failing_since > PATIENCE:
+            is_too_many = isinstance(error, TooManyRequests)
+            may_come = was_open and not has_other_way if is_too_many else was_open or is_there
+            if not may_come or time.monotonic() - failing_since > PATIENCE:
                 raise
         else:
-            is_there = True
+            was_open = True
             failing_since = failing_since or time.monotonic()
             try:
                 answer: Any = TimedAnswer(response, seconds_left, silence, hear)
@@ -73,11 +80,11 @@ async def event_stream(
                 pass
             finally:
                 await response.aclose()
-        if seconds_left and seconds_left() <= 0:
+        if seconds_left() <= 0:
             return
         if failing_since is not None and time.monotonic() - failing_since > PATIENCE:
             raise ConnectionError(f"GET {path}: the stream brings nothing, however often it is opened")
-        await sleep(delay_after_cut(min(attempt, 4), random.random()))
+        await sleep(min(delay_after_cut(min(attempt, 4), random.random()), max(0.0, seconds_left())))
         attempt += 1
 
 
@@ -87,7 +94,7 @@ class TimedAnswer:
     def __init__(
         self,
         response: httpx2.Response,
-        seconds_left: Callable[[], float] | None,
+        seconds_left: Callable[[], float],
         silence: float,
         hear: Callable[[], None],
     ) -> None:
@@ -103,6 +110,5 @@ class TimedAnswer:
         async for text in self._response.aiter_text():
             self._hear()
             yield text
-            left = self._seconds_left() if self._seconds_left else SILENCE
-            if left <= 0 or left <= COMMENT_INTERVAL < self._silence:
+            if self._seconds_left() < KEPT_PART * self._silence:
                 return

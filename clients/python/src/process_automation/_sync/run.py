@@ -123,9 +123,9 @@ class Run:
         def seconds_left() -> float:
             return deadline - time.monotonic()
 
-        limit = None if deadline == math.inf else seconds_left
         path = f"{self._path}/events"
-        with closing(event_stream(self._transport, path, seconds_left=limit, is_there=True)) as stream:
+        events = event_stream(self._transport, path, seconds_left=seconds_left, is_there=True, has_other_way=True)
+        with closing(events) as stream:
             for event in stream:
                 if event.event == "end":
                     return
