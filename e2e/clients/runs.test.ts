@@ -21,7 +21,7 @@ beforeAll(async () => {
 
 describe('a run', () => {
   test('is followed line by line, gives its value, and is found as it was started', async () => {
-    const started = { comment: 'a test', timeoutMs: 30_000, initiatedBy: 'ada' }
+    const started = { comment: 'a test', timeoutMs: 30_000, initiatedBy: 'Łukasz' }
     const run = await pas.processes.run(echo, { name: 'Ada', list: [1, null] }, started)
     const lines = await Array.fromAsync(run.logs(), ({ level, message }) => [level, message])
     expect(lines).toEqual([
@@ -30,7 +30,7 @@ describe('a run', () => {
     ])
     expect(await run.result<{ name: string }>()).toEqual({ name: 'Ada', list: [1, null] })
     expect(await run.get()).toMatchObject({
-      ...{ status: 'FINISHED', comment: 'a test', initiatedBy: 'ada', settings: { timeout: 30_000 } },
+      ...{ status: 'FINISHED', comment: 'a test', initiatedBy: 'Łukasz', settings: { timeout: 30_000 } },
     })
   })
 

@@ -117,6 +117,23 @@ def test_a_start_that_was_rejected_is_tried_again_as_another_one_unless_its_call
         assert keys == ["mine", "mine"]
 
 
+def test_headers_are_sent_as_utf_8() -> None:
+    sent: dict[bytes, bytes] = {}
+
+    def service(request: httpx2.Request) -> httpx2.Response:
+        sent.update(request.headers.raw)
+        return httpx2.Response(200, json={"executionId": "x"})
+
+    with (
+        httpx2.Client(transport=httpx2.MockTransport(service)) as http,
+        Client("http://pas", "demo", "eyJh.eyJl.c2ln", http_client=http, headers={"X-From": "東京"}) as pas,
+    ):
+        pas.processes.run("x", initiated_by="Jürgen")
+        pas.webhooks.call("x", headers={"X-Author": "Łukasz"})
+    values = {name.decode().lower(): value.decode() for name, value in sent.items()}
+    assert [values[name] for name in ("x-from", "svc-initiated-by", "x-author")] == ["東京", "Jürgen", "Łukasz"]
+
+
 @pytest.mark.parametrize(("failure", "is_reached"), [(httpx2.ConnectError, False), (httpx2.ReadError, True)])
 def test_a_deletion_that_never_reached_the_service_has_done_nothing(
     failure: type[httpx2.TransportError], is_reached: bool

@@ -155,12 +155,15 @@ export class Transport {
   }
 
   async #request(method: string, path: string, options: RequestOptions): Promise<OutgoingRequest> {
-    const headers = new Headers({ Accept: options.accept ?? 'application/json', ...this.#options.headers })
+    const headers = new Headers({ Accept: options.accept ?? 'application/json' })
+    const add = (more: CallOptions['headers'] = {}) => {
+      for (const [name, value] of Object.entries(more)) if (value !== undefined) headers.set(name, headerValue(value))
+    }
+    add(this.#options.headers)
     if (options.body !== undefined) headers.set('Content-Type', 'application/json')
-    for (const [name, value] of Object.entries(options.headers ?? {})) if (value !== undefined) headers.set(name, value)
-    if (options.ifMatch !== undefined) headers.set('If-Match', options.ifMatch)
-    const { idempotencyKey: key } = options
-    if (key !== undefined) headers.set('Idempotency-Key', typeof key === 'function' ? key() : key)
+    add(options.headers)
+    const { ifMatch, idempotencyKey: key } = options
+    add({ 'If-Match': ifMatch, 'Idempotency-Key': typeof key === 'function' ? key() : key })
     const body = options.body === undefined ? (options.rawBody as BodyInit | undefined) : JSON.stringify(options.body)
     const request = { method, url: this.address(path, options), headers, body }
     return body instanceof FormData ? written(request, body) : request
@@ -243,6 +246,12 @@ export class Transport {
     return this.#repeated(this.#options.maxRetries, undefined, () => this.#attempt(request, options, read, {}))
   }
 }
+
+/** The bytes of a text in UTF-8, each as a character. */
+export const utf8Of = (text: string): string => String.fromCharCode(...new TextEncoder().encode(text))
+
+/** As fetch takes it: what it would refuse, as it is no Latin-1, in UTF-8, which the service reads as well. */
+const headerValue = (text: string) => (/[^\0-\xff]/.test(text) ? utf8Of(text) : text)
 
 const madeUp = new WeakSet<Response>()
 

@@ -22,12 +22,14 @@ class Greeting:
 
 async def test_a_run_is_followed_line_by_line_and_gives_its_value(pas: AsyncClient, name: str) -> None:
     await pas.processes.create(name=name, source_code=ECHO)
-    run = await pas.processes.run(name, {"text": "Ada", "times": 2}, timeout=60, comment="a test")
+    parameters = {"text": "Ada", "times": 2}
+    run = await pas.processes.run(name, parameters, timeout=60, comment="a test", initiated_by="Łukasz")
     assert [(entry.level, entry.message) async for entry in run.logs()] == [("INFO", "one"), ("WARNING", "two")]
     assert await run.result() == {"text": "Ada", "times": 2}
     assert await run.result(Greeting) == Greeting("Ada", 2)
     record = await run.get()
     assert (record.status, record.comment, record.settings.timeout) == ("FINISHED", "a test", 60_000)
+    assert record.initiated_by == "Łukasz"
 
 
 async def test_events_tell_of_status_log_and_end_and_go_on_behind_one_that_was_seen(

@@ -3,7 +3,7 @@ import { executionIdOf } from '../errors.ts'
 import type * as types from '../generated/types.ts'
 import { Run } from '../run.ts'
 import { newKey } from '../retries.ts'
-import type { AttemptOptions, CallOptions, Query } from '../transport.ts'
+import { utf8Of, type AttemptOptions, type CallOptions, type Query } from '../transport.ts'
 
 export interface WebhookCall extends CallOptions {
   /** POST where there is a body, else GET. */
@@ -88,7 +88,9 @@ export class Webhooks {
     const own = Object.entries(words).flatMap(([name, value]) =>
       value === undefined ? [] : [[this.#api.headerName(name), value] as const],
     )
-    const basic = credentials && { Authorization: `Basic ${base64(`${credentials.username}:${credentials.password}`)}` }
+    const basic = credentials && {
+      Authorization: `Basic ${btoa(utf8Of(`${credentials.username}:${credentials.password}`))}`,
+    }
     return { ...Object.fromEntries(own), ...basic }
   }
 }
@@ -99,5 +101,3 @@ function isPlain(body: unknown): boolean {
   const own = [ArrayBuffer, Blob, FormData, URLSearchParams, ReadableStream]
   return body !== undefined && !own.some((kind) => body instanceof kind)
 }
-
-const base64 = (text: string) => btoa(String.fromCharCode(...new TextEncoder().encode(text)))

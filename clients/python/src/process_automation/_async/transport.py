@@ -129,7 +129,13 @@ class Transport:
         if content is not None and not isinstance(content, bytes):
             content = chunks_of(content)
         return self.http.build_request(
-            call.method, call.url, params=call.query or None, headers=headers, content=content, timeout=timeout
+            call.method,
+            call.url,
+            params=call.query or None,
+            # Names of people and comments are of any script; the service reads UTF-8.
+            headers=httpx2.Headers(headers, encoding="utf-8"),
+            content=content,
+            timeout=timeout,
         )
 
     def _may_refresh(self, call: Call, outcome: ApiError | ConnectionError, is_refreshed: bool) -> bool:
