@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping
+from contextlib import suppress
 from typing import Any, TypeVar
 
 import httpx2
@@ -29,12 +30,12 @@ class Problem(msgspec.Struct, rename="camel"):
 
 def error_of(response: httpx2.Response) -> ApiError:
     """The error for a refusal whose body was read."""
-    try:
+    members: dict[str, Any] = {}
+    problem = Problem()
+    # What is no problem comes from the process of a webhook, or from something before the service.
+    with suppress(msgspec.MsgspecError):
         members = msgspec.json.decode(response.content, type=dict[str, Any])
         problem = msgspec.convert(members, Problem)
-    except msgspec.MsgspecError:
-        # Not of the service, but of something before it.
-        members, problem = {}, Problem()
     status = response.status_code
     kind = BY_STATUS.get(status, ServerFault if status >= 500 else ApiError)
     return kind(
@@ -46,6 +47,7 @@ def error_of(response: httpx2.Response) -> ApiError:
         retry_after=retry_after_of(response.headers, time.time),
         execution_id=problem.execution_id or execution_id_of(response.headers),
         problem=members,
+        text=response.text,
     )
 
 

@@ -28,6 +28,7 @@ class ApiError(ProcessAutomationError):
         retry_after: float | None = None,
         execution_id: str | None = None,
         problem: Mapping[str, Any] | None = None,
+        text: str = "",
     ) -> None:
         super().__init__(message)
         self.message = message
@@ -43,8 +44,11 @@ class ApiError(ProcessAutomationError):
         self.retry_after = retry_after
         #: Of the run that it is about.
         self.execution_id = execution_id
-        #: The whole problem (RFC 9457), with what only some have, such as `requiredScope`, `etag` or `error`.
+        #: The whole problem (RFC 9457), with what only some have, such as `requiredScope`, `etag` or `error`; of a process
+        #: that answers its webhook otherwise, the members of its JSON.
         self.problem = dict(problem or {})
+        #: The answer as it came.
+        self.text = text
 
     def __str__(self) -> str:
         request = f", request {self.request_id}" if self.request_id else ""

@@ -8,7 +8,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from cutting_proxy import CuttingProxy
 
-from process_automation import AsyncClient, BadRequest, NotFound, PreconditionFailed, UnexpectedAnswer
+from process_automation import ApiError, AsyncClient, BadRequest, NotFound, PreconditionFailed, UnexpectedAnswer
 
 pytestmark = pytest.mark.anyio
 
@@ -160,6 +160,27 @@ async def test_what_a_webhook_answers_below_400_is_an_answer(pas: AsyncClient, n
     await pas.processes.create(name=name, source_code=source, webhook={"enabled": True})
     answer = await pas.webhooks.call(name)
     assert (answer.status_code, answer.headers["location"]) == (status, "https://example.com/")
+
+
+@pytest.mark.parametrize(
+    ("answer", "text", "problem"),
+    [
+        ("{ status: 409, body: 'sold out' }", "sold out", {}),
+        (
+            "{ status: 422, body: { message: 'no', errors: { name: ['is short'] } } }",
+            '{"message":"no","errors":{"name":["is short"]}}',
+            {"message": "no", "errors": {"name": ["is short"]}},
+        ),
+    ],
+)
+async def test_what_a_webhook_answers_from_400_on_is_in_its_error(
+    pas: AsyncClient, name: str, answer: str, text: str, problem: dict[str, object]
+) -> None:
+    await pas.processes.create(name=name, source_code=f"return {answer}", webhook={"enabled": True})
+    with pytest.raises(ApiError) as raised:
+        await pas.webhooks.call(name)
+    assert (raised.value.text, raised.value.problem) == (text, problem)
+    assert raised.value.execution_id
 
 
 async def test_code_that_is_not_saved_is_checked_and_run(pas: AsyncClient, name: str) -> None:

@@ -44,7 +44,8 @@ class Webhooks(Resource):
     ) -> httpx2.Response:
         """
         Calls it and gives the answer as the process made it: by POST with `json` or `content`, else by GET with the
-        query. One call starts one run, however often it is repeated. An answer of 400 and above is an ApiError.
+        query. One call starts one run, however often it is repeated. An answer of 400 and above is an ApiError, which has
+        what the process answered as `text`, and JSON of it as `problem`.
         """
         call = self._call(process, json, content, query, headers, auth, tag, idempotency_key)
         call.takes_redirection = True
