@@ -11,6 +11,8 @@ import httpx2
 import pytest
 
 from process_automation import AsyncClient, Client, ConnectionError, RunError, WaitTimeout
+from process_automation._sync import transport
+from process_automation._sync.resources import storage
 
 ACCESS_TOKEN = "eyJh.eyJl.c2ln"
 TOKEN = {"access_token": ACCESS_TOKEN, "expires_in": 3600, "token_type": "Bearer", "scope": "read"}
@@ -41,6 +43,34 @@ def test_a_log_is_the_same_text_however_it_is_cut() -> None:
             Client("http://pas", "demo", ACCESS_TOKEN, http_client=http) as pas,
         ):
             assert "".join(pas.executions.log_text("an-id")) == content.decode(errors="replace")
+
+
+@pytest.mark.parametrize(("max_retries", "attempts"), [(0, 1), (1, 21)])
+def test_a_download_of_which_nothing_more_comes_is_given_up(
+    max_retries: int, attempts: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked = 0
+
+    def cut() -> Iterator[bytes]:
+        yield b"some"
+        raise httpx2.ReadError("cut")
+
+    def service(_: httpx2.Request) -> httpx2.Response:
+        nonlocal asked
+        asked += 1
+        if asked > 1:
+            raise httpx2.ConnectError("away")
+        return httpx2.Response(200, headers={"etag": '"an-etag"'}, content=cut())
+
+    for module in (storage, transport):
+        monkeypatch.setattr(module, "sleep", lambda _: None)
+    with (
+        httpx2.Client(transport=httpx2.MockTransport(service)) as http,
+        Client("http://pas", "demo", ACCESS_TOKEN, http_client=http, max_retries=max_retries) as pas,
+        pytest.raises(ConnectionError, match="a-file was cut after 4 bytes"),
+    ):
+        pas.storage.read("a-file")
+    assert asked == attempts
 
 
 def test_a_run_that_fails_shows_the_end_of_its_log_however_long_that_is() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import random
 from base64 import b64encode
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
@@ -13,8 +14,9 @@ import httpx2
 
 from ..._answers import record_of
 from ..._operations import operation
+from ..._retries import delay_after_cut
 from ..._settings import segment
-from ...errors import ConnectionError, Unavailable, UnexpectedAnswer
+from ...errors import ConnectionError, TooManyRequests, Unavailable, UnexpectedAnswer
 from ...inputs import CreateStorageUploadInput, SignedUrlRequest
 from ...models import (
     SignedUrl,
@@ -33,6 +35,8 @@ from ..transport import Call
 PARTS_FROM_BYTES = 64 * 1024 * 1024
 #: Entries in a page of a list.
 PAGE_ENTRIES = 1000
+#: Attempts in a row that bring nothing more of a download: half a minute, unless the client asks once.
+MOST_FAILURES = 10
 
 
 class Storage(Resource):
@@ -82,24 +86,29 @@ class Storage(Resource):
         received = 0
         etag: str | None = None
         failures = 0
+        most = MOST_FAILURES if self._transport.settings.max_retries else 0
         while True:
             headers = {"Range": f"bytes={received}-", "If-Match": etag} if received and etag else {}
-            response = await self._transport.send(self._transport.call("GET", path, headers=headers), stream=True)
-            etag = response.headers.get("etag")
             try:
-                if received and response.status_code != 206:
-                    raise UnexpectedAnswer(f"The download of {name} was cut, and goes on from its beginning alone")
-                async for chunk in response.aiter_bytes():
-                    received += len(chunk)
-                    failures = 0
-                    yield chunk
-                return
-            except httpx2.TransportError as error:
+                response = await self._transport.send(self._transport.call("GET", path, headers=headers), stream=True)
+                etag = response.headers.get("etag")
+                try:
+                    if received and response.status_code != 206:
+                        raise UnexpectedAnswer(f"The download of {name} was cut, and goes on from its beginning alone")
+                    async for chunk in response.aiter_bytes():
+                        received += len(chunk)
+                        failures = 0
+                        yield chunk
+                    return
+                finally:
+                    await response.aclose()
+            except (httpx2.TransportError, ConnectionError, TooManyRequests, Unavailable) as error:
+                if etag is None and not isinstance(error, httpx2.TransportError):
+                    raise  # It was never open.
                 failures += 1
-                if failures > self._transport.settings.max_retries or etag is None:
+                if etag is None or failures > most:
                     raise ConnectionError(f"The download of {name} was cut after {received} bytes") from error
-            finally:
-                await response.aclose()
+                await sleep(delay_after_cut(min(failures - 1, 4), random.random()))
 
     async def read(self, name: str) -> bytes:
         """All of a file."""
