@@ -42,9 +42,17 @@ async def finished_or_undone(
     try:
         return await finish(await asyncio.shield(making))
     except asyncio.CancelledError:
-        # A scope that is cancelled would cancel this wait, too.
-        with anyio.CancelScope(shield=True), suppress(Exception):
-            await undo(await making)
+
+        async def undo_made() -> None:
+            with suppress(Exception):
+                await undo(await making)
+
+        undoing = loop.create_task(undo_made())
+        # A scope that is cancelled would cancel this wait, too, and a task may be cancelled once more.
+        with anyio.CancelScope(shield=True):
+            while not undoing.done():
+                with suppress(asyncio.CancelledError):
+                    await asyncio.wait([undoing])
         raise
 
 
