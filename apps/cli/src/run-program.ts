@@ -1,4 +1,4 @@
-import { CommanderError } from 'commander'
+import { CommanderError, type Command } from 'commander'
 import { commandTable } from './command-table.ts'
 import { createRuntime } from './create-runtime.ts'
 import { exitCodes } from './exit.ts'
@@ -19,7 +19,7 @@ export async function runProgram(args: readonly string[], self: NodeJS.Process):
   try {
     const program = await createProgram(runtime, args)
     if (args.length === 0) program.outputHelp()
-    else await program.parseAsync(withoutVainHelp(args), { from: 'user' })
+    else await program.parseAsync(withoutVainHelp(program, args), { from: 'user' })
   } catch (error) {
     self.exitCode = await end(error)
   }
@@ -36,11 +36,15 @@ export async function runProgram(args: readonly string[], self: NodeJS.Process):
 }
 
 /** Without the `help` for a command that is unknown, which then is said of it. */
-function withoutVainHelp(args: readonly string[]): readonly string[] {
+function withoutVainHelp(program: Command, args: readonly string[]): readonly string[] {
   const named = namedCommand(args)
   const at = args.indexOf('help')
-  if (named === undefined || at === -1 || at > args.indexOf(named)) return args
-  return commandTable.some(({ name }) => name === named) ? args : args.toSpliced(at, 1)
+  if (named === undefined || at === -1) return args
+  const isOfAll = at < args.indexOf(named)
+  const group = isOfAll ? program : program.commands.find((one) => one.name() === named && named === args[at - 1])
+  const asked = isOfAll ? named : args[at + 1]
+  if (!group?.commands.length || asked === undefined || asked.startsWith('-')) return args
+  return group.commands.some((one) => one.name() === asked) ? args : args.toSpliced(at, 1)
 }
 
 /** The command line that explains what was meant. */

@@ -28,7 +28,7 @@ describe('options', () => {
     expect(timeOrAgo('2026-11-24T08:00:00+01:00')).toBe('2026-11-24T07:00:00.000Z')
     const hourAgoMs = Date.parse(timeOrAgo('1h'))
     expect(Date.now() - hourAgoMs).toBeGreaterThanOrEqual(3_600_000)
-    for (const text of ['yesterday', '90', '2026-13']) expect(() => timeOrAgo(text)).toThrow('1h, 2d')
+    for (const text of ['yesterday', '90', '2026-13', '9999999999d']) expect(() => timeOrAgo(text)).toThrow('1h, 2d')
   })
 
   test('the end of a token is so long from now, or a time; a number alone is neither', async () => {

@@ -287,6 +287,7 @@ test.each([
   [['nope', '--json']],
   [['help', 'nope', '--json']],
   [['--json', 'help', 'nope']],
+  [['storage', 'help', 'nope', '--json']],
 ])('a command line that names no command is a fault that programs can read: %j', async (command) => {
   await using standIn = await service({})
   const { code, stdout, stderr } = await standIn.start(command).ended

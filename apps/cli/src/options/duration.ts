@@ -17,14 +17,15 @@ export const timeOrAgo = (text: string): string => timeOf(text, -1)
 export const timeOrFromNow = (text: string): string => timeOf(text, 1)
 
 function timeOf(text: string, direction: 1 | -1): string {
-  if (/^\d+(\.\d+)?(ms|s|m|h|d)/.test(text)) return new Date(Date.now() + direction * duration(text)).toISOString()
-  // Of a number alone it would make a year.
-  const time = /^\d{4}-/.test(text) ? Date.parse(text) : NaN
-  if (Number.isNaN(time))
+  const isDuration = /^\d+(\.\d+)?(ms|s|m|h|d)/.test(text)
+  // Of a number alone `Date.parse` would make a year.
+  const written = /^\d{4}-/.test(text) ? Date.parse(text) : NaN
+  const time = new Date(isDuration ? Date.now() + direction * duration(text) : written)
+  if (Number.isNaN(time.getTime()))
     throw new InvalidArgumentError(
       `A time is so long ${direction === 1 ? 'from now' : 'ago'} (1h, 2d) or such as 2026-11-24T08:00:00Z.`,
     )
-  return new Date(time).toISOString()
+  return time.toISOString()
 }
 
 /** A whole number from `least` to `most`. */
