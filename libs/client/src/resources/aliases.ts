@@ -29,7 +29,7 @@ export class Aliases<Alias, Input> {
     return this.#api.call('POST', this.#path + at`/${owner}/aliases`, { ...options, body: input })
   }
 
-  /** Moves it to another version. */
+  /** Moves it to another version, or gives it another name. */
   update(owner: string, aliasId: string, input: Input, options?: EditOptions): Call<Alias> {
     return this.#api.call('PATCH', this.#path + at`/${owner}/aliases/${aliasId}`, { ...options, body: input })
   }
