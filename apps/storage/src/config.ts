@@ -21,6 +21,8 @@ export interface StorageConfig {
   packageSetKeepMs: number
   /** An upload ends when its process has not renewed it for this long; it renews it at a third. */
   uploadLeaseMs: number
+  /** So far behind its pace, an upload to an S3 server makes room for one that waits. */
+  uploadLagMs: number
   /** Of uploads in parts that are not completed. */
   teamMaxUploads: number
   /** How long an upload in parts stays that no part comes for. */
@@ -56,6 +58,7 @@ export function readStorageConfig(env: Environment): StorageConfig {
     packageSetMaxBytes: (env.integer('DEPENDENCIES_MAX_MB', { default: 512, min: 1, max: 65_536 }) + 16) * 2 ** 20,
     packageSetKeepMs: 7 * 24 * 3_600_000,
     uploadLeaseMs: 60_000,
+    uploadLagMs: 10_000,
     teamMaxUploads: 100,
     uploadKeepMs: 24 * 3_600_000,
     completedKeepMs: 3_600_000,

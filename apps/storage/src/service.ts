@@ -37,7 +37,7 @@ export { readStorageConfig, type StorageConfig } from './config.ts'
 export function createStorage(config: StorageConfig, { neighbours, logger, metrics: registry }: PartContext): Part {
   const metrics = storageMetrics(registry)
   const counted = countedStore(createObjectStore(config.objects), metrics)
-  const put = inTurns((...given) => counted.put(...given))
+  const put = inTurns((...given) => counted.put(...given), config.uploadLagMs)
   const objects = counted.kind === 's3' ? { ...counted, put } : counted
   const store = new Store(config.databaseUrl, { logger, metrics: registry })
   const sweeper = new Sweeper({ store, objects, graceMs: config.replacedGraceMs })

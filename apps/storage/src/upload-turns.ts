@@ -1,4 +1,5 @@
 import { TeamShare } from '@automation/database'
+import { unavailable } from '@automation/errors'
 import type { ObjectStore } from '@automation/objects'
 import { teamOfKey } from './store/store.ts'
 
@@ -10,14 +11,145 @@ const mostAtOnce = 24
 const mostOfTeam = 8
 const waitMs = 30_000
 
-/** Puts of large contents in turns by team, so that what is held of them is bounded, however slowly they come. */
-export function inTurns(put: ObjectStore['put']): ObjectStore['put'] {
+/** The pace that keeps an upload its turn while others wait: 64 KB a second. */
+const bytesPerMs = 64
+
+/**
+ * Puts of large contents in turns by team, so that what is held of them is bounded, however slowly they come. While
+ * others wait, one whose content is `lagMs` behind its pace is given up.
+ */
+export function inTurns(put: ObjectStore['put'], lagMs: number): ObjectStore['put'] {
   // A team has half of a share.
   const ofTeams = new TeamShare(2 * mostOfTeam, waitMs)
-  const ofAll = new TeamShare(2 * mostAtOnce, waitMs)
-  return (key, content, options) => {
-    const take = () => put(key, content, options)
-    const isSmall = (options?.size ?? Infinity) <= smallBytes
-    return isSmall ? take() : ofTeams.use(teamOfKey(key), () => ofAll.use('', take))
+  const ofAll = new Turns(lagMs)
+  return async (key, content, options) => {
+    const pieces = content[Symbol.asyncIterator]()
+    const { begun, ended } = await beginningOf(pieces)
+    if (ended) return put(key, inOrder(begun), options)
+    const team = teamOfKey(key)
+    return ofTeams.use(team, () => ofAll.use(team, (turn) => put(key, inOrder(begun, turn.paced(pieces)), options)))
+  }
+}
+
+/** What comes before a content is no longer small, and whether that is all. */
+async function beginningOf(pieces: AsyncIterator<Uint8Array>): Promise<{ begun: Uint8Array[]; ended: boolean }> {
+  const begun: Uint8Array[] = []
+  for (let bytes = 0; bytes <= smallBytes;) {
+    const next = await pieces.next()
+    if (next.done === true) return { begun, ended: true }
+    begun.push(next.value)
+    bytes += next.value.byteLength
+  }
+  return { begun, ended: false }
+}
+
+async function* inOrder(begun: Uint8Array[], rest?: AsyncIterable<Uint8Array>): AsyncIterable<Uint8Array> {
+  yield* begun.splice(0)
+  if (rest !== undefined) yield* rest
+}
+
+/** The turn of one content, and how far it is behind its pace: only the time counts in which it is waited for. */
+class Turn {
+  readonly team: string
+  #failure: Error | undefined
+  #behindMs = 0
+  #asked: { atMs: number; reject: (reason: Error) => void } | undefined
+
+  constructor(team: string) {
+    this.team = team
+  }
+
+  get isOver(): boolean {
+    return this.#failure !== undefined
+  }
+
+  get behindMs(): number {
+    return this.#behindMs + (this.#asked === undefined ? 0 : performance.now() - this.#asked.atMs)
+  }
+
+  async *paced(pieces: AsyncIterator<Uint8Array>): AsyncIterable<Uint8Array> {
+    for (;;) {
+      if (this.#failure !== undefined) throw this.#failure
+      const next = await new Promise<IteratorResult<Uint8Array>>((resolve, reject) => {
+        this.#asked = { atMs: performance.now(), reject }
+        pieces.next().then(resolve, reject)
+      })
+      this.#behindMs = this.behindMs
+      this.#asked = undefined
+      if (next.done === true) return
+      this.#behindMs = Math.max(0, this.#behindMs - next.value.byteLength / bytesPerMs)
+      yield next.value
+    }
+  }
+
+  end(): void {
+    this.#failure = unavailable('The upload came too slowly while others waited for their turn, try again')
+    this.#asked?.reject(this.#failure)
+  }
+}
+
+interface Waiter {
+  turn: Turn
+  begin(): void
+}
+
+/** The turns that all teams share. */
+class Turns {
+  readonly #lagMs: number
+  readonly #open = new Set<Turn>()
+  readonly #waiting = new Set<Waiter>()
+
+  constructor(lagMs: number) {
+    this.#lagMs = lagMs
+  }
+
+  /** Failure unavailable where no turn becomes free in time. */
+  async use<T>(team: string, work: (turn: Turn) => Promise<T>): Promise<T> {
+    const turn = new Turn(team)
+    if (this.#open.size >= mostAtOnce) await this.#wait(turn)
+    else this.#open.add(turn)
+    try {
+      return await work(turn)
+    } finally {
+      this.#open.delete(turn)
+      this.#nextWaiter()?.begin()
+    }
+  }
+
+  #wait(turn: Turn): Promise<void> {
+    return new Promise((resolve, reject) => {
+      const looking = setInterval(() => this.#makeRoom(), this.#lagMs / 10)
+      const over = () => {
+        clearInterval(looking)
+        clearTimeout(late)
+        this.#waiting.delete(waiter)
+      }
+      const late = setTimeout(() => {
+        over()
+        reject(unavailable('Too many uploads are under way, try again'))
+      }, waitMs)
+      const begin = () => {
+        over()
+        this.#open.add(turn)
+        resolve()
+      }
+      const waiter = { turn, begin }
+      this.#waiting.add(waiter)
+      this.#makeRoom()
+    })
+  }
+
+  /** Of the team that has the fewest turns. */
+  #nextWaiter(): Waiter | undefined {
+    const held = ({ turn }: Waiter) => [...this.#open].filter(({ team }) => team === turn.team).length
+    return [...this.#waiting].toSorted((a, b) => held(a) - held(b))[0]
+  }
+
+  /** Ends the slowest turn, unless as many are ending as wait. */
+  #makeRoom(): void {
+    const lasting = [...this.#open].filter(({ isOver }) => !isOver)
+    const slowest = lasting.toSorted((a, b) => b.behindMs - a.behindMs)[0]
+    const ending = this.#open.size - lasting.length
+    if (slowest !== undefined && slowest.behindMs > this.#lagMs && ending < this.#waiting.size) slowest.end()
   }
 }

@@ -36,8 +36,8 @@ afterAll(async () => {
 
 const mebibyte = 2 ** 20
 
-async function* content(whole: () => void, goesOn: Promise<void>): AsyncGenerator<Uint8Array> {
-  for (let piece = 0; piece < 7 * 16; piece++) yield Buffer.alloc(mebibyte / 16)
+async function* content(whole: () => void, goesOn: Promise<void>, count = 7 * 16): AsyncGenerator<Uint8Array> {
+  for (let piece = 0; piece < count; piece++) yield Buffer.alloc(mebibyte / 16)
   whole()
   await goesOn
 }
@@ -70,4 +70,55 @@ test('few uploads that do not go on are held at a time, and leave room for anoth
   expect(held).toBe(8)
   gate.resolve()
   expect((await slow).filter(({ status }) => status === 'rejected')).toEqual([])
+})
+
+const threeTeams = Array.from({ length: 24 }, (_, n) => userContext(`team-${n % 3}`))
+
+test('uploads of which little has come keep none of another team waiting', async () => {
+  const gate = Promise.withResolvers<void>()
+  onTestFinished(() => gate.resolve())
+  let begun = 0
+  const idle = threeTeams.map((context, n) =>
+    upload(
+      storage,
+      `f${n}`,
+      content(() => begun++, gate.promise, 1),
+      {},
+      context,
+    ),
+  )
+  await until(() => begun === 24, { what: 'uploads that are begun' })
+  const whole = content(() => undefined, Promise.resolve())
+  await upload(storage, 'large', whole, {}, userContext('another'))
+  gate.resolve()
+  await Promise.all(idle)
+})
+
+test('an upload that does not go on makes room for one of another team, and no more of them than wait', async () => {
+  const { storage: impatient } = await under.replica({ uploadLagMs: 50 })
+  const gate = Promise.withResolvers<void>()
+  onTestFinished(() => gate.resolve())
+  let held = 0
+  const idle = Promise.allSettled(
+    threeTeams.map((context, n) =>
+      upload(
+        impatient,
+        `f${n}`,
+        content(() => held++, gate.promise),
+        {},
+        context,
+      ),
+    ),
+  )
+  await until(() => held === 24, { what: 'uploads that wait' })
+  const whole = content(() => undefined, Promise.resolve())
+  await upload(impatient, 'large', whole, {}, userContext('another'))
+  gate.resolve()
+  const refused = (await idle).filter((each) => each.status === 'rejected')
+  expect(refused).toEqual([
+    {
+      status: 'rejected',
+      reason: expect.objectContaining({ kind: 'unavailable', message: expect.stringContaining('too slowly') }),
+    },
+  ])
 })
