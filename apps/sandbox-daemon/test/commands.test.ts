@@ -227,6 +227,33 @@ test('the daemon has no descriptors left of commands that have ended', async () 
   await until(() => descriptors() <= before)
 })
 
+test('the daemon has no descriptors left of commands whose callers went while output waited', async () => {
+  const descriptors = () => readdirSync(`/proc/${daemon.process.pid}/fd`).length
+  await daemon.sandbox.run(['true'])
+  const before = descriptors()
+  const writer = `import sys
+at = open("at", "w")
+while True:
+    sys.stdout.write("x" * 65536)
+    sys.stderr.write("y" * 65536)
+    at.write(".")
+    at.flush()`
+  for (let i = 0; i < 3; i++) {
+    const other = daemon.connect()
+    const command = await other.start(['python3', '-uc', writer])
+    await command.output()[Symbol.asyncIterator]().next()
+    let written = 0
+    const stopped = async () => {
+      const last = written
+      written = Number((await daemon.sandbox.files.stat('at')).size)
+      return written > 0 && written === last
+    }
+    await until(stopped, { what: 'the command to wait for its reader' })
+    other.close()
+  }
+  await until(() => descriptors() <= before, { what: 'the end of descriptors' })
+})
+
 describe('a detached command', () => {
   const attached = async (id: string) => {
     const told = { stdout: '', stderr: '', lost: 0, exitCode: undefined as number | undefined }

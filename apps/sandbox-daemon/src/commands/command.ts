@@ -58,6 +58,11 @@ export class Command {
     return this.#output
   }
 
+  /** Nobody reads what it writes any more: that is dropped, and waits for nobody. */
+  leave(): void {
+    this.#output.abort()
+  }
+
   /** Waits while the command reads slower than it is fed. */
   async feed(input: Uint8Array): Promise<void> {
     const { stdin } = this.#child

@@ -89,6 +89,7 @@ async function* runCommand(
   } finally {
     signal.removeEventListener('abort', kill)
     kill()
+    command.leave()
   }
 }
 
