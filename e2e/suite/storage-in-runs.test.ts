@@ -108,6 +108,15 @@ describe('JavaScript', () => {
     expect(seen).toEqual(['no more', 0])
   })
 
+  test('copies of what is not there leave no upload open', async () => {
+    const seen = await js(`
+      const codes = new Set()
+      const missing = async function* () { yield* await svc.storage.download('no such object') }
+      for (let n = 0; n < 60; n++) await svc.storage.upload('copy', missing()).catch(({ code }) => codes.add(code))
+      return [...codes]`)
+    expect(seen).toEqual(['object_not_found'])
+  })
+
   test('values are shared between the runs of a team', async () => {
     const key = unique('key')
     expect(
@@ -163,6 +172,20 @@ return {"made": made, "listed": svc.storage.list({"prefix": "${root}/"}), "names
     })
     expect(await (await fetch(url)).text()).toBe('text')
     expect(await content(`${root}/g`)).toBe('ab')
+  })
+
+  test('copies of what is not there leave no upload open', async () => {
+    const seen = await py(`
+codes = set()
+def missing():
+    yield svc.storage.download("no such object")
+for n in range(60):
+    try:
+        svc.storage.upload("copy", missing())
+    except Exception as error:
+        codes.add(getattr(error, "code", str(error)))
+return list(codes)`)
+    expect(seen).toEqual(['object_not_found'])
   })
 
   test('values are kept and deleted, under every name of the call', async () => {

@@ -67,8 +67,7 @@ async function upload(send, name, data, { contentType }, failure) {
       await send({ method: 'storage.write', transfer, body: piece.toString('base64') }, nothingOf, failure)
     return await send({ method: 'storage.finish', transfer }, valueOf, failure)
   } catch (error) {
-    if (!(error instanceof StorageError))
-      await send({ method: 'storage.close', transfer }, nothingOf, new StorageError(''))
+    await send({ method: 'storage.close', transfer }, nothingOf, new StorageError(''))
     throw error
   }
 }

@@ -60,8 +60,6 @@ class Client:
         try:
             for piece in pieces:
                 self.send("storage.write", binascii.b2a_base64(piece, newline=False), transfer=transfer)
-        except StorageError:
-            raise
         except BaseException:
             self.send("storage.close", transfer=transfer)
             raise
