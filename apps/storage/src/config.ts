@@ -31,6 +31,8 @@ export interface StorageConfig {
   completedKeepMs: number
   /** How long a caller waits for the parts of an upload to become one object; it goes on without them. */
   completeWaitMs: number
+  /** How long a call that deletes an object removes the contents that it had; what is left goes on without it. */
+  deleteWaitMs: number
   /** How long a content that another one has replaced can still be read. */
   replacedGraceMs: number
   sweepEveryMs: number
@@ -63,6 +65,7 @@ export function readStorageConfig(env: Environment): StorageConfig {
     uploadKeepMs: 24 * 3_600_000,
     completedKeepMs: 3_600_000,
     completeWaitMs: 50_000,
+    deleteWaitMs: 2000,
     replacedGraceMs: 600_000,
     sweepEveryMs: 10_000,
     measureEveryMs: 60_000,

@@ -4,6 +4,7 @@ import { attachment } from '@automation/objects/attachment'
 import type { Member } from '@automation/rpc'
 import type { Logger } from '@automation/service'
 import { blobKey, isBlobId, type Store } from './store/store.ts'
+import type { StorageConfig } from './config.ts'
 import type { SignedUrls } from './signed-urls.ts'
 import { spanOf, type ListQuery } from './list-span.ts'
 import { listEntries, type ListedEntry } from './store/object-lists.ts'
@@ -11,11 +12,14 @@ import { deleteObject, isReadable, noteLink, readObject, type ObjectRow } from '
 import type { Sweeper } from './sweeper.ts'
 
 interface ObjectsOptions {
+  config: StorageConfig
   store: Store
   objects: ObjectStore
   sweeper: Sweeper
   signedUrls: SignedUrls
   logger: Logger
+  /** Is told that contents are to be removed. */
+  dropped: () => void
 }
 
 const listedAtOnce = 500
@@ -61,13 +65,20 @@ export class Objects {
     }
   }
 
-  /** Its contents are gone from the store when this returns, unless that is away: then as soon as it is back. */
+  /**
+   * Its content is gone from the store when this returns, unless that is away: then as soon as it is back. So are those
+   * that it had before, as many as there is time for; the sweep removes the rest.
+   */
   async delete(asker: Member, name: string): Promise<void> {
-    const { store, sweeper, logger } = this.#options
+    const { config, store, sweeper, logger, dropped } = this.#options
     const blobs = await deleteObject(store, asker, checkedName(name))
     if (blobs === undefined) throw notFound('object')
+    const until = performance.now() + config.deleteWaitMs
     try {
-      for (const id of blobs) await sweeper.remove({ id, team: asker.team })
+      for (const id of blobs) {
+        await sweeper.remove({ id, team: asker.team })
+        if (performance.now() >= until) return dropped()
+      }
     } catch (error) {
       logger.warn({ err: error }, 'a deleted content will be removed later')
     }

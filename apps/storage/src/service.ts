@@ -66,7 +66,7 @@ export function createStorage(config: StorageConfig, { neighbours, logger, metri
   })
   const packageSets = new PackageSets({ config, store, objects, writings, metrics, logger })
   const signedUrls = new SignedUrls(config.publicUrl, config.encryptionKeys)
-  const kept = new Objects({ store, objects, sweeper, signedUrls, logger })
+  const kept = new Objects({ config, store, objects, sweeper, signedUrls, logger, dropped: () => sweeping.soon() })
   const tokens = new RunTokens(config.internalKey)
   const askerOf = askerReader(tokens)
   const query: Store['query'] = (statement) => store.query(statement)

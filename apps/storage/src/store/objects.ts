@@ -42,8 +42,8 @@ export async function isReadable(store: Store, team: string, blobId: string): Pr
 }
 
 /**
- * Deletes an object with every content that was kept under its name. Gives the blobs, which may be removed now;
- * undefined where there is no such object.
+ * Deletes an object with every content that was kept under its name. Gives the blobs, which may be removed now, its
+ * own first and then those that links lead to; undefined where there is no such object.
  */
 export async function deleteObject(store: Store, asker: Member, name: string): Promise<string[] | undefined> {
   return store.transactionFor(asker.team, async (client) => {
@@ -74,10 +74,12 @@ async function drop(
   if (deleted.rowCount === 0) return undefined
   const { rows } = await client.query<{ id: string; freed: string }>({
     name: 'drop_blobs',
-    text: `UPDATE blobs SET state = 3, due_at = now(), counted = 0
-           FROM (SELECT id AS was_id, counted AS before FROM blobs
-                 WHERE team = $1 AND name = $2 AND state > 1 FOR UPDATE) was
-           WHERE id = was.was_id RETURNING id, was.before AS freed`,
+    text: `WITH dropped AS (
+             UPDATE blobs SET state = 3, due_at = now(), counted = 0
+             FROM (SELECT id AS was_id, state AS was_state, counted AS before FROM blobs
+                   WHERE team = $1 AND name = $2 AND state > 1 FOR UPDATE) was
+             WHERE id = was.was_id RETURNING id, was.before AS freed, was_state, linked_until)
+           SELECT id, freed FROM dropped ORDER BY was_state, linked_until DESC NULLS LAST`,
     values: [team, name],
   })
   await addUsage(client, team, -rows.reduce((sum, { freed }) => sum + Number(freed), 0))
