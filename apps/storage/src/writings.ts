@@ -1,4 +1,5 @@
 import { Failure, invalid, unavailable } from '@automation/errors'
+import { isStall } from '@automation/objects'
 import { cancelled } from '@automation/rpc'
 import { failPoint, Periodic, type Logger } from '@automation/service'
 import type { Store } from './store/store.ts'
@@ -74,7 +75,8 @@ export class Writings {
       return await work()
     } catch (error) {
       // The row alone knows whether its content was made something: an answer to a COMMIT may have been lost.
-      await abandonUpload(store, writing.blobId).then(abandoned, (failure: unknown) => {
+      const graceMs = isStall(error) ? config.replacedGraceMs : 0
+      await abandonUpload(store, writing.blobId, graceMs).then(abandoned, (failure: unknown) => {
         // Its lease ends then.
         logger.warn({ err: failure }, 'an upload can not be given up now')
       })

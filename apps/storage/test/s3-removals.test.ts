@@ -1,7 +1,9 @@
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { Environment } from '@automation/service'
 import { until, userContext } from '@automation/testing'
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
+import { readStorageConfig } from '../src/service.ts'
 import { StorageUnderTest, upload } from './storage-under-test.ts'
 
 /** Keeps the keys of what is put, and acts on a request when `ready` says so. */
@@ -49,4 +51,19 @@ test('a deletion waits for the content of the object, and not for all that were 
   expect(versions.map((version) => keys.has(version))).toEqual([true, true, true, true, false])
   gate.resolve()
   await until(() => !versions.some((version) => keys.has(version)), { what: 'the end of all that were there before' })
+})
+
+test('what a put has left that the server did not answer is removed when it can have arrived', async () => {
+  const { objects } = readStorageConfig(new Environment(under.settings))
+  const { storage } = await under.replica({ objects: { ...objects, s3: { ...objects.s3!, answerMs: 100 } } })
+  const gate = Promise.withResolvers<void>()
+  onTestFinished(() => gate.resolve())
+  ready = async (method) => {
+    if (method === 'PUT') await gate.promise
+  }
+  await expect(upload(storage, 'late', 'x', {}, userContext('patient'))).rejects.toMatchObject({ kind: 'unavailable' })
+  const { rows } = await under.sql.query(
+    `SELECT extract(epoch FROM due_at - now()) > 300 AS late FROM blobs WHERE team = 'patient'`,
+  )
+  expect(rows).toEqual([{ late: true }])
 })

@@ -13,6 +13,8 @@ export interface S3Config {
   region: string
   accessKey: string
   secretKey: string
+  /** A server that does not go on for so long is taken for away. */
+  answerMs: number
 }
 
 /** Where objects are kept: on an S3 server, else below a folder. */
@@ -50,6 +52,7 @@ export function readObjectStoreConfig(env: Environment): ObjectStoreConfig {
     region,
     accessKey: needed('S3_ACCESS_KEY', accessKey),
     secretKey: needed('S3_SECRET_KEY', secretKey),
+    answerMs: 60_000,
   }
   return { folder, s3 }
 }

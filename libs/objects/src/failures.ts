@@ -22,3 +22,11 @@ export function storeFull(cause: unknown): Failure {
     retryAfterS: 60,
   })
 }
+
+/** The store did not go on in time: what it was given last may still be kept, later. */
+export class StoreStalled extends Error {}
+
+/** Whether this failure left the store with something that may still arrive. */
+export function isStall(failure: unknown): boolean {
+  return failure instanceof Failure && failure.cause instanceof StoreStalled
+}

@@ -1,6 +1,6 @@
 export { readObjectStoreConfig, type ObjectStoreConfig, type S3Config } from './config.ts'
 export { DiskStore } from './disk.ts'
-export { objectMissing } from './failures.ts'
+export { isStall, objectMissing } from './failures.ts'
 export { checkKey } from './object-store.ts'
 export { createObjectStore } from './config.ts'
 export type { ByteRange, LinkTerms, ObjectStore, PutOptions } from './object-store.ts'

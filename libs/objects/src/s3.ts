@@ -3,7 +3,7 @@ import { Failure } from '@automation/errors'
 import type { Check } from '@automation/service'
 import type { Client } from 'minio'
 import type { S3Config } from './config.ts'
-import { objectMissing, storeAway, wrongSize } from './failures.ts'
+import { objectMissing, storeAway, StoreStalled, wrongSize } from './failures.ts'
 import { checkKey, type ByteRange, type LinkTerms, type ObjectStore, type PutOptions } from './object-store.ts'
 
 /** Notices a store that does not go on: its promise is rejected when the store is to act for longer than it may. */
@@ -25,7 +25,10 @@ class StallWatch {
   /** From now on it is the store's turn. */
   begin(): void {
     clearTimeout(this.#timer)
-    this.#timer = setTimeout(() => this.#reject(new Error(`No answer within ${this.#withinMs} ms`)), this.#withinMs)
+    this.#timer = setTimeout(
+      () => this.#reject(new StoreStalled(`No answer within ${this.#withinMs} ms`)),
+      this.#withinMs,
+    )
   }
 
   /** It is somebody else's turn, or over. */
@@ -51,11 +54,10 @@ export class S3Store implements ObjectStore {
   /** Signs for where users reach the server. */
   #outside!: Client
 
-  /** `answerMs`: a server that does not go on for so long is taken for away. */
-  constructor(config: S3Config, answerMs = 60_000) {
+  constructor(config: S3Config) {
     this.#config = config
     this.#bucket = config.bucket
-    this.#answerMs = answerMs
+    this.#answerMs = config.answerMs
   }
 
   async open(): Promise<void> {

@@ -16,6 +16,7 @@ const nowhere: S3Config = {
   region: 'eu-central-1',
   accessKey: 'access',
   secretKey: 'secret',
+  answerMs: 60_000,
 }
 
 describe.skipIf(s3 === undefined)('the S3 server that the environment names', () => {
@@ -55,7 +56,7 @@ describe('an S3 server that is away', () => {
     const silent = createServer(() => undefined).listen(0, '127.0.0.1')
     await once(silent, 'listening')
     const { port } = silent.address() as AddressInfo
-    const store = new S3Store({ ...nowhere, endpoint: `http://127.0.0.1:${port}` }, 200)
+    const store = new S3Store({ ...nowhere, endpoint: `http://127.0.0.1:${port}`, answerMs: 200 })
     await store.open()
     await expect(store.put('a', pieces(Buffer.alloc(20_000_000)))).rejects.toMatchObject({ kind: 'unavailable' })
     await expect(store.size('a')).rejects.toMatchObject({ kind: 'unavailable' })

@@ -20,12 +20,15 @@ export async function giveUpUploads(store: Store, graceMs: number): Promise<void
   })
 }
 
-/** Its writer says itself that an upload is over, unless it has become something: what it left is due to be removed. */
-export async function abandonUpload(store: Store, blobId: string): Promise<void> {
+/**
+ * Its writer says itself that an upload is over, unless it has become something: what it left is due to be removed,
+ * after `graceMs` where something of it may still arrive.
+ */
+export async function abandonUpload(store: Store, blobId: string, graceMs: number): Promise<void> {
   await store.query({
     name: 'abandon_upload',
-    text: `UPDATE blobs SET state = 3, due_at = now() WHERE id = $1 AND state = 1`,
-    values: [blobId],
+    text: `UPDATE blobs SET state = 3, due_at = now() + $2 * interval '1 ms' WHERE id = $1 AND state = 1`,
+    values: [blobId, graceMs],
   })
 }
 
