@@ -10,6 +10,12 @@ export function wrongSize(said: number, was: number): Failure {
   return new Failure('invalid_argument', 'wrong_size', `The content has ${was} bytes, not ${said}`)
 }
 
+/** A content that is larger than one may be whose size was not said before. */
+export function sizeNeeded(mostBytes: number): Failure {
+  const text = `A content of more than ${Math.floor(mostBytes / 2 ** 30)} GiB must come with its size, or in parts`
+  return new Failure('too_large', 'object_too_large', text)
+}
+
 /** The store does not answer, or takes nothing. */
 export function storeAway(cause: unknown): Failure {
   return unavailable('The object store is not available, try again', cause)

@@ -3,7 +3,7 @@ import { Failure } from '@automation/errors'
 import type { Check } from '@automation/service'
 import type { Client } from 'minio'
 import type { S3Config } from './config.ts'
-import { objectMissing, storeAway, StoreStalled, wrongSize } from './failures.ts'
+import { objectMissing, sizeNeeded, storeAway, StoreStalled, wrongSize } from './failures.ts'
 import { checkKey, type ByteRange, type LinkTerms, type ObjectStore, type PutOptions } from './object-store.ts'
 
 /** Notices a store that does not go on: its promise is rejected when the store is to act for longer than it may. */
@@ -37,7 +37,9 @@ class StallWatch {
   }
 }
 
-const partBytes = 8 * 2 ** 20
+const usualPartBytes = 8 * 2 ** 20
+/** The client numbers them from 2, and S3 to 10,000. */
+const mostParts = 9999
 const checkMs = 2000
 const missing = new Set<unknown>(['NoSuchKey', 'NotFound', 'NoSuchUpload'])
 
@@ -50,6 +52,7 @@ export class S3Store implements ObjectStore {
   readonly #config: S3Config
   readonly #bucket: string
   readonly #answerMs: number
+  #clientAt!: ClientAt
   #client!: Client
   /** Signs for where users reach the server. */
   #outside!: Client
@@ -61,9 +64,9 @@ export class S3Store implements ObjectStore {
   }
 
   async open(): Promise<void> {
-    const clientAt = await clients(this.#config)
-    this.#client = clientAt(this.#config.endpoint)
-    this.#outside = clientAt(this.#config.publicEndpoint)
+    this.#clientAt = await clients(this.#config)
+    this.#client = this.#clientAt(this.#config.endpoint)
+    this.#outside = this.#clientAt(this.#config.publicEndpoint)
   }
 
   async put(key: string, content: AsyncIterable<Uint8Array>, options: PutOptions = {}): Promise<number> {
@@ -74,7 +77,7 @@ export class S3Store implements ObjectStore {
     try {
       const { first, ended } = await readFirstPart(pieces)
       if (ended) await this.#answer(watch, this.#client.putObject(this.#bucket, key, first, first.byteLength))
-      else await this.#putParts(key, first, pieces, watch)
+      else await this.#putParts(key, inOrder(first, pieces), watch, partBytesFor(options.size))
       return counted.size
     } catch (error) {
       throw failureOf(key, error)
@@ -160,12 +163,18 @@ export class S3Store implements ObjectStore {
     // Idle connections keep no process alive.
   }
 
-  async #putParts(key: string, first: Buffer, rest: AsyncIterable<Uint8Array>, watch: StallWatch): Promise<void> {
-    const body = Readable.from(inOrder(first, rest))
+  async #putParts(
+    key: string,
+    content: AsyncIterable<Uint8Array>,
+    watch: StallWatch,
+    partBytes: number,
+  ): Promise<void> {
+    const client = partBytes === usualPartBytes ? this.#client : this.#clientAt(this.#config.endpoint, partBytes)
+    const body = Readable.from(content)
     // The client does not look at errors of what it sends: it would wait for ever.
     const { promise: unsent, reject } = Promise.withResolvers<never>()
     body.on('error', reject)
-    const put = this.#client.putObject(this.#bucket, key, body)
+    const put = client.putObject(this.#bucket, key, body)
     put.catch(() => undefined)
     try {
       await Promise.race([put, unsent, watch.stalled])
@@ -202,10 +211,12 @@ export class S3Store implements ObjectStore {
   }
 }
 
+type ClientAt = (endpoint: string, partBytes?: number) => Client
+
 /** The package is loaded only where there is an S3 server. Connections are made when they are needed. */
-async function clients({ accessKey, secretKey, region }: S3Config): Promise<(endpoint: string) => Client> {
+async function clients({ accessKey, secretKey, region }: S3Config): Promise<ClientAt> {
   const minio = await import('minio')
-  return (endpoint) => {
+  return (endpoint, partBytes = usualPartBytes) => {
     const { protocol, hostname, port } = new URL(endpoint)
     return new minio.Client({
       endPoint: hostname.replace(/^\[|\]$/g, ''),
@@ -220,6 +231,11 @@ async function clients({ accessKey, secretKey, region }: S3Config): Promise<(end
   }
 }
 
+/** So that a content of this size has no more parts than it may. */
+function partBytesFor(size = 0): number {
+  return Math.max(usualPartBytes, Math.ceil(size / mostParts))
+}
+
 /** A content on its way to a store that is watched while it is its turn. */
 async function* watched(
   content: AsyncIterable<Uint8Array>,
@@ -227,10 +243,12 @@ async function* watched(
   counted: { size: number },
   { size, signal }: PutOptions,
 ): AsyncGenerator<Uint8Array, void, undefined> {
+  const most = usualPartBytes * mostParts
   for await (const piece of content) {
     watch.begin()
     signal?.throwIfAborted()
     counted.size += piece.byteLength
+    if (size === undefined && counted.size > most) throw sizeNeeded(most)
     if (piece.byteLength > 0) yield piece
     watch.end()
   }
@@ -242,7 +260,7 @@ async function* watched(
 /** What fits into one part, and whether that is all. */
 async function readFirstPart(pieces: AsyncIterator<Uint8Array>): Promise<{ first: Buffer; ended: boolean }> {
   const parts: Uint8Array[] = []
-  for (let bytes = 0; bytes <= partBytes;) {
+  for (let bytes = 0; bytes <= usualPartBytes;) {
     const next = await pieces.next()
     if (next.done === true) return { first: Buffer.concat(parts), ended: true }
     parts.push(next.value)

@@ -1,8 +1,9 @@
-import { createServer } from 'node:net'
 import { once } from 'node:events'
+import { createServer as createHttpServer } from 'node:http'
+import { createServer } from 'node:net'
 import type { AddressInfo } from 'node:net'
 import { Environment } from '@automation/service'
-import { describe, expect, test } from 'vitest'
+import { describe, expect, onTestFinished, test } from 'vitest'
 import { readObjectStoreConfig, type S3Config } from '../src/index.ts'
 import { S3Store } from '../src/s3.ts'
 import { objectStoreConformance, pieces } from './object-store-conformance.ts'
@@ -41,6 +42,30 @@ describe.skipIf(s3 === undefined)('the S3 server that the environment names', ()
     await store.remove('test/linked')
     expect((await fetch(url)).status).toBe(404)
   })
+})
+
+test('parts are so large that every content has few enough of them', async () => {
+  const length = Promise.withResolvers<number>()
+  const server = createHttpServer((request, response) => {
+    request.resume().on('end', () => {
+      if (request.method === 'PUT') length.resolve(Number(request.headers['content-length']))
+      const begun = '<InitiateMultipartUploadResult><UploadId>u</UploadId></InitiateMultipartUploadResult>'
+      const none = '<ListMultipartUploadsResult><IsTruncated>false</IsTruncated></ListMultipartUploadsResult>'
+      response.setHeader('ETag', '"0"').end(request.method === 'POST' ? begun : none)
+    })
+  }).listen(0, '127.0.0.1')
+  onTestFinished(() => void server.close())
+  await once(server, 'listening')
+  const { port } = server.address() as AddressInfo
+  const store = new S3Store({ ...nowhere, endpoint: `http://127.0.0.1:${port}` })
+  await store.open()
+  const size = 100 * 2 ** 30
+  const content = async function* () {
+    yield Buffer.alloc(12 * 2 ** 20)
+    await length.promise
+  }
+  await expect(store.put('a', content(), { size })).rejects.toMatchObject({ code: 'wrong_size' })
+  expect((await length.promise) * 10_000).toBeGreaterThan(size)
 })
 
 describe('an S3 server that is away', () => {
