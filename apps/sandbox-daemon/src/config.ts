@@ -2,7 +2,7 @@ import { createInterface } from 'node:readline'
 import type { Listen } from '@automation/rpc/keyed-server'
 import { keyDigest } from './owner.ts'
 
-/** `fd:3`, `unix:/path` or `host:port`. Throws an Error that names the setting. */
+/** `fd:3`, `unix:/path` or `host:port`; `[::]:port` is every address, also where there is no IPv6. Throws an Error that names the setting. */
 export function listenFrom(text: string | undefined): Listen {
   const descriptor = /^fd:(\d{1,3})$/.exec(text ?? '')
   if (descriptor !== null) return { fd: Number(descriptor[1]) }
@@ -10,7 +10,8 @@ export function listenFrom(text: string | undefined): Listen {
   if (path !== null) return { path: path[1]! }
   const address = /^(?:\[([^\]]+)\]|([^:\s]+)):(\d{1,5})$/.exec(text ?? '')
   if (address === null) throw new Error('DAEMON_LISTEN must be fd:N, unix:/path or host:port')
-  return { host: (address[1] ?? address[2])!, port: Number(address[3]) }
+  const host = address[1] ?? address[2]
+  return { host: host === '::' ? undefined : host, port: Number(address[3]) }
 }
 
 /**

@@ -177,6 +177,14 @@ test('runner pods and pods of sandboxes run on the nodes that are meant for the 
   expect(specHash(pod, 'another key')).not.toBe(specHash(pod, 'key'))
 })
 
+test('sandboxes listen in clusters of IPv4 and of IPv6', () => {
+  const env = environmentOf(podsFile({}, { image: 'runner:1' }))
+  const settings = { ...readPodsFile(env).cluster, daemonImage: 'daemon:1', homeMb: 64 }
+  const image = { id: 'base', image: 'base:1', cpus: 1, memoryMb: 64, warm: 0 }
+  const sandbox = sandboxPod({ name: 'two', labels: {}, image, mark: { nonce: '', digest: '' } }, settings)
+  expect(sandbox.spec!.containers[0]!.env).toContainEqual({ name: 'DAEMON_LISTEN', value: '[::]:9400' })
+})
+
 test('runner pods and pods of sandboxes have labels and annotations of the operator, beside those of ours', () => {
   const evictable = 'cluster-autoscaler.kubernetes.io/safe-to-evict'
   const metadata = {

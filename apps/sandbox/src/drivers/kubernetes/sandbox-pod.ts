@@ -93,7 +93,7 @@ export function sandboxPod(
           workingDir: home,
           env: [
             { name: 'HOME', value: home },
-            { name: 'DAEMON_LISTEN', value: `0.0.0.0:${daemonPort}` },
+            { name: 'DAEMON_LISTEN', value: `[::]:${daemonPort}` },
             { name: 'DAEMON_KEY_SHA256', value: mark.digest },
           ],
           ports: [{ name: 'daemon', containerPort: daemonPort }],
