@@ -24,10 +24,16 @@ export function inTurns(put: ObjectStore['put'], lagMs: number): ObjectStore['pu
   const ofAll = new Turns(lagMs)
   return async (key, content, options) => {
     const pieces = content[Symbol.asyncIterator]()
-    const { begun, ended } = await beginningOf(pieces)
-    if (ended) return put(key, inOrder(begun), options)
-    const team = teamOfKey(key)
-    return ofTeams.use(team, () => ofAll.use(team, (turn) => put(key, inOrder(begun, turn.paced(pieces)), options)))
+    try {
+      const { begun, ended } = await beginningOf(pieces)
+      if (ended) return await put(key, inOrder(begun), options)
+      const team = teamOfKey(key)
+      const take = (turn: Turn) => put(key, inOrder(begun, turn.paced(pieces)), options)
+      return await ofTeams.use(team, () => ofAll.use(team, take))
+    } finally {
+      // It lets go of what it holds, when it is done with the piece that nobody waits for any more.
+      void pieces.return?.()
+    }
   }
 }
 
