@@ -133,7 +133,7 @@ export class Upkeep {
       (this.#countedDays = work('counted days', 3_600_000, (signal) => fillDays(reads, signal))),
       (this.#hourlySums = work('hourly sums', 600_000, (signal) => fillHours(reads, signal))),
       work('partitions', 3_600_000, () => this.keepPartitions()),
-      (this.#retention = work('retention', 600_000, () => this.#retire())),
+      (this.#retention = work('retention', 600_000, (signal) => this.#retire(signal))),
     ]
   }
 
@@ -267,19 +267,33 @@ export class Upkeep {
     }
   }
 
-  async #retire(): Promise<void> {
-    const { partitions, reads, retentionDays, logger } = this.#context
+  async #dropDays(): Promise<void> {
+    const { partitions, retentionDays, logger } = this.#context
     const dropped = await partitions.retire(Date.now(), retentionDays)
-    if (dropped.length > 0) {
-      logger.info({ tables: dropped }, 'dropped what is past retention')
-      await this.recount()
+    if (dropped.length === 0) return
+    logger.info({ tables: dropped }, 'dropped what is past retention')
+    await this.recount()
+  }
+
+  /** What fails holds up nothing behind it. */
+  async #retire(signal: AbortSignal): Promise<void> {
+    const { reads, retentionDays, peers } = this.#context
+    const allOf = async (some: (batch: number) => Promise<number>) => {
+      while (!signal.aborted && (await some(1000)) >= 1000) await new Promise(setImmediate)
     }
-    await this.#context.peers.sweep()
-    await forgetSessions(reads)
-    await forgetCallbacks(reads, retentionDays)
-    await forgetDatabaseBytes(reads, retentionDays)
-    while ((await forgetRunCounts(reads, retentionDays, 1000)) >= 1000) await new Promise(setImmediate)
-    while ((await forgetRefusals(reads, retentionDays, 1000)) >= 1000) await new Promise(setImmediate)
-    while ((await removeExpiredKeys(reads, 1000)) === 1000) await new Promise(setImmediate)
+    const steps = [
+      () => this.#dropDays(),
+      () => peers.sweep(),
+      () => forgetSessions(reads),
+      () => allOf((batch) => forgetCallbacks(reads, retentionDays, batch)),
+      () => forgetDatabaseBytes(reads, retentionDays),
+      () => allOf((batch) => forgetRunCounts(reads, retentionDays, batch)),
+      () => allOf((batch) => forgetRefusals(reads, retentionDays, batch)),
+      () => allOf((batch) => removeExpiredKeys(reads, batch)),
+    ]
+    const failures: unknown[] = []
+    for (const step of steps) await step().catch((error: unknown) => failures.push(error))
+    if (failures.length > 0)
+      throw failures.length === 1 ? failures[0] : new AggregateError(failures, 'several removals failed')
   }
 }

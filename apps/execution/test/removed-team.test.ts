@@ -58,3 +58,18 @@ test('what else there is of a team goes some thousand rows at a time', async () 
   expect(removed.reduce((sum, each) => sum + each, 0)).toBeGreaterThanOrEqual(11_000)
   expect(await system.rows('SELECT key FROM start_keys')).toEqual([])
 })
+
+test('however many callbacks other teams have, a removal reads none of them', async () => {
+  await system.rows(
+    `INSERT INTO callbacks (execution_id, sequence, team, origin, done_at)
+     SELECT gen_random_uuid(), 3, 'other', 'https://receiver.example.com', now() FROM generate_series(1, 20000)`,
+  )
+  await system.rows('ANALYZE callbacks')
+  await removeTeam()
+  // What connections have read is counted when they are closed.
+  for (const { part } of system.replicas.splice(0)) await part.stop(0)
+  const open = "SELECT FROM pg_stat_activity WHERE datname = current_database() AND query LIKE '%FROM callbacks%'"
+  await until(async () => (await system.rows(`${open} AND pid <> pg_backend_pid()`)).length === 0)
+  const read = "SELECT seq_tup_read < 20000 AS few FROM pg_stat_user_tables WHERE relname = 'callbacks'"
+  expect(await system.rows(read)).toEqual([{ few: true }])
+})

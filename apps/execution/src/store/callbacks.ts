@@ -1,4 +1,5 @@
 import type { Status } from '@automation/contract/execution/v1/execution'
+import { deleteSomeOf } from '@automation/database'
 import { nextAppended, type LogLine } from './log-pages.ts'
 import type { Queries } from './connections.ts'
 
@@ -162,7 +163,9 @@ export async function countCallbacks(pool: Queries): Promise<{ count: number; la
   return rows[0]!
 }
 
-/** Removes the rows of callbacks whose runs are past retention. */
-export async function forgetCallbacks(pool: Queries, retentionDays: number): Promise<void> {
-  await pool.query(`DELETE FROM callbacks WHERE done_at < now() - make_interval(days => $1)`, [retentionDays + 1])
+/** Removes some rows of callbacks whose runs are past retention; gives how many. */
+export async function forgetCallbacks(pool: Queries, retentionDays: number, batch: number): Promise<number> {
+  const old = 'done_at < now() - make_interval(days => $1)'
+  const { rowCount } = await pool.query(deleteSomeOf('callbacks', old, '$2'), [retentionDays + 1, batch])
+  return rowCount ?? 0
 }
