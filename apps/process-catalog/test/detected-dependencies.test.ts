@@ -38,6 +38,32 @@ describe('packages that a source names', () => {
     expect(spec.dependencies?.packages).toEqual({ lodash: '*', zod: '*' })
   })
 
+  test('are waited for by versions that import them, and not by those from before', async () => {
+    const caller = await catalog.team()
+    const { id: process } = await catalog.process(caller, values("import _ from 'lodash'"))
+    Object.assign(await running(caller, { lodash: '*' }), succeed)
+    await until(async () => (await catalog.spec(caller, process)).awaitedDependencies === '')
+    const change = (sourceCode: string) =>
+      catalog.processes.updateProcess(
+        { identifier: process, values: { sourceCode }, mask: { paths: ['source_code'] } },
+        caller,
+      )
+    const awaited = async (tag: string) => (await catalog.spec(caller, process, tag)).awaitedDependencies
+    const publish = (tag: string) => catalog.versions.publishVersion({ process, tag }, caller)
+    await publish('before')
+    await change("import _ from 'lodash'; import 'zod'")
+    await publish('with-zod')
+    // No module has such a name.
+    await change("import _ from 'lodash'; import '@acme/kit'")
+    await publish('with-kit')
+    expect(await Promise.all(['before', 'with-kit'].map(awaited))).toEqual(['', '@acme/kit'])
+    await change("import '@acme/kit'; import 'zod'")
+    expect(await Promise.all(['before', 'with-zod'].map(awaited))).toEqual(['', '@acme/kit, zod'])
+    Object.assign(await running(caller, { '@acme/kit': '*', lodash: '*', zod: '*' }), succeed)
+    await until(async () => (await awaited('')) === '')
+    expect(await awaited('with-kit')).toBe('')
+  })
+
   test('are not looked for where the team or a parent has a module of that name in its language', async () => {
     const [caller, parent] = [await catalog.team(), await catalog.team()]
     const pair = { child: caller.principal.team, parent: parent.principal.team }

@@ -73,9 +73,16 @@ export function runSpecStatement(process: keyof typeof processes, version: Named
   }
 }
 
+// A version from before its process asked for more goes on with what is there; one that was published meanwhile waits, too.
+// Packages may have other names than their imports: of those only equal sources tell.
+const versionAwaits = `EXISTS (
+    SELECT FROM json_array_elements_text(process.awaited_dependencies::json) AS awaited (package)
+    WHERE NOT coalesce(manifest.installed::jsonb ? package, false)
+      AND (package = ANY (version.imports) OR version.source_code = process.source_code))`
+
 const packagesOfProcess = {
   owner: '(CASE WHEN process.dependencies_scoped_to_process THEN process.id END)',
-  awaited: 'CASE WHEN version.id IS NULL THEN process.awaited_dependencies END',
+  awaited: `CASE WHEN version.id IS NULL OR ${versionAwaits} THEN process.awaited_dependencies END`,
   error: 'process.dependencies_error',
 }
 
