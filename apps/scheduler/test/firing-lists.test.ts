@@ -116,6 +116,23 @@ describe('a run by hand', () => {
     expect(await shown()).toEqual([[FiringState.STARTED, undefined]])
   })
 
+  test('is refused while a time is due that has no firing yet, which would not wait for it', async () => {
+    const { id, context } = await make()
+    await system.sql.query(
+      `CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE EXCEPTION 'not yet'; END $$`,
+    )
+    await system.sql.query(
+      `CREATE TRIGGER refuse BEFORE INSERT ON firings FOR EACH ROW WHEN (NOT NEW.given_up) EXECUTE FUNCTION refuse()`,
+    )
+    await system.missedFor(id, 1000)
+    await expect(system.schedules.runSchedule({ id }, context)).rejects.toMatchObject({ code: 'run_active' })
+    await system.sql.query('DROP FUNCTION refuse CASCADE')
+    await until(() => system.executions.of(id).length === 1)
+    await until(async () => (await system.firings(id))[0]?.state === started)
+    await system.schedules.runSchedule({ id }, context)
+    expect(system.executions.of(id)).toHaveLength(2)
+  })
+
   test('that was answered with an error starts nothing any more', async () => {
     const { id, context } = await make()
     system.executions.failure = new Failure('unavailable', 'unavailable', 'Execution is away')
