@@ -21,6 +21,7 @@ import type { Signals } from './signals.ts'
 import type { Sessions } from './dispatch/sessions.ts'
 import type { Partitions } from './store/partitions.ts'
 import { readLivingRunners, readWaitingRuns } from './store/demand.ts'
+import { forgetDeletedProcesses } from './store/deleted-processes.ts'
 import { forgetDatabaseBytes } from './store/database-bytes.ts'
 import { forgetRunCounts } from './store/run-counts.ts'
 import { readSlotSums, recountSlots } from './store/run-slots.ts'
@@ -277,7 +278,7 @@ export class Upkeep {
 
   /** What fails holds up nothing behind it. */
   async #retire(signal: AbortSignal): Promise<void> {
-    const { reads, retentionDays, peers } = this.#context
+    const { hot, reads, retentionDays, peers } = this.#context
     const allOf = async (some: (batch: number) => Promise<number>) => {
       while (!signal.aborted && (await some(1000)) >= 1000) await new Promise(setImmediate)
     }
@@ -290,6 +291,7 @@ export class Upkeep {
       () => allOf((batch) => forgetRunCounts(reads, retentionDays, batch)),
       () => allOf((batch) => forgetRefusals(reads, retentionDays, batch)),
       () => allOf((batch) => removeExpiredKeys(reads, batch)),
+      () => allOf((batch) => forgetDeletedProcesses(hot, retentionDays, batch)),
     ]
     const failures: unknown[] = []
     for (const step of steps) await step().catch((error: unknown) => failures.push(error))

@@ -48,3 +48,40 @@ test('what cannot be removed holds up nothing else that is past retention', asyn
   await until(async () => (await count('start_keys')) === 0)
   expect(await count('callbacks')).toBe(1)
 })
+
+test('of deleted processes the marks are forgotten when retention has passed since nothing was left of them', async () => {
+  const kept = system.catalog.put('kept')
+  await system.start('demo', { identifier: 'kept' })
+  const mark = (processId: string, days: number | null) =>
+    system.rows(
+      `INSERT INTO deleted_processes (team, process_id, deleted_at, removed_at)
+       VALUES ('demo', $1, now() - interval '1000 days', now() - make_interval(days => $2))`,
+      [processId, days],
+    )
+  const [old, late, unremoved] = Array.from({ length: 3 }, () => crypto.randomUUID()) as [string, string, string]
+  await mark(old, 900)
+  await mark(late, 20)
+  await mark(unremoved, null)
+  // A move may have brought back what was removed.
+  await mark(kept, 900)
+  await system.addReplica()
+  const marks = async () =>
+    (await system.rows<{ id: string }>('SELECT process_id AS id FROM deleted_processes')).map(({ id }) => id)
+  await until(async () => !(await marks()).includes(old))
+  expect((await marks()).toSorted()).toEqual([late, unremoved, kept].toSorted())
+})
+
+test('however many processes were deleted, a list reads the marks of those alone of which something is left', async () => {
+  await system.rows(
+    `INSERT INTO deleted_processes (team, process_id, removed_at)
+     SELECT 'demo', gen_random_uuid(), now() FROM generate_series(1, 20000)`,
+  )
+  await system.rows('ANALYZE deleted_processes')
+  await system.list()
+  for (const { part } of system.replicas.splice(0)) await part.stop(0)
+  const open =
+    "SELECT FROM pg_stat_activity WHERE datname = current_database() AND query LIKE '%FROM deleted_processes%'"
+  await until(async () => (await system.rows(`${open} AND pid <> pg_backend_pid()`)).length === 0)
+  const read = `SELECT seq_tup_read + idx_tup_fetch < 20000 AS few FROM pg_stat_user_tables WHERE relname = 'deleted_processes'`
+  expect(await system.rows(read)).toEqual([{ few: true }])
+})

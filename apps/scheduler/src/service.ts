@@ -18,6 +18,7 @@ import { effectService, scheduleService, useService } from './rpc/schedule-servi
 import { teamRemovalService } from './rpc/team-removal-service.ts'
 import { Schedules } from './schedules.ts'
 import { countOpenFirings, removeOldFirings } from './store/firings.ts'
+import { forgetProcesses } from './store/processes.ts'
 import { removeSomeFirings } from './store/removal.ts'
 import { Store } from './store/store.ts'
 
@@ -52,8 +53,9 @@ export function createScheduler(config: SchedulerConfig, context: PartContext): 
   const cleaning = new Periodic('removing old firings', cleanEveryMs, logger, async (signal) => {
     while (!signal.aborted && (await removeOldFirings(store, config.retentionDays, cleanAtOnce)) === cleanAtOnce);
   })
-  const removing = new Periodic('removing firings of deleted schedules', removeEveryMs, logger, async (signal) => {
+  const removing = new Periodic('removing what deletions leave', removeEveryMs, logger, async (signal) => {
     while (!signal.aborted && (await removeSomeFirings(store)) > 0);
+    while (!signal.aborted && (await forgetProcesses(store, config.retentionDays, cleanAtOnce)) === cleanAtOnce);
   })
   const measuring = new Periodic('measuring open firings', measureEveryMs, logger, async () => {
     const { count, oldestMs } = await countOpenFirings(store)

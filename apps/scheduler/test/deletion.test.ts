@@ -51,6 +51,23 @@ schedulerTest('firings of what was deleted go, whoever deleted it and ended then
   await until(async () => (await count(system, 'firings')) === 0)
 })
 
+schedulerTest(
+  'of deleted processes nothing is kept beyond retention, and nothing of others goes',
+  async ({ system }) => {
+    const { processId: living } = await system.get(await system.schedule({ cron: yearly }))
+    const [old, fresh] = [crypto.randomUUID(), crypto.randomUUID()]
+    await deleteProcess(system, old)
+    await deleteProcess(system, fresh)
+    await system.sql.query(`UPDATE processes SET deleted_at = now() - interval '31 days' WHERE id = $1`, [old])
+    await system.stopReplicas()
+    await system.replica()
+    const kept = async () =>
+      (await system.sql.query<{ id: string }>('SELECT id FROM processes')).rows.map(({ id }) => id)
+    await until(async () => !(await kept()).includes(old))
+    expect((await kept()).toSorted()).toEqual([living, fresh].toSorted())
+  },
+)
+
 schedulerTest('what is to fire goes with its schedule', async ({ system }) => {
   const id = await system.schedule({ cron: yearly })
   system.executions.runsGoOn = true

@@ -1,3 +1,4 @@
+import { deleteSomeOf } from '@automation/database'
 import { endedStatuses, livingStatuses } from './statuses.ts'
 import type { Connections, Queries } from './connections.ts'
 import { freeDatabaseBytes } from './database-bytes.ts'
@@ -90,7 +91,7 @@ export function removeSome(
   })
 }
 
-/** Nothing of it is left; the mark itself stays, and refuses what comes late. */
+/** Nothing of it is left; the mark itself stays for a while, and refuses what comes late. */
 export async function markRemoved(pool: Queries, { team, processId }: DeletedProcess): Promise<void> {
   await pool.query(
     `WITH removed AS (
@@ -104,4 +105,15 @@ export async function markRemoved(pool: Queries, { team, processId }: DeletedPro
      DELETE FROM process_names n USING removed r WHERE n.team = r.team AND n.process_id = r.process_id`,
     [team, processId],
   )
+}
+
+/**
+ * Removes some marks of processes of which nothing was left before retention, so that no start and no move of their team can
+ * bring anything of them any more; gives how many.
+ */
+export async function forgetDeletedProcesses(pool: Queries, retentionDays: number, batch: number): Promise<number> {
+  const old = `removed_at < now() - make_interval(days => $1) AND NOT EXISTS (
+    SELECT FROM executions e WHERE e.team = deleted_processes.team AND e.process_id = deleted_processes.process_id)`
+  const { rowCount } = await pool.query(deleteSomeOf('deleted_processes', old, '$2'), [retentionDays + 1, batch])
+  return rowCount ?? 0
 }

@@ -1,3 +1,4 @@
+import { deleteSomeOf } from '@automation/database'
 import type pg from 'pg'
 import type { Store } from './store.ts'
 
@@ -40,4 +41,12 @@ export async function markDeleted(store: Store, team: string, id: string): Promi
            ON CONFLICT (id) DO UPDATE SET deleted_at = coalesce(p.deleted_at, now()) WHERE p.team = $2`,
     values: [id, team],
   })
+}
+
+/** Removes some of the processes that were deleted so many days ago, of which no news comes any more; gives how many. */
+export async function forgetProcesses(store: Store, days: number, limit: number): Promise<number> {
+  const old = `deleted_at < now() - $1 * interval '1 day'
+    AND NOT EXISTS (SELECT FROM schedules s WHERE s.process_id = processes.id)`
+  const text = `${deleteSomeOf('processes', old, '$2')} RETURNING 1`
+  return (await store.query({ name: 'forget_processes', text, values: [days, limit] })).length
 }
