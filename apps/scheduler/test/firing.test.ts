@@ -1,7 +1,16 @@
 import { Failure, unavailable } from '@automation/errors'
 import { until, userContext } from '@automation/testing'
 import { expect } from 'vitest'
-import { demo, everySecond, schedulerTest, soon, started, skipped, waiting } from './scheduler-under-test.ts'
+import {
+  demo,
+  everySecond,
+  schedulerTest,
+  soon,
+  started,
+  skipped,
+  waiting,
+  type KeptFiring,
+} from './scheduler-under-test.ts'
 
 const everyMinute = '* * * * *'
 const daily = '0 0 * * *'
@@ -99,7 +108,22 @@ schedulerTest.concurrent('after a time away the last missed time is made up for,
   const { nextExecutionAt } = await system.get(id)
   expect(Number(nextExecutionAt!.seconds)).toBe(nominal + 60)
   await until(async () => (await system.firings(id)).at(-1)?.state === started)
-  expect((await system.firings(id)).map(({ state }) => state)).toEqual([skipped, started])
+  const firings = await system.firings(id)
+  expect(firings.map(({ state }) => state)).toEqual([skipped, started])
+  const more = (nominal - firings[0]!.nominal.getTime() / 1000) / 60 - 1
+  const last = new Date((nominal - 60) * 1000).toISOString()
+  expect(firings[0]!.explanation).toBe(`It was missed for too long, and so were ${more} more until ${last}`)
+})
+
+schedulerTest.concurrent('of many times that were missed no more than a hundred are counted', async ({ system }) => {
+  const id = await system.schedule({ cron: everySecond })
+  await system.stopReplicas()
+  await system.missedFor(id, 400 * 86_400_000)
+  await system.replica()
+  await until(() => system.nominals(id).length > 0)
+  const [{ explanation }, next] = (await system.firings(id)) as [KeptFiring, KeptFiring]
+  const back = next.nominal.toISOString()
+  expect(explanation).toBe(`It was missed for too long, and so were more than 100 until ${back}`)
 })
 
 schedulerTest.concurrent('what was missed for more than an hour is skipped, and that is kept', async ({ system }) => {

@@ -3,6 +3,8 @@ import type { When } from '../schedule.ts'
 
 /** What happens again and again is not made up for after so long. */
 export const missedAfterMs = 3_600_000
+/** Why nothing came of a time. */
+export const missedTooLong = 'It was missed for too long'
 
 /**
  * The first instant after `after` at which a cron is due in a zone; undefined where none comes. Milliseconds since 1970.
@@ -165,8 +167,8 @@ export function zoneOfClocks(zone: string): string {
 export interface Due {
   /** The one that is fired. */
   fires?: number
-  /** One that is not, because it was missed for too long. */
-  missed?: number
+  /** The first of those that are not, because they were missed for too long, and why. */
+  missed?: { at: number; explanation: string }
   /** The next that comes. */
   next?: number
 }
@@ -185,5 +187,24 @@ export function dueAt(when: When, zone: string, at: number, now: number): Due {
   if ('dateTime' in when) return { fires: at }
   const cron = parseCron(when.cron)
   const fires = lastDue(cron, zone, at, now)
-  return { fires, missed: fires === at ? undefined : at, next: nextDue(cron, zone, now) }
+  const missed = fires === at ? undefined : { at, explanation: whyMissed(cron, zone, at, fires ?? now) }
+  return { fires, missed, next: nextDue(cron, zone, now) }
+}
+
+/** More are not counted. */
+const mostMissed = 100
+
+/** Of the time `at`, with what was missed behind it and before `end`. */
+function whyMissed(cron: Cron, zone: string, at: number, end: number): string {
+  let [more, last] = [0, at]
+  for (let due = nextDue(cron, zone, at, end); due !== undefined && due < end; due = nextDue(cron, zone, due, end)) {
+    if (more === mostMissed) return `${missedTooLong}, and so were more than ${mostMissed} until ${textOf(end)}`
+    more += 1
+    last = due
+  }
+  return more === 0 ? missedTooLong : `${missedTooLong}, and so were ${more} more until ${textOf(last)}`
+}
+
+function textOf(instant: number): string {
+  return new Date(instant).toISOString()
 }

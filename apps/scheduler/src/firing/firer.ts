@@ -4,7 +4,7 @@ import { asFailure, Failure, type FailureKind } from '@automation/errors'
 import { asService, ownContext, type CallContext, type Client } from '@automation/rpc'
 import { failPoint, Batcher, KeyedBatcher, type Logger } from '@automation/service'
 import type { Tracer } from '@automation/tracing'
-import { dueAfter, missedAfterMs } from '../cron/next-due.ts'
+import { dueAfter, missedAfterMs, missedTooLong } from '../cron/next-due.ts'
 import type { Metrics } from '../metrics.ts'
 import { inputMessage, inputOf, whenOf } from '../schedule.ts'
 import { firingsStarted, postponeFiring, skipFiring, type OpenFiring, type StartedFiring } from '../store/firings.ts'
@@ -58,7 +58,7 @@ export class Firer {
         const why = firing.explanation ?? pausedMeanwhile
         return await this.#giveUp(firing, why, why === pausedMeanwhile ? 'paused' : 'refused')
       }
-      if (isMissed(firing)) return await this.#giveUp(firing, 'It was missed for too long', 'missed')
+      if (isMissed(firing)) return await this.#giveUp(firing, missedTooLong, 'missed')
       if (!firing.allowConcurrent && (await this.#isHeldUp(firing))) return
       await this.#start(firing)
     } catch (error) {

@@ -47,20 +47,23 @@ export async function readDue(store: Store, limit: number): Promise<DueSchedule[
  * were read. One statement, so that a replica that stands still in between holds up nobody.
  */
 export async function fireDue(store: Store, due: (Due & { id: string; revision: string })[]): Promise<void> {
-  const dates = (of: 'fires' | 'missed' | 'next') =>
-    due.map(({ [of]: time }) => (time === undefined ? null : new Date(time)))
+  const dates = (of: (one: Due) => number | undefined) =>
+    due.map((one) => {
+      const time = of(one)
+      return time === undefined ? null : new Date(time)
+    })
   await store.query({
     name: 'fire_due',
     text: `WITH mine AS (
-             SELECT i.*, s.team FROM unnest($1::uuid[], $2::bigint[], $3::timestamptz[], $4::timestamptz[], $5::timestamptz[])
-                 AS i(id, revision, fires, missed, next)
+             SELECT i.*, s.team FROM unnest($1::uuid[], $2::bigint[], $3::timestamptz[], $4::timestamptz[], $5::timestamptz[], $6::text[])
+                 AS i(id, revision, fires, missed, next, explanation)
                JOIN schedules s ON s.id = i.id AND s.revision = i.revision
               ORDER BY s.id FOR UPDATE OF s SKIP LOCKED
            ), moved AS (
              UPDATE schedules s SET next_at = m.next, revision = s.revision + 1 FROM mine m WHERE s.id = m.id
            ), missed AS (
              INSERT INTO firings (schedule_id, nominal_at, state, explanation, decided_at)
-             SELECT id, missed, 4, 'It was missed for too long', now() FROM mine WHERE missed IS NOT NULL
+             SELECT id, missed, 4, explanation, now() FROM mine WHERE missed IS NOT NULL
              ON CONFLICT DO NOTHING
            )
            INSERT INTO firings (schedule_id, nominal_at, state, due_at, team)
@@ -68,9 +71,10 @@ export async function fireDue(store: Store, due: (Due & { id: string; revision: 
     values: [
       due.map(({ id }) => id),
       due.map(({ revision }) => revision),
-      dates('fires'),
-      dates('missed'),
-      dates('next'),
+      dates(({ fires }) => fires),
+      dates(({ missed }) => missed?.at),
+      dates(({ next }) => next),
+      due.map(({ missed }) => missed?.explanation ?? null),
     ],
   })
 }
