@@ -49,7 +49,7 @@ const specs: Record<string, Schema> = {
   GRPCRoute: routeOf(object({ 'backendRefs!': list(backend) })),
   ServiceMonitor: object({
     'selector!': object({ 'matchLabels!': texts }),
-    'endpoints!': list(object({ 'port!': text, path: text, interval: duration })),
+    'endpoints!': list(object({ 'port!': text, path: text, interval: duration, honorLabels: { type: 'boolean' } })),
   }),
   PrometheusRule: object({ 'groups!': list(object({ 'name!': text, 'rules!': list(rule) })) }),
   ScaledObject: object({
