@@ -27,7 +27,7 @@ import { Calls } from './calls.ts'
 import type { Catalog } from './catalog.ts'
 import { Checks } from './checks/checks.ts'
 import type { CatalogConfig } from './config.ts'
-import { forgetVersions, resumeDeletions } from './processes/deletion.ts'
+import { CutOffDeletions, forgetVersions } from './processes/deletion.ts'
 import { endUses } from './processes/code-processes.ts'
 import { Effects } from './effects.ts'
 import { ExchangeRecords } from './access/exchange-records.ts'
@@ -111,9 +111,10 @@ export function createCatalog(config: CatalogConfig, { neighbours, logger, metri
     measureEveryMs,
   } = config.upkeep
   const advancing = new Installs({ store, installs, installTimeoutMs, logger })
+  const deletions = new CutOffDeletions(catalog)
   const describing = new Periodic('describing records', keysEveryMs, logger, () => describeRecords(store, logger))
   const upkeep = [
-    new Periodic('finishing deletions', deletionsEveryMs, logger, () => resumeDeletions(catalog)),
+    new Periodic('finishing deletions', deletionsEveryMs, logger, () => deletions.resume()),
     new Periodic('telling the scheduler', effectsEveryMs, logger, () => effects.sweep()),
     new Periodic('installing dependencies', installsEveryMs, logger, () => advancing.advance()),
     new Periodic('measuring installs', measureEveryMs, logger, () => measureInstalls(store, measures)),

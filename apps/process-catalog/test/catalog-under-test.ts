@@ -79,7 +79,7 @@ export class CatalogUnderTest {
         if (failure !== undefined && failsFor === team) throw failure
         return { executions: [] }
       },
-      deleteProcessExecutions: (request: { processId: string }) => this.#deleteExecutions(request),
+      deleteProcessExecutions: (request: { team: string; processId: string }) => this.#deleteExecutions(request),
       getOldest: async () => {
         this.execution.askedForOldest += 1
         return { time: timestampFromDate(this.execution.oldest) }
@@ -168,8 +168,9 @@ export class CatalogUnderTest {
     await this.sql(`ALTER TABLE ${table} ENABLE TRIGGER USER`)
   }
 
-  async #deleteExecutions({ processId }: { processId: string }): Promise<object> {
-    if (this.execution.failure !== undefined) throw this.execution.failure
+  async #deleteExecutions({ team, processId }: { team: string; processId: string }): Promise<object> {
+    const { failure, failsFor = team } = this.execution
+    if (failure !== undefined && failsFor === team) throw failure
     this.execution.deleted.push(processId)
     return {}
   }

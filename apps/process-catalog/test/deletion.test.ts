@@ -13,6 +13,7 @@ beforeAll(async () => ({ catalog, stop } = await startCatalog()))
 afterAll(() => stop())
 afterEach(() => {
   catalog.execution.failure = undefined
+  catalog.execution.failsFor = undefined
   catalog.scheduler.failure = undefined
   catalog.scheduler.before = undefined
 })
@@ -61,6 +62,21 @@ test('a deletion that a crash cut off is finished by the next one that starts', 
   } finally {
     await next.part.stop(1000)
   }
+})
+
+test('deletions that can not go on, however many, hold up no others', async () => {
+  const [stuck, { caller, id }] = [await catalog.team(), await published()]
+  await catalog.sql(
+    `INSERT INTO tombstones (process_id, team, created_at)
+     SELECT gen_random_uuid(), $1, now() - interval '1 hour' FROM generate_series(1, 250)`,
+    [stuck.principal.team],
+  )
+  catalog.execution.failure = unavailable('away')
+  expect(await refused(catalog.processes.deleteProcess({ identifier: id }, caller))).toBe('unavailable')
+  catalog.execution.failsFor = stuck.principal.team
+  await until(async () => (await remains(id)) === 0)
+  catalog.execution.failure = undefined
+  await until(async () => (await catalog.sql('SELECT FROM tombstones')).length === 0)
 })
 
 test('the schedules of a process go before its executions', async () => {

@@ -14,7 +14,9 @@ import {
   buryUnusedProcess,
   markHidden,
   removeRemains,
+  tombstonesAtOnce,
   tombstonesOlderThan,
+  type OldTombstone,
   type Tombstone,
 } from '../store/tombstones.ts'
 import { forgetUnneeded } from '../store/unneeded.ts'
@@ -28,7 +30,7 @@ type Origin = Pick<CallContext, 'requestId' | 'traceparent'>
 
 /**
  * Deletes a process for good: it is gone when the tombstone is written, then its schedules go, its executions are killed
- * and hidden, and what is left of its rows goes. Cut off in between, it is finished by `resumeDeletions`; so it is, too,
+ * and hidden, and what is left of its rows goes. Cut off in between, it is finished by `CutOffDeletions`; so it is, too,
  * where the scheduler is away, which nobody waits for: its schedules start nothing any more.
  */
 export async function deleteProcess(catalog: Catalog, identifier: string, ifMatch: string[], caller: CallContext) {
@@ -48,13 +50,26 @@ async function finishFor(catalog: Catalog, tombstone: Tombstone, caller: CallCon
   if (left !== undefined) catalog.logger.warn({ err: left, ...tombstone }, 'schedules of a deleted process go later')
 }
 
-/** Finishes the deletions that were cut off; each step may be done twice. Fails with the first failure, after trying all. */
-export async function resumeDeletions(catalog: Catalog): Promise<void> {
-  const tombstones = await tombstonesOlderThan(catalog.store, catalog.config.upkeep.deletionsAfterS)
-  const finished = await Promise.allSettled(tombstones.map((tombstone) => finishDeletion(catalog, tombstone)))
-  for (const result of finished) {
-    if (result.status === 'rejected') throw result.reason
-    if (result.value !== undefined) throw result.value
+/** Deletions that were cut off; each step may be done twice. */
+export class CutOffDeletions {
+  readonly #catalog: Catalog
+  /** Behind which the next look goes on, where one was too little for all: those of a cell that is away hold up no others. */
+  #after: OldTombstone | undefined
+
+  constructor(catalog: Catalog) {
+    this.#catalog = catalog
+  }
+
+  /** Finishes some. Fails with the first failure, after trying all. */
+  async resume(): Promise<void> {
+    const { store, config } = this.#catalog
+    const tombstones = await tombstonesOlderThan(store, config.upkeep.deletionsAfterS, this.#after)
+    this.#after = tombstones.length === tombstonesAtOnce ? tombstones.at(-1) : undefined
+    const finished = await Promise.allSettled(tombstones.map((tombstone) => finishDeletion(this.#catalog, tombstone)))
+    for (const result of finished) {
+      if (result.status === 'rejected') throw result.reason
+      if (result.value !== undefined) throw result.value
+    }
   }
 }
 

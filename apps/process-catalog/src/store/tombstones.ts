@@ -50,13 +50,25 @@ async function bury(rows: Rows, author: Author, processId: string): Promise<Tomb
   return { processId, team, hidden: false }
 }
 
-/** Tombstones older than `ageS` seconds, by the database's clock; first those whose executions still run. */
-export function tombstonesOlderThan(store: Store, ageS: number): Promise<Tombstone[]> {
-  return store.statement<{ processId: string; team: string; hidden: boolean }>({
+export interface OldTombstone extends Tombstone {
+  createdAt: Date
+}
+
+/** So many are read at a time. */
+export const tombstonesAtOnce = 100
+
+/**
+ * Tombstones older than `ageS` seconds, by the database's clock; first those whose executions still run. Those behind
+ * `after`, where it is given.
+ */
+export function tombstonesOlderThan(store: Store, ageS: number, after?: OldTombstone): Promise<OldTombstone[]> {
+  return store.statement<OldTombstone>({
     name: 'old_tombstones',
-    text: `SELECT process_id AS "processId", team, hidden FROM tombstones
-           WHERE created_at < now() - make_interval(secs => $1) ORDER BY hidden, created_at LIMIT 100`,
-    values: [ageS],
+    text: `SELECT process_id AS "processId", team, hidden, created_at AS "createdAt" FROM tombstones
+           WHERE created_at < now() - make_interval(secs => $1)
+             AND ($2::uuid IS NULL OR (hidden, created_at, process_id) > ($3::boolean, $4::timestamptz, $2::uuid))
+           ORDER BY hidden, created_at, process_id LIMIT ${tombstonesAtOnce}`,
+    values: [ageS, after?.processId ?? null, after?.hidden ?? null, after?.createdAt ?? null],
   })
 }
 
