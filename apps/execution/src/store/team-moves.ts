@@ -103,7 +103,7 @@ export async function countUndelivered(pool: Queries, team: string, readers: str
 
 /** Begins a team's stay, or lets it go on. Keys of starts that came too late are gone, so that their callers may try again. */
 export function joinCell(connections: Connections, team: string): Promise<void> {
-  return connections.transaction(async (client) => {
+  return patiently(connections, async (client) => {
     const left = await readLeftTeam(client, team)
     if (left !== undefined)
       await client.query(
