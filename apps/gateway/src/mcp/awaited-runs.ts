@@ -1,8 +1,10 @@
+import { setTimeout as delay } from 'node:timers/promises'
 import type { CallToolResult } from '@modelcontextprotocol/server'
+import { asFailure, Failure } from '@automation/errors'
 import { isObject } from '../http/json.ts'
 import type { RestCalls } from './rest-calls.ts'
 import { runEvents, type LogLine, type RunEvent } from './run-events.ts'
-import { mostLines, runAnswer, type RunResult } from './run-result.ts'
+import { hasEnded, mostLines, runAnswer, type RunResult } from './run-result.ts'
 import { ToolFault } from './tool-fault.ts'
 
 /** How a tool that waits for a run talks to its client. */
@@ -16,6 +18,9 @@ export interface Listener {
 }
 
 const reading = { scope: 'read' }
+
+/** How often a record is read that can't be followed. */
+const readAgainMs = 1000
 
 /** For calls that go on when the client has gone, because their effect must be known or undone. */
 export const unending = new AbortController().signal
@@ -37,8 +42,10 @@ export class AwaitedRuns {
     try {
       return await this.wait(executionId, listener)
     } catch (error) {
-      if (!(error instanceof ToolFault)) throw error
-      throw new ToolFault(`${error.message}. The execution ${executionId} has started: use wait_execution`)
+      const hint = `. The execution ${executionId} has started: use wait_execution`
+      if (error instanceof ToolFault) throw new ToolFault(`${error.message}${hint}`)
+      const { kind, code, message } = asFailure(error)
+      throw new Failure(kind, code, `${message}${hint}`, { cause: error })
     } finally {
       if (listener.cancelled.aborted) await this.#kill(executionId)
     }
@@ -66,21 +73,38 @@ export class AwaitedRuns {
     let count = 0
     const path = `/executions/${executionId}/events`
     try {
-      await this.#rest.within({ method: 'GET', path }, reading, async ({ body }) => {
-        if (body === null) return
-        for await (const event of runEvents(body, signal)) {
-          if (event.event === 'log') {
-            count += 1
-            last.push(event.data)
-            if (last.length > mostLines) last.shift()
+      await this.#rest
+        .within({ method: 'GET', path }, reading, async ({ body }) => {
+          if (body === null) return
+          for await (const event of runEvents(body, signal)) {
+            if (event.event === 'log') {
+              count += 1
+              last.push(event.data)
+              if (last.length > mostLines) last.shift()
+            }
+            heard(event)
+            if (event.event === 'end') return
           }
-          heard(event)
-          if (event.event === 'end') return
-        }
-      })
+        })
+        .catch(async (error: unknown) => {
+          if (!(error instanceof ToolFault) || error.code !== 'too_many_streams') throw error
+          await this.#ended(executionId, signal)
+          // Nobody has counted the lines that were not followed.
+          count = Infinity
+        })
       return { last, count }
     } finally {
       clearTimeout(timer)
+    }
+  }
+
+  /** Waits for the end of an execution without a stream, until the abort of `signal`. */
+  async #ended(executionId: string, signal: AbortSignal): Promise<void> {
+    const path = `/executions/${executionId}`
+    while (!signal.aborted) {
+      const { status } = await this.#rest.json<ExecutionJson>({ method: 'GET', path }, reading)
+      if (hasEnded(status)) return
+      await delay(readAgainMs, undefined, { signal }).catch(() => undefined)
     }
   }
 

@@ -73,10 +73,10 @@ export class ProcessTools {
     return (await this.list()).find((one) => one.name === name)
   }
 
-  /** What a client is told of it; undefined where it has no version of the alias that the connection names. */
+  /** What a client is told of it; undefined where it has no version of the alias that the connection names, or was deleted meanwhile. */
   async describe({ name, process }: ProcessTool): Promise<Tool | undefined> {
     const { slug } = process
-    const schema = await this.#schema(process)
+    const schema = await found(this.#schema(process))
     if (schema === undefined) return undefined
     return {
       name,

@@ -32,9 +32,11 @@ export async function* runEvents(body: ReadableStream<Uint8Array>, signal: Abort
   }
 }
 
-/** The data of such an event are one line. */
+/** The data of such an event are one line, which only a newline ends: JSON has U+2028 and U+2029 as they are. */
 function eventOf(block: string): RunEvent | undefined {
-  const [, event] = /^event: (status|log|end)$/m.exec(block) ?? []
-  const [, data] = /^data: (.*)$/m.exec(block) ?? []
-  return event === undefined || data === undefined ? undefined : ({ event, data: JSON.parse(data) } as RunEvent)
+  const lines = block.split('\n')
+  const valueOf = (name: string) => lines.find((line) => line.startsWith(name))?.slice(name.length)
+  const [event, data] = [valueOf('event: '), valueOf('data: ')]
+  const isMeant = event === 'status' || event === 'log' || event === 'end'
+  return isMeant && data !== undefined ? ({ event, data: JSON.parse(data) } as RunEvent) : undefined
 }

@@ -47,6 +47,9 @@ export const runResultSchema = {
 const failed = ['ERROR', 'KILLED', 'REJECTED']
 const ended = ['FINISHED', ...failed]
 
+/** Whether this is the status of a run that goes on no more. */
+export const hasEnded = (status: string) => ended.includes(status)
+
 /** The answer of a tool that has run something, within 256 KiB; `value` is the JSON text of what the code returned. */
 export function runAnswer(run: RunResult, value = 'null'): CallToolResult {
   for (const result of fullToShort(run, value)) {
@@ -83,7 +86,7 @@ function* fullToShort(run: RunResult, value: string): Generator<RunResult> {
 function answerOf(result: RunResult): CallToolResult {
   const { executionId, status } = result
   const content: CallToolResult['content'] = [{ type: 'text', text: JSON.stringify(result) }]
-  if (!ended.includes(status)) {
+  if (!hasEnded(status)) {
     const hint = `It goes on. Use wait_execution with the executionId ${executionId} to wait for its end.`
     content.push({ type: 'text', text: hint })
   }
