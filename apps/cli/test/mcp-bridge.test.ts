@@ -146,3 +146,17 @@ test('a redirect is not followed: what a tool is called with goes to no other or
   const message = expect.stringContaining(`answered 307 and leads to ${other.url}/elsewhere`) as string
   expect(lines).toEqual([{ jsonrpc: '2.0', id: 1, error: { code: -32603, message } }])
 })
+
+test('a request with line separators in it is one message', async () => {
+  const seen: unknown[] = []
+  const { lines, send, input, over } = await bridged(({ id, params }, _, response) => {
+    seen.push(params)
+    json(response, { id, result: {} })
+  })
+  const params = { name: 'x', arguments: { text: 'a\u2028b\u2029c' } }
+  send({ id: 1, method: 'tools/call', params })
+  input.end()
+  await over
+  expect(seen).toEqual([params])
+  expect(lines).toEqual([{ jsonrpc: '2.0', id: 1, result: {} }])
+})

@@ -17,3 +17,19 @@ test.each([
     ...{ code: 125, stdout: 'begun\n', stderr },
   })
 })
+
+test('pas sandbox exec prints line separators as they come', async () => {
+  const data = 'a\u2028b\u2029c\n'
+  await using standIn = await StandIn.that((_, response) => {
+    response.writeHead(200, { 'content-type': 'application/x-ndjson' })
+    for (const line of [
+      { type: 'stdout', data },
+      { type: 'exit', code: 3 },
+    ])
+      response.write(`${JSON.stringify(line)}\n`)
+    response.end()
+  })
+  expect(await standIn.start(['sandbox', 'exec', 'a', '--', 'make']).ended).toEqual({
+    ...{ code: 3, stdout: data, stderr: '' },
+  })
+})

@@ -1,5 +1,5 @@
-import { createInterface } from 'node:readline'
 import type { Readable } from 'node:stream'
+import { linesOf } from '../lines.ts'
 
 /** A JSON-RPC message, as far as the bridge looks at it. */
 interface Message {
@@ -40,7 +40,7 @@ export async function bridge(options: BridgeOptions): Promise<void> {
   const under = new Set<Promise<void>>()
   const send = options.fetch ?? fetch
 
-  for await (const line of createInterface({ input: options.input, crlfDelay: Infinity })) {
+  for await (const line of linesOf(options.input)) {
     if (line.trim() === '') continue
     const message = parse(line)
     if (message === undefined) {
@@ -118,8 +118,7 @@ export async function bridge(options: BridgeOptions): Promise<void> {
   async function receiveStream(message: Message, response: Response): Promise<void> {
     let isAnswered = false
     let data: string[] = []
-    const lines = response.body!.pipeThrough(new TextDecoderStream()).pipeThrough(lineStream())
-    for await (const line of lines) {
+    for await (const line of linesOf(response.body!)) {
       if (line.startsWith('data:')) data.push(line.slice(line[5] === ' ' ? 6 : 5))
       else if (line === '' && data.length > 0) {
         const text = data.join('\n')
@@ -159,21 +158,6 @@ function headersOf({ method, params }: Message): Record<string, string> {
 function headerValue(text: string): string {
   const isPlain = /^[\x21-\x7e]([\x20-\x7e]*[\x21-\x7e])?$/.test(text) && !text.startsWith('=?base64?')
   return isPlain ? text : `=?base64?${Buffer.from(text, 'utf8').toString('base64')}?=`
-}
-
-function lineStream(): TransformStream<string, string> {
-  let rest = ''
-  return new TransformStream({
-    transform(chunk, controller) {
-      const lines = (rest + chunk).split('\n')
-      rest = lines.pop() ?? ''
-      for (const line of lines) controller.enqueue(line.replace(/\r$/, ''))
-    },
-    flush(controller) {
-      if (rest !== '') controller.enqueue(rest)
-      controller.enqueue('')
-    },
-  })
 }
 
 function parse(text: string): Message | undefined {

@@ -1,8 +1,7 @@
 import { constants } from 'node:os'
-import { createInterface } from 'node:readline'
-import { Readable } from 'node:stream'
 import type { Client } from '@automation/client'
 import { ExitError } from '../exit.ts'
+import { linesOf } from '../lines.ts'
 
 /** A command in a sandbox. */
 interface SandboxCommand {
@@ -32,8 +31,7 @@ export async function exec(
 ): Promise<{ code: number; signal?: string; timedOut?: boolean }> {
   const path = `/sandboxes/${encodeURIComponent(id)}/commands`
   const response = await client.open('POST', path, { body: command, accept: 'application/x-ndjson' })
-  const source = Readable.fromWeb(response.body as Parameters<typeof Readable.fromWeb>[0])
-  for await (const line of linesOf(source)) {
+  for await (const line of wholeLines(response.body!)) {
     if (line.type === 'exit') return line
     if (line.type === 'error') throw new ExitError(ownFailure, line.message, { reason: line.code })
     // Bytes that are not kept: there is nothing to write.
@@ -46,9 +44,9 @@ export async function exec(
 }
 
 /** What has come whole, until the end or a cut. */
-async function* linesOf(source: Readable): AsyncGenerator<Line> {
+async function* wholeLines(source: AsyncIterable<Uint8Array>): AsyncGenerator<Line> {
   try {
-    for await (const text of createInterface({ input: source, crlfDelay: Infinity })) yield JSON.parse(text) as Line
+    for await (const text of linesOf(source)) if (text !== '') yield JSON.parse(text) as Line
   } catch {
     // What it ended with has not come, and the reader says so.
   }
