@@ -16,7 +16,25 @@ export function parseExactly(text: string): unknown {
   )
 }
 
-/** Whether a value is an object with members, as `parseExactly` gives them. */
+/** The same of records and files: integers beyond 2^53 alone are such objects, and all other numbers are those of JavaScript. */
+export function parseIntegers(text: string): unknown {
+  return json.parse(text, (_, value, { source }) =>
+    typeof value === 'number' && /^-?\d+$/.test(source ?? '') ? exactInteger(BigInt(source!)) : value,
+  )
+}
+
+/** An integer as `parseIntegers` gives it. */
+export function exactInteger(integer: bigint): unknown {
+  const value = Number(integer)
+  return Number.isSafeInteger(value) ? value : json.rawJSON(String(integer))
+}
+
+/** A replacer for what does not know such objects: they become a `bigint`. */
+export function withBigints(_: unknown, value: unknown): unknown {
+  return json.isRawJSON(value) ? BigInt(JSON.stringify(value)) : value
+}
+
+/** Whether a value is an object with members, as these give them. */
 export function isJsonObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value) && !json.isRawJSON(value)
 }

@@ -37,9 +37,11 @@ type Given<Id extends keyof operations> = NonNullable<operations[Id]['parameters
 /** Calls that give data, pages, bodies and events: what resources are made of. */
 export class Api {
   readonly #transport: Transport
+  readonly #parseJson: (text: string) => unknown
 
-  constructor(transport: Transport) {
+  constructor(transport: Transport, parseJson: (text: string) => unknown = JSON.parse) {
     this.#transport = transport
+    this.#parseJson = parseJson
   }
 
   request<T>(
@@ -48,7 +50,7 @@ export class Api {
     options: RequestOptions = {},
     attempts?: AttemptOptions,
   ): Promise<Answer<T>> {
-    const read = async (response: Response) => ({ data: (await bodyOf(response)) as T, response })
+    const read = async (response: Response) => ({ data: (await bodyOf(response, this.#parseJson)) as T, response })
     return this.#transport.call(method, path, options, read, attempts)
   }
 
@@ -124,10 +126,10 @@ function callOf<T>(answer: Promise<Answer<T>>): Call<T> {
   return Object.assign(data, { withResponse })
 }
 
-async function bodyOf(response: Response): Promise<unknown> {
+async function bodyOf(response: Response, parseJson: (text: string) => unknown): Promise<unknown> {
   const text = await response.text()
   if (text === '') return undefined
-  return /[/+]json\b/.test(response.headers.get('Content-Type') ?? '') ? JSON.parse(text) : text
+  return /[/+]json\b/.test(response.headers.get('Content-Type') ?? '') ? parseJson(text) : text
 }
 
 /** A path of literals and values; a value is one segment, whatever is in it. TypeError for what a URL would leave out. */

@@ -52,6 +52,8 @@ export interface ClientOptions {
   /** What the service's own headers begin with, where its operator has changed that. `Svc-`. */
   headerPrefix?: string
   userAgent?: string
+  /** Reads answers in place of `JSON.parse`, which rounds integers beyond 2^53. */
+  parseJson?: (text: string) => unknown
 }
 
 /**
@@ -91,7 +93,7 @@ export class Client {
       headerPrefix: options.headerPrefix ?? 'Svc-',
       headers: { ...userAgent(options.userAgent), ...options.headers },
     })
-    this.#api = new Api(transport)
+    this.#api = new Api(transport, options.parseJson)
     this.team = new Team(this.#api, team)
     this.processes = new Processes(this.#api)
     this.executions = new Executions(this.#api)

@@ -1,4 +1,8 @@
 import { createHash } from 'node:crypto'
+import { isJsonObject as isRecord } from '../exact-json.ts'
+
+/** Whether a value is an object with members, no list. */
+export { isRecord }
 
 /** JSON as RFC 8785 writes it: without blanks, members sorted by name; members that are undefined are left out. */
 export function canonicalJson(value: unknown): string {
@@ -19,9 +23,4 @@ export function digestOf(value: unknown): string {
 export function isSame(a: unknown, b: unknown): boolean {
   if (a === b) return true
   return a !== undefined && b !== undefined && canonicalJson(a) === canonicalJson(b)
-}
-
-/** Whether a value is an object with members, no list. */
-export function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }

@@ -1,3 +1,4 @@
+import { withBigints } from '../exact-json.ts'
 import { isRecord } from './canonical-json.ts'
 import type { Schema } from './file-schemas.ts'
 
@@ -36,6 +37,7 @@ function checkMembers(value: Record<string, unknown>, schema: Schema, at: string
 function typeOf(value: unknown, wanted: readonly string[]): string {
   if (value === null) return 'null'
   if (Array.isArray(value)) return 'array'
-  if (Number.isInteger(value) && wanted.includes('integer')) return 'integer'
-  return typeof value
+  const isLarge = typeof withBigints('', value) === 'bigint'
+  if ((isLarge || Number.isInteger(value)) && wanted.includes('integer')) return 'integer'
+  return isLarge ? 'number' : typeof value
 }

@@ -1,13 +1,18 @@
 import { Document, isCollection, isMap, isNode, parseDocument, Scalar, type Pair, YAMLMap } from 'yaml'
+import { exactInteger, withBigints } from '../exact-json.ts'
 import { likewise } from './merge-text.ts'
 import type { Change } from './merge-values.ts'
 
-/** The value of a YAML text; an empty one is an empty map. Throws with line and column. */
+/** Integers beyond 2^53 keep their digits, also where the text is written anew. */
+const exactly = { intAsBigInt: true }
+
+/** The value of a YAML text, with numbers as `parseIntegers` gives them; an empty one is an empty map. Throws with line and column. */
 export function readYaml(text: string): unknown {
-  const document = parseDocument(text, { prettyErrors: true })
+  const document = parseDocument(text, { ...exactly, prettyErrors: true })
   const [error] = document.errors
   if (error) throw new Error(error.message.split('\n')[0])
-  return document.toJS({ maxAliasCount: 100 }) ?? {}
+  const reviver = (_: unknown, value: unknown) => (typeof value === 'bigint' ? exactInteger(value) : value)
+  return document.toJS({ maxAliasCount: 100, reviver }) ?? {}
 }
 
 /**
@@ -16,7 +21,7 @@ export function readYaml(text: string): unknown {
  */
 export function editYaml(text: string, changes: readonly Change[], order: readonly string[]): string {
   if (changes.length === 0) return text
-  const document = parseDocument(text)
+  const document = parseDocument(text, exactly)
   const before = writeYaml(document)
   for (const { path, value } of changes) {
     if (value === undefined) remove(document, path)
@@ -28,7 +33,7 @@ export function editYaml(text: string, changes: readonly Change[], order: readon
 
 /** A new YAML text. */
 export function newYaml(comment: string, value: Record<string, unknown>): string {
-  const document = new Document(Object.keys(value).length === 0 ? null : value)
+  const document = new Document(Object.keys(value).length === 0 ? null : value, withBigints)
   document.commentBefore = comment
   return Object.keys(value).length === 0 ? `#${comment}\n` : writeYaml(document).replace(/^(#.*\n)\n/, '$1')
 }
@@ -46,7 +51,7 @@ function set(document: Document.Parsed | Document, path: readonly string[], valu
       document.contents = map
     } else document.setIn(holder, map)
   }
-  const node = document.createNode(value)
+  const node = document.createNode(value, withBigints)
   const replaced = document.getIn(path, true)
   if (isCollection(node) && isCollection(replaced) && replaced.flow) node.flow = true
   if (isNode(replaced) && replaced.comment) node.comment = replaced.comment

@@ -37,7 +37,7 @@ export function mergeValues(base: unknown, local: unknown, remote: unknown, side
 
 /** A value with changes made to it. */
 export function withChanges<T>(value: T, changes: readonly Change[]): T {
-  let changed: unknown = structuredClone(value)
+  let changed: unknown = value
   for (const { path, value: to } of changes) changed = withMember(changed, path, to)
   return changed as T
 }

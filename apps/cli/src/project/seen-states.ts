@@ -1,5 +1,6 @@
 import { mkdir, readdir, rename, rm, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
+import { parseIntegers } from '../exact-json.ts'
 import { readText } from './checkout.ts'
 import { digestOf } from './canonical-json.ts'
 import { keys, type Item } from './states.ts'
@@ -30,7 +31,7 @@ export class SeenStates {
 
   async read(key: string): Promise<Seen | undefined> {
     const text = await readText(this.#path(key))
-    return text === undefined ? undefined : (JSON.parse(text) as Seen)
+    return text === undefined ? undefined : (parseIntegers(text) as Seen)
   }
 
   /** Remembers a state that the files had: no edit of others is lost with it. */

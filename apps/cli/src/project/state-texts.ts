@@ -1,4 +1,5 @@
 import { stringify } from 'yaml'
+import { withBigints } from '../exact-json.ts'
 import { newProcessFiles } from './process-folder.ts'
 import { pathsOfItem } from './project-items.ts'
 import type { Item } from './states.ts'
@@ -8,5 +9,5 @@ export function stateTexts(item: Item | undefined): ReadonlyMap<string, string> 
   if (item === undefined) return new Map()
   if (item.kind === 'process') return newProcessFiles(item.name, item.state, {})
   if (item.kind === 'module') return new Map([[pathsOfItem(item.key)[0]!, item.state.sourceCode]])
-  return new Map([[item.key, stringify(item.state)]])
+  return new Map([[item.key, stringify(item.state, withBigints)]])
 }

@@ -130,6 +130,8 @@ export function processDigestOf(slug: string, state: ProcessState): string {
   const { webhook, form } = state.settings
   return digestOf({
     ...sourceMembers(slug, state),
+    // As RFC 8785 has its numbers.
+    parametersSchema: JSON.parse(JSON.stringify(state.parametersSchema)) as unknown,
     'webhook.allowedAddresses': webhook.allowedAddresses.length === 0 ? null : webhook.allowedAddresses,
     'settings.formsConfig.tag': form.tag,
     'settings.formsConfig.frameAncestors': form.frameAncestors.length === 0 ? null : form.frameAncestors,
