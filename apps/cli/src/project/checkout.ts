@@ -1,3 +1,4 @@
+import { isUtf8 } from 'node:buffer'
 import type { Dirent } from 'node:fs'
 import { lstat, mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { dirname, join, relative, sep } from 'node:path'
@@ -50,7 +51,9 @@ export async function writeCheckout(folder: string, path: string, text: string |
   if (text === null) return rm(whole, { force: true })
   await mkdir(dirname(whole), { recursive: true })
   const fresh = `${whole}.pas-new`
-  await writeFile(fresh, text)
+  // What is there may be a link to somewhere else.
+  await rm(fresh, { force: true })
+  await writeFile(fresh, text, { flag: 'wx' })
   await rename(fresh, whole)
 }
 
@@ -74,12 +77,14 @@ function ifThere(error: NodeJS.ErrnoException): undefined {
   throw error
 }
 
-/** The text of a file; undefined where there is none. */
+/** The text of a file; undefined where there is none. Throws a usage error where it is not UTF-8. */
 export async function readText(path: string): Promise<string | undefined> {
-  return readFile(path, 'utf8').catch((error: NodeJS.ErrnoException) => {
+  const bytes = await readFile(path).catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'ENOENT' || error.code === 'ENOTDIR' || error.code === 'EISDIR') return undefined
     throw error
   })
+  if (bytes !== undefined && !isUtf8(bytes)) throw usageError(`${path} is not UTF-8: save it so.`)
+  return bytes?.toString()
 }
 
 /** The files in a folder of a project. Throws where what is meant is a symbolic link. */

@@ -6,9 +6,13 @@ import type { Change } from './merge-values.ts'
 /** Integers beyond 2^53 keep their digits, also where the text is written anew. */
 const exactly = { intAsBigInt: true }
 
-/** The value of a YAML text, with numbers as `parseIntegers` gives them; an empty one is an empty map. Throws with line and column. */
-export function readYaml(text: string): unknown {
-  const document = parseDocument(text, { ...exactly, prettyErrors: true })
+/**
+ * The value of a YAML text, with numbers as `parseIntegers` gives them; an empty one is an empty map. Throws with line and column. As
+ * `texts`, what is not quoted is a text, too: 1.10 keeps its zero.
+ */
+export function readYaml(text: string, scalars?: 'texts'): unknown {
+  const asTexts = scalars === 'texts' && { schema: 'failsafe' as const }
+  const document = parseDocument(text, { ...exactly, ...asTexts, prettyErrors: true })
   const [error] = document.errors
   if (error) throw new Error(error.message.split('\n')[0])
   const reviver = (_: unknown, value: unknown) => (typeof value === 'bigint' ? exactInteger(value) : value)

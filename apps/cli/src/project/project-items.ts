@@ -31,7 +31,10 @@ export function projectItems(files: Files, context?: string): ProjectItems {
     const [folder, slug, inner] = path.split('/')
     if (folder === 'processes' && slug !== undefined && inner !== undefined) slugs.add(slug)
     const [, name, extension] = moduleForm.exec(path) ?? []
-    if (name !== undefined) attempt(path, () => [moduleItem(name, extension!, text)])
+    const script = `modules/${name}.js`
+    if (extension === 'ts' && files.has(script))
+      faults.push({ path, message: `${script} is the same module: keep one of the two` })
+    else if (name !== undefined) attempt(path, () => [moduleItem(name, extension!, text)])
     if (path === 'variables.yaml') attempt(path, () => variableItems(text, context))
     if (path === 'pas.yaml') attempt(path, () => teamItems(text))
     for (const language of ['JAVASCRIPT', 'PYTHON'] as const)
@@ -66,12 +69,11 @@ function packagesItem(language: Language, text: string): Item {
   return { kind: 'packages', key: keys.packages(language), name: language, state: readPackages(language, text) }
 }
 
-/** Reads a variables.yaml for a context; throws with what is wrong. */
+/** Reads a variables.yaml for a context, with values as they are written there; throws with what is wrong. */
 export function readVariables(text: string, context?: string): Record<string, unknown> {
-  const value = readYaml(text)
-  const faults = checkValue(value, variablesFileSchema)
+  const faults = checkValue(readYaml(text), variablesFileSchema)
   if (faults.length > 0) throw new Error(faults.join('; '))
-  const { contexts, ...common } = value as Record<string, unknown>
+  const { contexts, ...common } = readYaml(text, 'texts') as Record<string, unknown>
   const ofContext = context !== undefined && isRecord(contexts) ? contexts[context] : undefined
   return { ...common, ...(isRecord(ofContext) ? ofContext : {}) }
 }
@@ -81,9 +83,7 @@ function variableItems(text: string, context?: string): Item[] {
     const secret = isRecord(value) ? value['env'] : undefined
     if (isRecord(value) && typeof secret !== 'string') throw new Error(`${name} must be a text, or { env: NAME }`)
     const state: VariableState =
-      typeof secret === 'string'
-        ? { value: null, isSensitive: true }
-        : { value: String(value as string | number | boolean), isSensitive: false }
+      typeof secret === 'string' ? { value: null, isSensitive: true } : { value: value as string, isSensitive: false }
     const named = typeof secret === 'string' ? { secret } : {}
     return { kind: 'variable', key: keys.variable(name), name, state, ...named }
   })

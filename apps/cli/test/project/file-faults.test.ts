@@ -1,0 +1,64 @@
+import { symlink, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { beforeAll, expect, test } from 'vitest'
+import { ownTeam, type OwnTeam } from './own-team.ts'
+import { pushed, sourceOf, unique, Workspace } from './workspace.ts'
+
+let system: OwnTeam
+beforeAll(async () => {
+  system = await ownTeam('faults')
+  return system.leave
+}, 150_000)
+
+test('a module that is there as JavaScript and as TypeScript is a fault', async () => {
+  await using workspace = await Workspace.make(system)
+  await workspace.write('modules/m.js', 'export const a = 1\n')
+  await workspace.write('modules/m.ts', 'export const a: number = 2\n')
+  const stderr = expect.stringContaining('modules/m.ts: modules/m.js is the same module: keep one of the two')
+  for (const command of [['push', '--yes'], ['pull']])
+    expect(await workspace.pas(...command)).toMatchObject({ code: 1, stderr })
+})
+
+test('a source that is not UTF-8 is a fault', async () => {
+  await using workspace = await Workspace.make(system)
+  const path = sourceOf(unique('latin'))
+  await workspace.write(path, '')
+  await writeFile(join(workspace.folder, path), Buffer.from('return "\xe4"\n', 'latin1'))
+  const stderr = expect.stringContaining(`${path} is not UTF-8`)
+  expect(await workspace.pas('push', '--yes')).toMatchObject({ code: 2, stderr })
+})
+
+test('a link in the place of a file that is written for a moment is not followed', async () => {
+  const slug = unique('moment')
+  await using workspace = await pushed(system, slug)
+  await using other = await Workspace.make(system)
+  await other.write('keys.txt', 'secret\n')
+  await symlink(join(other.folder, 'keys.txt'), join(workspace.folder, `${sourceOf(slug)}.pas-new`))
+  await system.client.processes.update(slug, { sourceCode: 'return 2\n' })
+  expect(await workspace.pas('pull')).toMatchObject({ code: 0 })
+  expect(await workspace.read(sourceOf(slug))).toBe('return 2\n')
+  expect(await other.read('keys.txt')).toBe('secret\n')
+})
+
+test('variables have the values that are written in the file', async () => {
+  await using workspace = await Workspace.make(system)
+  const written = { VERSION: '1.10', ZIP: '01234', HEX: '0x1F', LARGE: '12345678901234567890', ON: 'true' }
+  const lines = Object.entries(written).map(([name, value]) => `${name}: ${value}\n`)
+  await workspace.write('variables.yaml', lines.join(''))
+  await workspace.commit()
+  expect(await workspace.pas('push', '--yes')).toMatchObject({ code: 0 })
+  const { data } = await system.client.variables.list().page()
+  expect(Object.fromEntries(data.map(({ key, value }) => [key, value]))).toEqual(written)
+  await using other = await Workspace.make(system)
+  expect(await other.pas('pull')).toMatchObject({ code: 0 })
+  expect(await other.pas('plan', '--check')).toMatchObject({ code: 0 })
+})
+
+test('a variable of the team that no file can name is told of', async () => {
+  const { id } = await system.client.variables.create({ key: 'contexts', value: 'a', isSensitive: false })
+  await using workspace = await Workspace.make(system)
+  const stderr = expect.stringContaining('Give the variable another name')
+  expect(await workspace.pas('pull')).toMatchObject({ code: 2, stderr })
+  expect(await workspace.read('variables.yaml')).toBeUndefined()
+  await system.client.variables.delete(id)
+})
