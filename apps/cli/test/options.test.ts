@@ -1,3 +1,4 @@
+import { readHeaders } from '../src/options/repeated.ts'
 import { Readable } from 'node:stream'
 import { buffer } from 'node:stream/consumers'
 import { describe, expect, test } from 'vitest'
@@ -10,6 +11,11 @@ import { isWanted, levelOf } from '../src/runs/log-filter.ts'
 import { StandIn } from './stand-in.ts'
 
 describe('options', () => {
+  test('headers are as curl takes them, of any script; those of one name are joined', () => {
+    expect(readHeaders(['X-A: Łukasz', 'x-a:b', 'X-Empty:'])).toEqual({ 'x-a': 'Łukasz, b', 'x-empty': '' })
+    expect(() => readHeaders(['none'])).toThrow('A header is "Name: value"')
+  })
+
   test.each([
     ['500ms', 500],
     ['30s', 30_000],

@@ -5,13 +5,14 @@ export const repeated = (text: string, before: string[] = []): string[] => [...b
 
 /** Headers as curl takes them, `Name: value`, by their names in lower case; those of one name are joined by commas. */
 export function readHeaders(texts: readonly string[] = []): Record<string, string> {
-  const headers = new Headers()
+  const headers: Record<string, string> = {}
   for (const text of texts) {
     const [, name, value] = /^([^:\s]+):\s*(.*)$/.exec(text) ?? []
     if (name === undefined || value === undefined) throw usageError(`A header is "Name: value", and "${text}" is none.`)
-    headers.append(name, value)
+    const key = name.toLowerCase()
+    headers[key] = headers[key] === undefined ? value : `${headers[key]}, ${value}`
   }
-  return Object.fromEntries(headers)
+  return headers
 }
 
 /** The values of each name of NAME=VALUE, in their order; `what` says in the error what they are. */
