@@ -52,7 +52,7 @@ describe.runIf(hasProcessTable)('.ci/run', () => {
   })
 
   test('that is told to end ends its step and the one beside it, and leaves no folder', async () => {
-    const { child, marker, ended, made } = await ciRun('sim,mcp', { sim: endless, 'test:mcp': endless })
+    const { child, marker, ended, made } = await ciRun('chaos,malformed', { chaos: endless, 'test:malformed': endless })
     const steps = () => processesMarked(marker).filter(({ command }) => command.startsWith('node -e setInterval'))
     await waitUntil('both steps to run', async () => steps().length === 2, { timeoutMs: 30_000 })
     child.kill('SIGTERM')
