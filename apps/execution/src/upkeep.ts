@@ -291,6 +291,7 @@ export class Upkeep {
       () => allOf((batch) => forgetRunCounts(reads, retentionDays, batch)),
       () => allOf((batch) => forgetRefusals(reads, retentionDays, batch)),
       () => allOf((batch) => removeExpiredKeys(reads, batch)),
+      // By keys alone: else all executions may be read for it.
       () => allOf((batch) => forgetDeletedProcesses(hot, retentionDays, batch)),
     ]
     const failures: unknown[] = []
