@@ -11,9 +11,11 @@ const {
   GITHUB_REF: ref = '',
   GITHUB_TOKEN: token = '',
   PAS_CONTEXT: context = '',
+  FOLDER: folder = '.',
 } = process.env
 const [, number] = /^refs\/pull\/(\d+)\//.exec(ref) ?? []
-const marker = `<!-- plan of pas${context === '' ? '' : `: ${context}`} -->`
+// Each context and folder of a workflow has a comment of its own.
+const marker = `<!-- plan of pas${folder === '.' ? '' : ` in ${folder}`}${context === '' ? '' : `: ${context}`} -->`
 /** GitHub takes 65,536. */
 const mostCharacters = 60_000
 

@@ -63,8 +63,7 @@ export function register(program: Command, runtime: Runtime): void {
     const isJson = /^application\/([\w.-]+\+)?json\b/.test(response.headers.get('content-type') ?? '')
     if (isJson) {
       const text = await response.text()
-      if (text !== '')
-        runtime.out.data(runtime.stdout.isTTY ? JSON.stringify(parseExactly(text), null, 2) : text, { text })
+      if (text !== '') runtime.out.data(runtime.out.json ? parseExactly(text) : text, { text })
     } else if (response.body !== null) await pipeline(response.body, runtime.stdout, { end: false })
   }
 }

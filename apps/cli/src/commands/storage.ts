@@ -1,5 +1,6 @@
+import type { Dirent } from 'node:fs'
 import { readdir } from 'node:fs/promises'
-import { basename, join, relative } from 'node:path'
+import { basename, join, posix, relative, sep } from 'node:path'
 import { pipeline } from 'node:stream/promises'
 import type { Client } from '@automation/client'
 import type { Command } from 'commander'
@@ -95,7 +96,7 @@ export function register(program: Command, runtime: Runtime): void {
       )
     const client = await runtime.client()
     const pairs = recursive
-      ? await (to === undefined ? foldersDown(client, from!, dst) : foldersUp(src, to))
+      ? await (to === undefined ? foldersDown(client, from!, dst) : foldersUp(runtime, src, to))
       : [to === undefined ? ([from!, await placeHere(from!, dst)] as const) : ([src, placeThere(src, to)] as const)]
     for (const [one, other] of pairs) await (to === undefined ? download(one, other) : upload(client, one, other))
     if (out.json) out.data(pairs.map(([one, other]) => ({ from: one, to: other })))
@@ -145,13 +146,16 @@ function placeThere(file: string, name: string): string {
   return `${name}${basename(file)}`
 }
 
-async function foldersUp(folder: string, name: string): Promise<[file: string, name: string][]> {
+async function foldersUp({ out }: Runtime, folder: string, name: string): Promise<[file: string, name: string][]> {
   const entries = await readdir(folder, { recursive: true, withFileTypes: true }).catch((error: Error) => {
     throw usageError(`${folder} can't be read: ${error.message}`)
   })
-  const files = entries.filter((entry) => entry.isFile()).map((entry) => join(entry.parentPath, entry.name))
+  const paths = (which: Dirent[]) => which.map((entry) => join(entry.parentPath, entry.name))
+  const files = paths(entries.filter((entry) => entry.isFile()))
+  const others = paths(entries.filter((entry) => !entry.isFile() && !entry.isDirectory()))
+  if (others.length > 0) out.say(`Left out, as they are links or no files: ${others.join(', ')}`)
   if (files.length === 0) throw usageError(`${folder} is no folder with files.`)
-  return files.map((file) => [file, join(name, relative(folder, file)).replaceAll('\\', '/')])
+  return files.map((file) => [file, posix.join(name, ...relative(folder, file).split(sep))])
 }
 
 async function foldersDown(client: Client, name: string, folder: string): Promise<[name: string, file: string][]> {
@@ -165,7 +169,7 @@ async function foldersDown(client: Client, name: string, folder: string): Promis
 /** A name of others as a path below a folder; one that leads out of it is refused. */
 function placeUnder(folder: string, name: string): string {
   const file = join(folder, name)
-  if (relative(folder, file).startsWith('..'))
+  if (relative(folder, file).split(sep)[0] === '..')
     throw usageError(`The name ${name} leads out of ${folder}. Copy it by itself.`)
   return file
 }

@@ -1,24 +1,38 @@
 import { constants, createWriteStream, openAsBlob, rmSync } from 'node:fs'
-import { access, mkdir, rename, stat } from 'node:fs/promises'
+import { access, lstat, mkdir, open, realpath, rename, stat } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { usageError } from '../exit.ts'
 
-/** Writes a download to a file, which is there when all of it is: what was there before stays until then. */
+/**
+ * Writes a download to a file, which is there when all of it is: what was there before stays until then, and its mode after. A
+ * link stays, and the file that it leads to is replaced. What is no file, such as a pipe, is written to directly.
+ */
 export async function saveFile(body: Response['body'], file: string): Promise<void> {
   await mkdir(dirname(file), { recursive: true })
-  const part = `${file}.part-${process.pid}`
+  const before = await stat(file).catch(unlessAbsent)
+  const isWrittenTo = before ? !before.isFile() : (await lstat(file).catch(unlessAbsent)) !== undefined
+  if (isWrittenTo) return pipeline(streamOf(body), createWriteStream(file))
+  const place = before ? await realpath(file) : file
+  const part = `${place}.part-${process.pid}`
   // Ctrl-C ends the program without coming back here.
   const remove = () => rmSync(part, { force: true })
   process.on('exit', remove)
   try {
-    await pipeline(streamOf(body), createWriteStream(part))
-    await rename(part, file)
+    const handle = await open(part, 'w')
+    // Before the content comes, so that nobody reads it who may not.
+    if (before) await handle.chmod(before.mode)
+    await pipeline(streamOf(body), handle.createWriteStream())
+    await rename(part, place)
   } finally {
     remove()
     process.off('exit', remove)
   }
+}
+
+function unlessAbsent(error: NodeJS.ErrnoException): undefined {
+  if (error.code !== 'ENOENT') throw error
 }
 
 /** A file of this machine that is to be sent. Throws a usage error where it can't be read. */

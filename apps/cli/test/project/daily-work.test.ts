@@ -181,8 +181,8 @@ describe('the GitHub Action', () => {
     await using gitHub = await GitHubStandIn.open()
     const [, forged] = Array.from({ length: 120 }, () => gitHub.add('<!-- plan of pas -->\nlooks good', 'User'))
     const inputs = { token: system.apiToken, program: `${process.execPath} ${program}`, 'github-token': 'ghs-token' }
-    const pull = () =>
-      act(workspace, 'refs/pull/7/merge', inputs, 'pull_request', {
+    const pull = (folder = '.') =>
+      act(workspace, 'refs/pull/7/merge', { ...inputs, folder }, 'pull_request', {
         ...{ GITHUB_API_URL: gitHub.url, GITHUB_REPOSITORY: 'shop/team' },
       })
     const first = await pull()
@@ -201,6 +201,8 @@ describe('the GitHub Action', () => {
       ...[list, list],
     ])
     expect(gitHub.tokens).toEqual(new Set(['Bearer ghs-token']))
+    await pull('another')
+    expect(gitHub.comments).toHaveLength(122)
     gitHub.refuses = true
     const refused = await pull()
     expect([refused.code, refused.stdout]).toEqual([
