@@ -2,7 +2,10 @@ import { createInterface } from 'node:readline'
 import type { Listen } from '@automation/rpc/keyed-server'
 import { keyDigest } from './owner.ts'
 
-/** `fd:3`, `unix:/path` or `host:port`; `[::]:port` is every address, also where there is no IPv6. Throws an Error that names the setting. */
+/**
+ * `fd:3`, `unix:/path` or `host:port`; `[::]:port` is every address, also where there is no IPv6. Throws an Error that
+ * names the setting.
+ */
 export function listenFrom(text: string | undefined): Listen {
   const descriptor = /^fd:(\d{1,3})$/.exec(text ?? '')
   if (descriptor !== null) return { fd: Number(descriptor[1]) }

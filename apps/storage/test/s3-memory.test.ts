@@ -88,7 +88,7 @@ test('uploads of which little has come keep none of another team waiting', async
     ),
   )
   await until(() => begun === 24, { what: 'uploads that are begun' })
-  const whole = content(() => undefined, Promise.resolve())
+  const whole = content(() => undefined, Promise.resolve(), 2)
   await upload(storage, 'large', whole, {}, userContext('another'))
   gate.resolve()
   await Promise.all(idle)
@@ -104,14 +104,14 @@ test('an upload that does not go on makes room for one of another team, and no m
       upload(
         impatient,
         `f${n}`,
-        content(() => held++, gate.promise),
+        content(() => held++, gate.promise, 16),
         {},
         context,
       ),
     ),
   )
   await until(() => held === 24, { what: 'uploads that wait' })
-  const whole = content(() => undefined, Promise.resolve())
+  const whole = content(() => undefined, Promise.resolve(), 2)
   await upload(impatient, 'large', whole, {}, userContext('another'))
   gate.resolve()
   const refused = (await idle).filter((each) => each.status === 'rejected')

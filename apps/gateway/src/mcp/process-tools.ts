@@ -73,7 +73,7 @@ export class ProcessTools {
     return (await this.list()).find((one) => one.name === name)
   }
 
-  /** What a client is told of it; undefined where it has no version of the alias that the connection names, or was deleted meanwhile. */
+  /** What a client is told of it; undefined where it, or its version of the alias that the connection names, is not there. */
   async describe({ name, process }: ProcessTool): Promise<Tool | undefined> {
     const { slug } = process
     const schema = await found(this.#schema(process))
