@@ -309,6 +309,7 @@ describe('a detached command', () => {
     const pids = (await daemon.sandbox.list()).map(({ pid }) => pid)
     await Promise.all(ids.map((id) => daemon.sandbox.remove(id)))
     await until(() => pids.every((pid) => !runs(pid)), { what: 'all to be ended' })
-    expect(await daemon.sandbox.list()).toEqual([])
+    // Others may be about to go that have callers.
+    expect((await daemon.sandbox.list()).flatMap(({ id }) => id ?? [])).toEqual([])
   })
 })

@@ -1,7 +1,7 @@
-import { mkdir, readdir, rename, rm, writeFile } from 'node:fs/promises'
-import { dirname, join } from 'node:path'
+import { readdir } from 'node:fs/promises'
+import { join } from 'node:path'
 import { parseIntegers } from '../exact-json.ts'
-import { readText } from './checkout.ts'
+import { readText, writeCheckout } from './checkout.ts'
 import { digestOf } from './canonical-json.ts'
 import { keys, type Item } from './states.ts'
 
@@ -21,16 +21,18 @@ export interface Seen {
 
 /** The states in `.pas/base`, which git ignores: a file an item, apart by server and team. They hold no secrets. */
 export class SeenStates {
+  readonly #project: string
   readonly #folder: string
   readonly #at: { head?: string; branch?: string }
 
   constructor(project: string, target: { url: string; team: string }, at: { head?: string; branch?: string }) {
-    this.#folder = join(project, '.pas/base', `${target.team}-${digestOf(target.url).slice(0, 12)}`)
+    this.#project = project
+    this.#folder = `.pas/base/${target.team}-${digestOf(target.url).slice(0, 12)}`
     this.#at = at
   }
 
   async read(key: string): Promise<Seen | undefined> {
-    const text = await readText(this.#path(key))
+    const text = await readText(join(this.#project, this.#path(key)))
     return text === undefined ? undefined : (parseIntegers(text) as Seen)
   }
 
@@ -56,18 +58,17 @@ export class SeenStates {
 
   /** Forgets an item, and the schedules of a process with it. */
   async remove(key: string): Promise<void> {
-    await rm(this.#path(key), { force: true })
+    await writeCheckout(this.#project, this.#path(key), null)
     const [kind, slug = ''] = key.split('/')
     if (kind !== 'process') return
     const prefix = encodeURIComponent(keys.schedule(slug, ''))
-    const names = await readdir(this.#folder).catch(noFolder)
-    for (const name of names) if (name.startsWith(prefix)) await rm(join(this.#folder, name), { force: true })
+    const names = await readdir(join(this.#project, this.#folder)).catch(noFolder)
+    for (const name of names)
+      if (name.startsWith(prefix)) await writeCheckout(this.#project, `${this.#folder}/${name}`, null)
   }
 
   async #write({ key, state }: Item, from?: Seen['from']): Promise<void> {
-    const path = this.#path(key)
     const { head, branch } = this.#at
-    await mkdir(dirname(path), { recursive: true })
     const seen: Seen = {
       digest: digestOf(state),
       state,
@@ -75,8 +76,7 @@ export class SeenStates {
       ...(branch && { branch }),
       ...(from && { from }),
     }
-    await writeFile(`${path}.new`, JSON.stringify(seen))
-    await rename(`${path}.new`, path)
+    await writeCheckout(this.#project, this.#path(key), JSON.stringify(seen))
   }
 
   #path(key: string): string {
@@ -84,7 +84,7 @@ export class SeenStates {
     const name = encodeURIComponent(key)
     const [kind, slug = ''] = key.split('/')
     const prefix = kind === 'schedule' ? encodeURIComponent(keys.schedule(slug, '')) : ''
-    return join(this.#folder, `${name.length > 150 ? `${prefix}${digestOf(key)}` : name}.json`)
+    return `${this.#folder}/${name.length > 150 ? `${prefix}${digestOf(key)}` : name}.json`
   }
 }
 

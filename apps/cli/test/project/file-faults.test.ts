@@ -1,4 +1,4 @@
-import { symlink, writeFile } from 'node:fs/promises'
+import { readdir, rm, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { beforeAll, expect, test } from 'vitest'
 import { ownTeam, type OwnTeam } from './own-team.ts'
@@ -38,6 +38,18 @@ test('a link in the place of a file that is written for a moment is not followed
   expect(await workspace.pas('pull')).toMatchObject({ code: 0 })
   expect(await workspace.read(sourceOf(slug))).toBe('return 2\n')
   expect(await other.read('keys.txt')).toBe('secret\n')
+})
+
+test('a link in the place of what this clone has seen is refused', async () => {
+  const slug = unique('seen')
+  await using workspace = await pushed(system, slug)
+  await using other = await Workspace.make(system)
+  await other.write('bases/keep.txt', '')
+  await rm(join(workspace.folder, '.pas'), { recursive: true })
+  await symlink(join(other.folder, 'bases'), join(workspace.folder, '.pas'))
+  const stderr = expect.stringContaining('.pas is a symbolic link')
+  expect(await workspace.pas('pull')).toMatchObject({ code: 2, stderr })
+  expect(await readdir(join(other.folder, 'bases'))).toEqual(['keep.txt'])
 })
 
 test('variables have the values that are written in the file', async () => {
