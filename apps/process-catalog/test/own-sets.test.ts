@@ -37,6 +37,29 @@ describe('packages that are written for a process are its own', () => {
     expect(await change({ dependencies }, ['dependencies'])).toMatchObject({ dependenciesScopedToProcess: true })
     expect((await catalog.spec(caller, identifier)).awaitedDependencies).toBe('lodash, axios')
   })
+
+  test('and are waited for by versions that ask for them, and not by those from before', async () => {
+    const caller = await catalog.team()
+    const { id: process } = await catalog.process(caller, { dependencies: { lodash: '^4' } })
+    Object.assign(await running(caller, { lodash: '^4' }), succeed)
+    const awaited = async (tag?: string) => (await catalog.spec(caller, process, tag)).awaitedDependencies
+    await until(async () => (await awaited()) === '')
+    const publish = (tag: string) => catalog.versions.publishVersion({ process, tag }, caller)
+    const change = (more: object) => {
+      const values = { dependencies: more, dependenciesScopedToProcess: true }
+      const mask = { paths: ['dependencies', 'dependencies_scoped_to_process'] }
+      return catalog.processes.updateProcess({ identifier: process, values, mask }, caller)
+    }
+    await publish('before')
+    await change(dependencies)
+    await publish('after')
+    expect(await Promise.all([awaited(), awaited('before'), awaited('after')])).toEqual([
+      ...['lodash, axios', '', 'lodash, axios'],
+    ])
+    await change({})
+    expect(await awaited()).toBe('(none)')
+    expect(await awaited('before')).toBe('')
+  })
 })
 
 describe('a set of just these packages that the team has already is there with the very write', () => {

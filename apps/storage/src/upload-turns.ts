@@ -22,18 +22,20 @@ export function inTurns(put: ObjectStore['put'], lagMs: number): ObjectStore['pu
   // A team has half of a share.
   const ofTeams = new TeamShare(2 * mostOfTeam, waitMs)
   const ofAll = new Turns(lagMs)
-  return async (key, content, options) => {
-    const pieces = content[Symbol.asyncIterator]()
-    try {
-      const { begun, ended } = await beginningOf(pieces)
-      if (ended) return await put(key, inOrder(begun), options)
-      const team = teamOfKey(key)
-      const take = (turn: Turn) => put(key, inOrder(begun, turn.paced(pieces)), options)
-      return await ofTeams.use(team, () => ofAll.use(team, take))
-    } finally {
-      // It lets go of what it holds, when it is done with the piece that nobody waits for any more.
-      void pieces.return?.()
-    }
+  return (key, content, options) => {
+    if ((options?.size ?? Infinity) <= smallBytes) return put(key, content, options)
+    const team = teamOfKey(key)
+    return ofTeams.use(team, async () => {
+      const pieces = content[Symbol.asyncIterator]()
+      try {
+        const { begun, ended } = await beginningOf(pieces)
+        if (ended) return await put(key, inOrder(begun), options)
+        return await ofAll.use(team, (turn) => put(key, inOrder(begun, turn.paced(pieces)), options))
+      } finally {
+        // It lets go of what it holds, when it is done with the piece that nobody waits for any more.
+        void pieces.return?.()
+      }
+    })
   }
 }
 

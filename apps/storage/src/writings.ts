@@ -4,7 +4,7 @@ import { cancelled } from '@automation/rpc'
 import { failPoint, Periodic, type Logger } from '@automation/service'
 import type { Store } from './store/store.ts'
 import type { StorageConfig } from './config.ts'
-import { abandonUpload } from './store/sweep.ts'
+import { abandonLateUpload, abandonUpload } from './store/sweep.ts'
 import { beginUpload, renewUpload, reserve, type Writing } from './store/uploads.ts'
 
 interface WritingsOptions {
@@ -75,8 +75,11 @@ export class Writings {
       return await work()
     } catch (error) {
       // The row alone knows whether its content was made something: an answer to a COMMIT may have been lost.
-      const graceMs = isStall(error) ? config.replacedGraceMs : 0
-      await abandonUpload(store, writing.blobId, graceMs).then(abandoned, (failure: unknown) => {
+      const { blobId: id, team } = writing
+      const over = isStall(error)
+        ? abandonLateUpload(store, { id, team }, config.replacedGraceMs)
+        : abandonUpload(store, id)
+      await over.then(abandoned, (failure: unknown) => {
         // Its lease ends then.
         logger.warn({ err: failure }, 'an upload can not be given up now')
       })

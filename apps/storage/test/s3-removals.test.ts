@@ -62,8 +62,12 @@ test('what a put has left that the server did not answer is removed when it can 
     if (method === 'PUT') await gate.promise
   }
   await expect(upload(storage, 'late', 'x', {}, userContext('patient'))).rejects.toMatchObject({ kind: 'unavailable' })
-  const { rows } = await under.sql.query(
-    `SELECT extract(epoch FROM due_at - now()) > 300 AS late FROM blobs WHERE team = 'patient'`,
-  )
+  const left = 'SELECT extract(epoch FROM due_at - now()) > 300 AS late FROM blobs'
+  const { rows } = await under.sql.query(`${left} WHERE team = 'patient'`)
   expect(rows).toEqual([{ late: true }])
+  expect(await under.used('patient')).toBe(0)
+  ready = async () => undefined
+  await upload(storage, 'late', 'y', {}, userContext('patient'))
+  await storage.deleteObject({ name: 'late' }, userContext('patient'))
+  expect((await under.sql.query(`${left} WHERE team = 'patient' AND due_at > now()`)).rows).toHaveLength(1)
 })

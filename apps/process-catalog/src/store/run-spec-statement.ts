@@ -74,11 +74,13 @@ export function runSpecStatement(process: keyof typeof processes, version: Named
 }
 
 // A version from before its process asked for more goes on with what is there; one that was published meanwhile waits, too.
-// Packages may have other names than their imports: of those only equal sources tell.
+// Packages may have other names than their imports: of those only what the version asks for tells, or an equal source.
 const versionAwaits = `EXISTS (
     SELECT FROM json_array_elements_text(process.awaited_dependencies::json) AS awaited (package)
     WHERE NOT coalesce(manifest.installed::jsonb ? package, false)
-      AND (package = ANY (version.imports) OR version.source_code = process.source_code))`
+      AND (package = ANY (version.imports)
+        OR CASE WHEN process.dependencies_scoped_to_process THEN version.dependencies::jsonb ? package
+                ELSE version.source_code = process.source_code END))`
 
 const packagesOfProcess = {
   owner: '(CASE WHEN process.dependencies_scoped_to_process THEN process.id END)',

@@ -20,15 +20,30 @@ export async function giveUpUploads(store: Store, graceMs: number): Promise<void
   })
 }
 
-/**
- * Its writer says itself that an upload is over, unless it has become something: what it left is due to be removed,
- * after `graceMs` where something of it may still arrive.
- */
-export async function abandonUpload(store: Store, blobId: string, graceMs: number): Promise<void> {
+/** Its writer says itself that an upload is over, unless it has become something: what it left is due to be removed. */
+export async function abandonUpload(store: Store, blobId: string): Promise<void> {
   await store.query({
     name: 'abandon_upload',
-    text: `UPDATE blobs SET state = 3, due_at = now() + $2 * interval '1 ms' WHERE id = $1 AND state = 1`,
-    values: [blobId, graceMs],
+    text: `UPDATE blobs SET state = 3, due_at = now() WHERE id = $1 AND state = 1`,
+    values: [blobId],
+  })
+}
+
+/**
+ * The same of one of which something may still arrive in the store: it is removed a grace later, counts against nothing until
+ * then, and is of no object's name, so that a deletion does not forget it before.
+ */
+export async function abandonLateUpload(store: Store, { id, team }: DueBlob, graceMs: number): Promise<void> {
+  await store.transaction(async (client) => {
+    await lockUsage(client, team)
+    const { rows } = await client.query<{ freed: string }>({
+      name: 'abandon_late_upload',
+      text: `UPDATE blobs SET state = 3, due_at = now() + $2 * interval '1 ms', name = '', counted = 0
+             FROM (SELECT id AS was_id, counted AS before FROM blobs WHERE id = $1 AND state = 1 FOR UPDATE) was
+             WHERE id = was.was_id RETURNING was.before AS freed`,
+      values: [id, graceMs],
+    })
+    await addUsage(client, team, -Number(rows[0]?.freed ?? 0))
   })
 }
 
