@@ -108,13 +108,14 @@ describe.runIf(isThere('helm'))('the chart', () => {
         .map(({ value }) => value)
     expect(await topicsOf()).toEqual(['process-automation.executions.blue'])
     expect(new Set(await topicsOf('kafka.topic=mine'))).toEqual(new Set(['mine', 'mine.blue']))
+    const elsewhere = ['kafka.brokers=null', 'settings.KAFKA_BROKERS=kafka:9092', 'settings.KAFKA_TOPIC=mine']
+    expect(await topicsOf(...elsewhere)).toContain('mine.blue')
     const two = ['cells.green.existingSecret=green', 'cells.green.topic=one']
     await expect(topicsOf(...two, 'cells.blue.topic=one')).rejects.toThrow('one is the topic of another cell')
     await expect(topicsOf(...two, 'kafka.topic=one')).rejects.toThrow('one is the topic of another cell')
   })
 
   test.each([
-    [['cells.customers-north-east.existingSecret=x'], 'longer than the 63 letters'],
     [['runners.pool.spare=5', 'runners.pool.max=2'], 'runners.pool.spare'],
     [['runners.pool.max=1001'], 'runners'],
     [['keys.existingGatewaySecret=gateway'], 'keys.existingSecret'],

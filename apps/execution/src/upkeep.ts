@@ -279,8 +279,8 @@ export class Upkeep {
   /** What fails holds up nothing behind it. */
   async #retire(signal: AbortSignal): Promise<void> {
     const { hot, reads, retentionDays, peers } = this.#context
-    const allOf = async (some: (batch: number) => Promise<number>) => {
-      while (!signal.aborted && (await some(1000)) >= 1000) await new Promise(setImmediate)
+    const allOf = async (some: (batch: number) => Promise<number>, batch = 1000) => {
+      while (!signal.aborted && (await some(batch)) >= batch) await new Promise(setImmediate)
     }
     const steps = [
       () => this.#dropDays(),
@@ -291,8 +291,8 @@ export class Upkeep {
       () => allOf((batch) => forgetRunCounts(reads, retentionDays, batch)),
       () => allOf((batch) => forgetRefusals(reads, retentionDays, batch)),
       () => allOf((batch) => removeExpiredKeys(reads, batch)),
-      // By keys alone: else all executions may be read for it.
-      () => allOf((batch) => forgetDeletedProcesses(hot, retentionDays, batch)),
+      // By keys alone, else all executions may be read for it; few, as each is looked for in each day that is kept.
+      () => allOf((batch) => forgetDeletedProcesses(hot, retentionDays, batch), 50),
     ]
     const failures: unknown[] = []
     for (const step of steps) await step().catch((error: unknown) => failures.push(error))

@@ -45,7 +45,7 @@ describe('packages that are written for a process are its own', () => {
     const awaited = async (tag?: string) => (await catalog.spec(caller, process, tag)).awaitedDependencies
     await until(async () => (await awaited()) === '')
     const publish = (tag: string) => catalog.versions.publishVersion({ process, tag }, caller)
-    const change = (more: object) => {
+    const change = (more: Record<string, string>) => {
       const values = { dependencies: more, dependenciesScopedToProcess: true }
       const mask = { paths: ['dependencies', 'dependencies_scoped_to_process'] }
       return catalog.processes.updateProcess({ identifier: process, values, mask }, caller)

@@ -248,7 +248,7 @@ while True:
       written = Number((await daemon.sandbox.files.stat('at')).size)
       return written > 0 && written === last
     }
-    await until(stopped, { what: 'the command to wait for its reader' })
+    await until(stopped, { what: 'the command to wait for its reader', everyMs: 500 })
     other.close()
   }
   await until(() => descriptors() <= before, { what: 'the end of descriptors' })

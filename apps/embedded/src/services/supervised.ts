@@ -23,6 +23,8 @@ interface Hooks {
   changed(): void
 }
 
+/** That a timer takes. */
+const longestMs = 2 ** 31 - 1
 const calmMs = 30_000
 const pauseMinMs = 200
 const pauseMaxMs = 5000
@@ -87,7 +89,7 @@ export function supervise(plan: ServicePlan, { logger, changed }: Hooks): Superv
     clearTimeout(again)
     if (!running) return
     child.kill('SIGTERM')
-    const hard = setTimeout(() => child.kill('SIGKILL'), withinMs)
+    const hard = setTimeout(() => child.kill('SIGKILL'), Math.min(withinMs, longestMs))
     await gone.promise
     clearTimeout(hard)
   }
