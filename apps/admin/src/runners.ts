@@ -61,11 +61,19 @@ export async function drainRunner(
     const text = `Runner ${id} takes no more runs, and ends once those that it has are over.`
     return { json: { id, draining: true, ended: false }, text }
   }
+  const told = new Set<string>()
+  const tellOnce = (text: string) => {
+    if (!told.has(text)) tell(text)
+    told.add(text)
+  }
   for (let left: number | undefined; ;) {
-    const runner = (await readRunners(target, tell)).runners.find((each) => each.id === id)
-    if (runner === undefined) return { json: { id, draining: true, ended: true }, text: `Runner ${id} has ended.` }
-    if (runner.running !== left) tell(`Runs that are not over: ${runner.running}.`)
-    left = runner.running
+    const { runners, isWhole } = await readRunners(target, tellOnce)
+    const runner = runners.find((each) => each.id === id)
+    // Where a cell does not answer it may go on there.
+    if (runner === undefined && isWhole)
+      return { json: { id, draining: true, ended: true }, text: `Runner ${id} has ended.` }
+    if (runner !== undefined && runner.running !== left) tell(`Runs that are not over: ${runner.running}.`)
+    left = runner?.running
     await pause(lookEveryMs)
   }
 }
@@ -87,11 +95,11 @@ export async function whyNoneForNewTeam(target: Target): Promise<string | undefi
   return `Its runs will wait: each runner serves one team, and all serve others (${teams})${why}.`
 }
 
-/** Of the cells that answer; `tell` hears of others. Failure of the first one where none does. */
+/** Of the cells that answer, and whether these are all; `tell` hears of others. Failure of the first one where none does. */
 async function readRunners(
   target: Target,
   tell: (text: string) => void,
-): Promise<{ runners: Runner[]; poolsOnDemand: PoolOnDemand[] }> {
+): Promise<{ runners: Runner[]; poolsOnDemand: PoolOnDemand[]; isWhole: boolean }> {
   const cells = [...target.inCells(RunnerOperatorService)]
   const asked = await Promise.allSettled(cells.map(([, ofCell]) => ofCell.listRunners({}, operatorContext())))
   const answers = asked.flatMap((one) => (one.status === 'fulfilled' ? one.value : []))
@@ -103,6 +111,7 @@ async function readRunners(
   return {
     runners: answers.flatMap(({ runners }) => runners),
     poolsOnDemand: answers.flatMap(({ poolsOnDemand }) => poolsOnDemand),
+    isWhole: answers.length === cells.length,
   }
 }
 
