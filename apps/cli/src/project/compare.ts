@@ -1,4 +1,4 @@
-import { digestOf, isRecord } from './canonical-json.ts'
+import { digestOf, isRecord, isSame } from './canonical-json.ts'
 import { inParallel } from './in-parallel.ts'
 import { pathsOfItem, projectItems } from './project-items.ts'
 import { isMerged, type MergedStates } from './merged-states.ts'
@@ -135,8 +135,11 @@ async function baseOf(
   const isOurs = (await repository?.isSelf(origin?.repository)) ?? false
   const pushed = isOurs ? origin?.commit : undefined
   const has = async (commit: string) => {
-    const then = await stateAt(commit, key, past)
-    return then !== undefined && digestOf(key === keys.team ? membersOf(state, then) : state) === digestOf(then)
+    const item = await itemAt(commit, key, past)
+    if (item === undefined) return false
+    const { state: then } = item
+    if ('formerState' in item && isSame(item.formerState, state)) return true
+    return digestOf(key === keys.team ? membersOf(state, then) : state) === digestOf(then)
   }
   if (repository && pushed && (await repository.isInHistory(pushed)) && (await has(pushed)))
     return { isKnown: true, base: state, commit: pushed, wasHere: true, isOurs }
@@ -196,11 +199,15 @@ async function wasEver(key: string, commits: readonly string[], past: Past): Pro
 }
 
 /** The state of an item in a commit. */
-async function stateAt(commit: string, key: string, { repository, context }: Past): Promise<Item['state'] | undefined> {
+async function stateAt(commit: string, key: string, past: Past): Promise<Item['state'] | undefined> {
+  return (await itemAt(commit, key, past))?.state
+}
+
+async function itemAt(commit: string, key: string, { repository, context }: Past): Promise<Item | undefined> {
   for (const path of pathsOfItem(key)) {
     const files = await repository!.filesAt(commit, path)
     const item = projectItems(files, context).items.get(key)
-    if (item) return item.state
+    if (item) return item
   }
   return undefined
 }

@@ -1,3 +1,4 @@
+import { usageError } from '../exit.ts'
 import type { Comparison } from './compare.ts'
 import { editYaml, newYaml } from './edit-yaml.ts'
 import { noFiles, type MergedFiles } from './merged-files.ts'
@@ -39,7 +40,7 @@ export function mergePackages({ local, remote, base }: Comparison, files: Files,
   return merged
 }
 
-/** Merges variables into variables.yaml: all at once, since they share it. */
+/** Merges variables into variables.yaml: all at once, since they share it. Throws where one has a name that the file can't have. */
 export function mergeVariables(
   comparisons: readonly Comparison[],
   files: Files,
@@ -52,6 +53,10 @@ export function mergeVariables(
   const clashing: Record<string, unknown> = {}
   for (const { key, local, remote, verdict } of comparisons) {
     const name = key.slice('variable/'.length)
+    if (name === 'contexts')
+      throw usageError(
+        'The team has a variable named contexts, which is no name of one in variables.yaml: there, it has what differs between contexts. Give the variable another name.',
+      )
     const before = local && 'secret' in local ? local.secret : undefined
     const value = remote && variableValue(name, remote.item.state as VariableState, before)
     if (verdict === 'clash' && side === undefined) clashing[name] = value ?? null

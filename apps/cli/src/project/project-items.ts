@@ -69,24 +69,37 @@ function packagesItem(language: Language, text: string): Item {
   return { kind: 'packages', key: keys.packages(language), name: language, state: readPackages(language, text) }
 }
 
-/** Reads a variables.yaml for a context, with values as they are written there; throws with what is wrong. */
+/** Reads a variables.yaml without faults for a context, with values as they are written there. */
 export function readVariables(text: string, context?: string): Record<string, unknown> {
-  const faults = checkValue(readYaml(text), variablesFileSchema)
-  if (faults.length > 0) throw new Error(faults.join('; '))
-  const { contexts, ...common } = readYaml(text, 'texts') as Record<string, unknown>
+  return inContext(readYaml(text, 'texts'), context)
+}
+
+function inContext(value: unknown, context?: string): Record<string, unknown> {
+  const { contexts, ...common } = value as Record<string, unknown>
   const ofContext = context !== undefined && isRecord(contexts) ? contexts[context] : undefined
   return { ...common, ...(isRecord(ofContext) ? ofContext : {}) }
 }
 
 function variableItems(text: string, context?: string): Item[] {
+  const values = readYaml(text)
+  const faults = checkValue(values, variablesFileSchema)
+  if (faults.length > 0) throw new Error(faults.join('; '))
+  const former = inContext(values, context)
   return Object.entries(readVariables(text, context)).map(([name, value]): Item => {
     const secret = isRecord(value) ? value['env'] : undefined
     if (isRecord(value) && typeof secret !== 'string') throw new Error(`${name} must be a text, or { env: NAME }`)
     const state: VariableState =
       typeof secret === 'string' ? { value: null, isSensitive: true } : { value: value as string, isSensitive: false }
-    const named = typeof secret === 'string' ? { secret } : {}
+    const named = typeof secret === 'string' ? { secret } : formerly(former[name], value)
     return { kind: 'variable', key: keys.variable(name), name, state, ...named }
   })
+}
+
+/** An unquoted value was once pushed as YAML reads it: 1.10 as 1.1. */
+function formerly(value: unknown, written: unknown): { formerState?: VariableState } {
+  if (value === undefined || value === written) return {}
+  const parsed = typeof value === 'object' ? Number(JSON.stringify(value)) : (value as string | number | boolean)
+  return { formerState: { value: String(parsed), isSensitive: false } }
 }
 
 function teamItems(text: string): Item[] {

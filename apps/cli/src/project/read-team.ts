@@ -1,5 +1,5 @@
 import type { Client, ListedModule, ListedProcess, ListedTeamVariable, Page, Pages, Schedule } from '@automation/client'
-import { ExitError, exitCodes, usageError } from '../exit.ts'
+import { ExitError, exitCodes } from '../exit.ts'
 import { inParallel } from './in-parallel.ts'
 import {
   isOver,
@@ -103,10 +103,6 @@ function moduleItems(client: Client, records: ListedModule[], known: Items): Pro
 }
 
 function variableItems(client: Client, records: ListedTeamVariable[]): Promise<ServerItem[]> {
-  if (records.some(({ key }) => key === 'contexts'))
-    throw usageError(
-      'The team has a variable named contexts, which is no name of one in variables.yaml: there, it has what differs between contexts. Give the variable another name.',
-    )
   return inParallel(8, records, async (record) => {
     if (record.isSensitive || record.value !== undefined) return variableItem(record)
     return variableItem(await client.variables.get(record.id))

@@ -70,7 +70,7 @@ export interface SecretNames {
 export type Item =
   | { kind: 'module'; key: string; name: string; state: ModuleState }
   | { kind: 'packages'; key: string; name: Language; state: PackagesState }
-  | { kind: 'variable'; key: string; name: string; state: VariableState; secret?: string }
+  | { kind: 'variable'; key: string; name: string; state: VariableState; secret?: string; formerState?: VariableState }
   | { kind: 'process'; key: string; name: string; state: ProcessState; secrets: SecretNames }
   | { kind: 'schedule'; key: string; name: string; process: string; state: ScheduleState }
   | { kind: 'team'; key: string; name: string; state: TeamState }

@@ -66,11 +66,34 @@ test('variables have the values that are written in the file', async () => {
   expect(await other.pas('plan', '--check')).toMatchObject({ code: 0 })
 })
 
-test('a variable of the team that no file can name is told of', async () => {
-  const { id } = await system.client.variables.create({ key: 'contexts', value: 'a', isSensitive: false })
+test('unquoted values that an earlier pas has pushed as YAML reads them are updated from a fresh clone', async () => {
+  const pushedFormerly = { F_NUMBER: '1.1', F_LARGE: '12345678901234567000', F_ON: 'true', F_EDITED: '2.5' }
+  for (const [key, value] of Object.entries({ ...pushedFormerly, F_OTHERS: '7' }))
+    await system.client.variables.create({ key, value, isSensitive: false })
   await using workspace = await Workspace.make(system)
+  const lines = 'F_NUMBER: 1.10\nF_LARGE: 12345678901234567890\nF_ON: True\n'
+  await workspace.write('variables.yaml', `${lines}F_EDITED: 2.50\nF_OTHERS: 6.0\n`)
+  await workspace.commit()
+  await workspace.write('variables.yaml', `${lines}F_EDITED: 2.60\nF_OTHERS: 6.0\n`)
+  await workspace.commit()
+  await using clone = await Workspace.make(system, workspace)
+  const { code, stdout } = await clone.pas('plan', '--json')
+  const { items } = JSON.parse(stdout) as { items: { key: string; action: string }[] }
+  expect(Object.fromEntries(items.map(({ key, action }) => [key, action]))).toEqual({
+    ...Object.fromEntries(Object.keys(pushedFormerly).map((name) => [`variable/${name}`, 'update'])),
+    'variable/F_OTHERS': 'clash',
+  })
+  expect(code).toBe(3)
+})
+
+test('a variable of the team that no file can name is told of where it would be written', async () => {
+  const { id } = await system.client.variables.create({ key: 'contexts', value: 'a', isSensitive: false })
+  const slug = unique('beside')
+  await using workspace = await pushed(system, slug)
+  expect(await workspace.pas('pull', `processes/${slug}`)).toMatchObject({ code: 0 })
   const stderr = expect.stringContaining('Give the variable another name')
   expect(await workspace.pas('pull')).toMatchObject({ code: 2, stderr })
   expect(await workspace.read('variables.yaml')).toBeUndefined()
+  expect(await workspace.pas('team', 'export', `${workspace.folder}/exported`)).toMatchObject({ code: 2, stderr })
   await system.client.variables.delete(id)
 })
