@@ -5,6 +5,7 @@ from __future__ import annotations
 import socket
 import time
 from collections.abc import Iterator
+from types import SimpleNamespace
 
 import anyio
 import httpx2
@@ -45,32 +46,42 @@ def test_a_log_is_the_same_text_however_it_is_cut() -> None:
             assert "".join(pas.executions.log_text("an-id")) == content.decode(errors="replace")
 
 
-@pytest.mark.parametrize(("max_retries", "attempts"), [(0, 1), (1, 21)])
+@pytest.mark.parametrize("is_silent", [False, True])
+@pytest.mark.parametrize(("max_retries", "least", "most"), [(0, 0, 0), (1, 20, 31), (2, 20, 31)])
 def test_a_download_of_which_nothing_more_comes_is_given_up(
-    max_retries: int, attempts: int, monkeypatch: pytest.MonkeyPatch
+    max_retries: int, least: int, most: int, is_silent: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     asked = 0
+    now = 0.0
+
+    def wait(seconds: float) -> None:
+        nonlocal now
+        now += seconds
 
     def cut() -> Iterator[bytes]:
         yield b"some"
         raise httpx2.ReadError("cut")
 
-    def service(_: httpx2.Request) -> httpx2.Response:
+    def service(request: httpx2.Request) -> httpx2.Response:
         nonlocal asked
         asked += 1
-        if asked > 1:
+        if asked == 1:
+            return httpx2.Response(200, headers={"etag": '"an-etag"'}, content=cut())
+        if not is_silent:
             raise httpx2.ConnectError("away")
-        return httpx2.Response(200, headers={"etag": '"an-etag"'}, content=cut())
+        wait(request.extensions["timeout"]["read"])
+        raise httpx2.ReadTimeout("silent")
 
     for module in (storage, transport):
-        monkeypatch.setattr(module, "sleep", lambda _: None)
+        monkeypatch.setattr(module, "sleep", wait)
+        monkeypatch.setattr(module, "time", SimpleNamespace(monotonic=lambda: now), raising=False)
     with (
         httpx2.Client(transport=httpx2.MockTransport(service)) as http,
         Client("http://pas", "demo", ACCESS_TOKEN, http_client=http, max_retries=max_retries) as pas,
         pytest.raises(ConnectionError, match="a-file was cut after 4 bytes"),
     ):
         pas.storage.read("a-file")
-    assert asked == attempts
+    assert least <= now <= most
 
 
 def test_a_run_that_fails_shows_the_end_of_its_log_however_long_that_is() -> None:

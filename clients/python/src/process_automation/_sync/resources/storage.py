@@ -4,7 +4,9 @@
 from __future__ import annotations
 
 import hashlib
+import math
 import random
+import time
 from base64 import b64encode
 from collections.abc import Generator
 from contextlib import closing
@@ -36,8 +38,8 @@ from ..transport import Call
 PARTS_FROM_BYTES = 64 * 1024 * 1024
 #: Entries in a page of a list.
 PAGE_ENTRIES = 1000
-#: Attempts in a row that bring nothing more of a download: half a minute, unless the client asks once.
-MOST_FAILURES = 10
+#: Seconds from a cut for which more of a download is asked for, unless the client asks once.
+PATIENCE = 30.0
 
 
 class Storage(Resource):
@@ -86,19 +88,22 @@ class Storage(Resource):
         path = f"/storage/objects/{segment(name, keep_slashes=True)}"
         received = 0
         etag: str | None = None
-        failures = 0
-        most = MOST_FAILURES if self._transport.settings.max_retries else 0
+        patience = PATIENCE if self._transport.settings.max_retries else 0.0
+        attempt = 0
+        ends_at = math.inf
         while True:
             headers = {"Range": f"bytes={received}-", "If-Match": etag} if received and etag else {}
+            call = self._transport.call("GET", path, headers=headers)
+            call.ends_at = ends_at
             try:
-                response = self._transport.send(self._transport.call("GET", path, headers=headers), stream=True)
+                response = self._transport.send(call, stream=True)
                 etag = response.headers.get("etag")
                 try:
                     if received and response.status_code != 206:
                         raise UnexpectedAnswer(f"The download of {name} was cut, and goes on from its beginning alone")
                     for chunk in response.iter_bytes():
                         received += len(chunk)
-                        failures = 0
+                        attempt, ends_at = 0, math.inf
                         yield chunk
                     return
                 finally:
@@ -106,10 +111,12 @@ class Storage(Resource):
             except (httpx2.TransportError, ConnectionError, TooManyRequests, Unavailable) as error:
                 if etag is None and not isinstance(error, httpx2.TransportError):
                     raise  # It was never open.
-                failures += 1
-                if etag is None or failures > most:
+                ends_at = min(ends_at, time.monotonic() + patience)
+                delay = delay_after_cut(min(attempt, 4), random.random())
+                if etag is None or time.monotonic() + delay >= ends_at:
                     raise ConnectionError(f"The download of {name} was cut after {received} bytes") from error
-                sleep(delay_after_cut(min(failures - 1, 4), random.random()))
+                attempt += 1
+                sleep(delay)
 
     def read(self, name: str) -> bytes:
         """All of a file."""
