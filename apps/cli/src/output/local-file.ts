@@ -1,16 +1,21 @@
 import { constants, createWriteStream, openAsBlob, rmSync } from 'node:fs'
 import { access, lstat, mkdir, open, realpath, rename, stat } from 'node:fs/promises'
-import { basename, dirname, join } from 'node:path'
+import { basename, dirname, join, resolve } from 'node:path'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { usageError } from '../exit.ts'
 
+/** Not all of /dev: what is in /dev/shm are files. */
+const openFiles = /^\/(proc\/|dev\/(fd\/|stdout$|stderr$))/
+
 /**
  * Writes a download to a file, which is there when all of it is: what was there before stays until then, and its mode after. A
- * link stays, and the file that it leads to is replaced. What is no file, such as a pipe, is written to directly.
+ * link stays, and the file that it leads to is replaced. What is no file, such as a pipe, is written to directly, and so is a
+ * file that is open, such as /dev/stdout, at its end.
  */
 export async function saveFile(body: Response['body'], file: string): Promise<void> {
   await mkdir(dirname(file), { recursive: true })
+  if (openFiles.test(resolve(file))) return pipeline(streamOf(body), createWriteStream(file, { flags: 'a' }))
   const before = await stat(file).catch(unlessAbsent)
   const isWrittenTo = before ? !before.isFile() : (await lstat(file).catch(unlessAbsent)) !== undefined
   if (isWrittenTo) return pipeline(streamOf(body), createWriteStream(file))

@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process'
-import { chmod, lstat, mkdir, readFile, stat, symlink } from 'node:fs/promises'
+import { chmod, lstat, mkdir, open, readFile, stat, symlink } from 'node:fs/promises'
 import { join } from 'node:path'
 import { beforeAll, expect, test } from 'vitest'
 import { ownTeam, type OwnTeam } from './own-team.ts'
@@ -32,6 +32,17 @@ test('a download keeps links, modes and what is no file', async () => {
   expect(await workspace.pas('storage', 'cp', 'team:a.txt', path('pipe'))).toMatchObject({ code: 0 })
   expect(await reading).toBe('new')
   expect((await stat(path('pipe'))).isFIFO()).toBe(true)
+})
+
+test('a download into a file that is open, as /dev/stdout is in a shell, goes to its end', async () => {
+  await using workspace = await Workspace.make(system)
+  await system.client.storage.upload('b.txt', new Blob(['new']))
+  await workspace.write('log', 'old ')
+  await using log = await open(join(workspace.folder, 'log'), 'a')
+  for (const place of ['/dev/fd', '/proc/self/fd'])
+    expect(await workspace.pas('storage', 'cp', 'team:b.txt', `${place}/${log.fd}`)).toMatchObject({ code: 0 })
+  expect(await workspace.read('log')).toBe('old newnew')
+  expect((await log.stat()).nlink).toBe(1)
 })
 
 test('a folder is copied with its names as they are, and what is left out is told', async () => {
