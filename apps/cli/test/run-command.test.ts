@@ -102,6 +102,22 @@ describe('pas run', () => {
     expect([code, sent, stdout]).toEqual([0, expect.stringContaining(written), expect.stringContaining(written)])
   })
 
+  test('sends the schema beside a source with all its digits', async () => {
+    let sent = ''
+    await using standIn = await service({
+      'POST /processes/slow/execute': async (request, response) => {
+        sent = (await buffer(request)).toString()
+        json(response, { executionId }, 202)
+      },
+    })
+    const folder = join(standIn.folder, 'processes/slow')
+    await mkdir(folder, { recursive: true })
+    await writeFile(join(folder, 'main.js'), 'return 1\n')
+    await writeFile(join(folder, 'parameters.schema.json'), '{ "maximum": 9223372036854775807 }')
+    expect(await standIn.start(['run', 'processes/slow/main.js', '--detach']).ended).toMatchObject({ code: 0 })
+    expect(sent).toContain('{"maximum":9223372036854775807}')
+  })
+
   test.each([[[]], [['--detach']]])(
     'Ctrl-C while its start is under way kills it once it has started, and the second one leaves: %j',
     async (options) => {
