@@ -18,6 +18,8 @@ export function parseExactly(text: string): unknown {
 
 /** The same of records and files: integers beyond 2^53 alone are such objects, and all other numbers are those of JavaScript. */
 export function parseIntegers(text: string): unknown {
+  // Without such a one it is read much faster, and however deep it is.
+  if (!/\d{16}/.test(text)) return JSON.parse(text)
   return json.parse(text, (_, value, { source }) =>
     typeof value === 'number' && /^-?\d+$/.test(source ?? '') ? exactInteger(BigInt(source!)) : value,
   )

@@ -3,6 +3,8 @@ import { Readable } from 'node:stream'
 import { buffer } from 'node:stream/consumers'
 import { describe, expect, test } from 'vitest'
 import { duration, timeOrAgo } from '../src/options/duration.ts'
+import { parseIntegers } from '../src/exact-json.ts'
+import { linesOf } from '../src/lines.ts'
 import { readParameters } from '../src/options/parameters.ts'
 import { tableOf } from '../src/output/table.ts'
 import { oneLine } from '../src/output/plain-text.ts'
@@ -90,5 +92,21 @@ describe('what is shown', () => {
     expect(isWanted(entry('INFO'), { grep: /time ?out/u, since: '2026-11-24T07:00:00Z' })).toBe(true)
     expect(isWanted(entry('INFO'), { since: '2026-11-24T09:00:00Z' })).toBe(false)
     expect(() => levelOf('loud')).toThrow('DEBUG, INFO, WARNING, ERROR')
+  })
+})
+
+describe('large answers', () => {
+  test('a line that comes in many pieces is one line, and takes as long as it is', async () => {
+    const piece = Buffer.from('é'.repeat(32 * 1024))
+    const pieces = Array.from({ length: 1024 }, () => piece)
+    const ends = [Buffer.from('\r\nb\n\nc\n'), Buffer.from('d\r')]
+    const lines = await Array.fromAsync(linesOf(Readable.from([...pieces, ...ends])))
+    expect(lines.map((line) => line.length)).toEqual([1024 * 32 * 1024, 1, 0, 1, 2, 0])
+    expect(lines.slice(1)).toEqual(['b', '', 'c', 'd\r', ''])
+  }, 5000)
+
+  test('JSON is read however deep it is', () => {
+    const deep = `${'['.repeat(100_000)}1${']'.repeat(100_000)}`
+    expect(parseIntegers(deep)).toHaveLength(1)
   })
 })
