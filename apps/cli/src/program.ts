@@ -70,12 +70,12 @@ function emptyProgram(runtime: Runtime): Command {
 
 const withValue = new Set(['--url', '--team', '--context'])
 
-/** The command that arguments name: the first word that is no option, nor the value of one of all commands. */
+/** The words among arguments: what is no option, nor the value of one of all commands. */
+export function wordsOf(args: readonly string[]): string[] {
+  return args.filter((arg, index) => !arg.startsWith('-') && !withValue.has(args[index - 1] ?? ''))
+}
+
+/** The command that arguments name. */
 export function namedCommand(args: readonly string[]): string | undefined {
-  for (let index = 0; index < args.length; index += 1) {
-    const arg = args[index]!
-    if (withValue.has(arg)) index += 1
-    else if (!arg.startsWith('-') && arg !== 'help') return arg
-  }
-  return undefined
+  return wordsOf(args).find((word) => word !== 'help')
 }

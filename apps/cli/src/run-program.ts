@@ -4,7 +4,7 @@ import { createRuntime } from './create-runtime.ts'
 import { exitCodes } from './exit.ts'
 import { readFailure } from './failure.ts'
 import { watchInterrupts } from './interrupts.ts'
-import { createProgram, namedCommand } from './program.ts'
+import { createProgram, namedCommand, wordsOf } from './program.ts'
 
 /** Runs one command line to its end and sets the program's exit code. */
 export async function runProgram(args: readonly string[], self: NodeJS.Process): Promise<void> {
@@ -19,7 +19,7 @@ export async function runProgram(args: readonly string[], self: NodeJS.Process):
   try {
     const program = await createProgram(runtime, args)
     if (args.length === 0) program.outputHelp()
-    else await program.parseAsync(withoutVainHelp(program, args), { from: 'user' })
+    else await program.parseAsync(withHelpOption(program, args), { from: 'user' })
   } catch (error) {
     self.exitCode = await end(error)
   }
@@ -35,16 +35,22 @@ export async function runProgram(args: readonly string[], self: NodeJS.Process):
   }
 }
 
-/** Without the `help` for a command that is unknown, which then is said of it. */
-function withoutVainHelp(program: Command, args: readonly string[]): readonly string[] {
-  const named = namedCommand(args)
-  const at = args.indexOf('help')
-  if (named === undefined || at === -1) return args
-  const isOfAll = at < args.indexOf(named)
-  const group = isOfAll ? program : program.commands.find((one) => one.name() === named && named === args[at - 1])
-  const asked = isOfAll ? named : args[at + 1]
-  if (!group?.commands.length || asked === undefined || asked.startsWith('-')) return args
-  return group.commands.some((one) => one.name() === asked) ? args : args.toSpliced(at, 1)
+/** Arguments that ask by the word `help`, as they would by `--help`; of an unknown command that alone, which is then said of it. */
+function withHelpOption(program: Command, args: readonly string[]): readonly string[] {
+  const words = wordsOf(args)
+  const [first, second] = words
+  const group = program.commands.find((one) => one.name() === first)
+  if (first !== 'help' && (second !== 'help' || !group?.commands.length)) return args
+  const path: string[] = []
+  let command = program
+  for (const word of words.toSpliced(words.indexOf('help'), 1)) {
+    if (command.commands.length === 0) break
+    const next = command.commands.find((one) => one.name() === word)
+    path.push(word)
+    if (next === undefined) return path
+    command = next
+  }
+  return [...path, '--help']
 }
 
 /** The command line that explains what was meant. */

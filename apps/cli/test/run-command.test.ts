@@ -297,6 +297,14 @@ test.each([
   expect([code, stderr]).toEqual([2, expect.stringContaining("nope.txt can't be read: ENOENT")])
 })
 
+test('pas api prints an answer that is no JSON, though it says so', async () => {
+  await using standIn = await service({
+    'GET /broken': (_, response) => response.writeHead(200, { 'content-type': 'application/json' }).end('oh no'),
+  })
+  expect(await standIn.start(['api', 'GET', '/broken']).ended).toMatchObject({ code: 0, stdout: 'oh no\n' })
+  expect(await standIn.start(['api', 'GET', '/broken', '--json']).ended).toMatchObject({ code: 0, stdout: '"oh no"\n' })
+})
+
 test.each([
   [['--json']],
   [['storage', '--json']],
@@ -304,6 +312,8 @@ test.each([
   [['help', 'nope', '--json']],
   [['--json', 'help', 'nope']],
   [['storage', 'help', 'nope', '--json']],
+  [['storage', '--json', 'help', 'nope']],
+  [['help', 'storage', 'nope', '--json']],
 ])('a command line that names no command is a fault that programs can read: %j', async (command) => {
   await using standIn = await service({})
   const { code, stdout, stderr } = await standIn.start(command).ended
@@ -321,6 +331,15 @@ test('a command line without a command has the help of it, and an unknown comman
   expect([nope.code, nope.stderr]).toEqual([2, "error: unknown command 'nope'\nSee: pas --help\n"])
   const { code, stdout } = await standIn.start(['help', 'storage']).ended
   expect([code, stdout]).toEqual([0, expect.stringContaining('Usage: pas storage')])
+  for (const words of [
+    ['help', 'storage', 'cp'],
+    ['storage', 'help', 'cp'],
+    ['--team', 'help', 'help', 'storage', 'cp'],
+  ])
+    expect(await standIn.start(words).ended).toMatchObject({
+      code: 0,
+      stdout: expect.stringContaining('Usage: pas storage cp'),
+    })
 })
 
 describe('pas context', () => {
