@@ -15,6 +15,13 @@ import { StandIn } from './stand-in.ts'
 describe('options', () => {
   test('headers are as curl takes them, of any script; those of one name are joined', () => {
     expect(readHeaders(['X-A: Łukasz', 'x-a:b', 'X-Empty:'])).toEqual({ 'x-a': 'Łukasz, b', 'x-empty': '' })
+    expect(readHeaders(['Cookie: a=1', 'cookie: b=2', 'constructor: x', '__proto__: y'])).toEqual(
+      Object.fromEntries([
+        ['cookie', 'a=1; b=2'],
+        ['constructor', 'x'],
+        ['__proto__', 'y'],
+      ]),
+    )
     expect(() => readHeaders(['none'])).toThrow('A header is "Name: value"')
   })
 

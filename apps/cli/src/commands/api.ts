@@ -63,7 +63,16 @@ export function register(program: Command, runtime: Runtime): void {
     const isJson = /^application\/([\w.-]+\+)?json\b/.test(response.headers.get('content-type') ?? '')
     if (isJson) {
       const text = await response.text()
-      if (text !== '') runtime.out.data(runtime.out.json ? parseExactly(text) : text, { text })
+      if (text !== '') runtime.out.data(runtime.out.json ? jsonOf(text) : text, { text })
     } else if (response.body !== null) await pipeline(response.body, runtime.stdout, { end: false })
+  }
+}
+
+/** What an answer says that is declared as JSON: its text, where that is none. */
+function jsonOf(text: string): unknown {
+  try {
+    return parseExactly(text)
+  } catch {
+    return text
   }
 }

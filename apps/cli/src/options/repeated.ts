@@ -3,14 +3,16 @@ import { usageError } from '../exit.ts'
 /** The values of an option that may be given several times. */
 export const repeated = (text: string, before: string[] = []): string[] => [...before, text]
 
-/** Headers as curl takes them, `Name: value`, by their names in lower case; those of one name are joined by commas. */
+/** Headers as curl takes them, `Name: value`, by their names in lower case; those of one name are joined. */
 export function readHeaders(texts: readonly string[] = []): Record<string, string> {
-  const headers: Record<string, string> = {}
+  // Names such as `constructor` are among what other objects have.
+  const headers = Object.create(null) as Record<string, string>
   for (const text of texts) {
     const [, name, value] = /^([^:\s]+):\s*(.*)$/.exec(text) ?? []
     if (name === undefined || value === undefined) throw usageError(`A header is "Name: value", and "${text}" is none.`)
     const key = name.toLowerCase()
-    headers[key] = headers[key] === undefined ? value : `${headers[key]}, ${value}`
+    const between = key === 'cookie' ? '; ' : ', '
+    headers[key] = headers[key] === undefined ? value : `${headers[key]}${between}${value}`
   }
   return headers
 }
