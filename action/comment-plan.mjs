@@ -15,7 +15,10 @@ const {
 } = process.env
 const [, number] = /^refs\/pull\/(\d+)\//.exec(ref) ?? []
 // Each context and folder of a workflow has a comment of its own.
-const marker = `<!-- plan of pas${folder === '.' ? '' : ` in ${folder}`}${context === '' ? '' : `: ${context}`} -->`
+const ofContext = context === '' ? '' : `: ${context}`
+const marker = `<!-- plan of pas in ${folder}${ofContext} -->`
+/** Of a comment that an earlier release has made: whichever folder comes first goes on with it. */
+const formerMarker = `<!-- plan of pas${ofContext} -->`
 /** GitHub takes 65,536. */
 const mostCharacters = 60_000
 
@@ -40,10 +43,13 @@ function bounded(plan) {
 
 async function commentBefore() {
   const perPage = 100
+  let former
   for (let page = 1; ; page += 1) {
     const comments = await call('GET', `issues/${number}/comments?per_page=${perPage}&page=${page}`)
-    const found = comments.find((one) => one.body.startsWith(marker) && isOfTheTeam(one))
-    if (found !== undefined || comments.length < perPage) return found
+    const ours = comments.filter(isOfTheTeam)
+    const found = ours.find(({ body }) => body.startsWith(marker))
+    former ??= ours.find(({ body }) => body.startsWith(formerMarker))
+    if (found !== undefined || comments.length < perPage) return found ?? former
   }
 }
 

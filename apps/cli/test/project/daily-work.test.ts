@@ -179,7 +179,9 @@ describe('the GitHub Action', () => {
     await workspace.write('processes/commented/main.js', 'return 1\n')
     await workspace.commit()
     await using gitHub = await GitHubStandIn.open()
-    const [, forged] = Array.from({ length: 120 }, () => gitHub.add('<!-- plan of pas -->\nlooks good', 'User'))
+    const forged = ['', ' in .'].flatMap((where) =>
+      Array.from({ length: 60 }, () => gitHub.add(`<!-- plan of pas${where} -->\nlooks good`, 'User')),
+    )
     const inputs = { token: system.apiToken, program: `${process.execPath} ${program}`, 'github-token': 'ghs-token' }
     const pull = (folder = '.') =>
       act(workspace, 'refs/pull/7/merge', { ...inputs, folder }, 'pull_request', {
@@ -193,7 +195,7 @@ describe('the GitHub Action', () => {
     await pull()
     await pull()
     expect(gitHub.comments.slice(120)).toMatchObject([{ body: expect.stringContaining('| create | `process/also` |') }])
-    expect(forged!.body).toContain('looks good')
+    expect(forged.every(({ body }) => body.endsWith('looks good'))).toBe(true)
     const list = 'GET /repos/shop/team/issues/7/comments'
     expect(gitHub.calls).toEqual([
       ...[list, list, 'POST /repos/shop/team/issues/7/comments'],
@@ -203,6 +205,11 @@ describe('the GitHub Action', () => {
     expect(gitHub.tokens).toEqual(new Set(['Bearer ghs-token']))
     await pull('another')
     expect(gitHub.comments).toHaveLength(122)
+    // One that an earlier release has made is taken by one folder.
+    const former = gitHub.add('<!-- plan of pas -->\nan old plan', 'Bot')
+    for (const folder of ['third', 'fourth', 'third']) await pull(folder)
+    expect(gitHub.comments).toHaveLength(124)
+    expect(former.body).toMatch(/^<!-- plan of pas in third -->\n(?!an old plan)/)
     gitHub.refuses = true
     const refused = await pull()
     expect([refused.code, refused.stdout]).toEqual([
