@@ -12,7 +12,7 @@ import httpx2
 import pytest
 
 from process_automation import AsyncClient, Client, ConnectionError, RunError, WaitTimeout
-from process_automation._sync import transport
+from process_automation._sync import event_stream, transport
 from process_automation._sync.resources import storage
 
 ACCESS_TOKEN = "eyJh.eyJl.c2ln"
@@ -144,6 +144,39 @@ def test_the_wait_for_a_result_ends_in_time_also_where_the_service_falls_silent(
     ):
         pas.executions.run("an-id").result(timeout=5)
     assert 1005 <= now < 1006
+
+
+@pytest.mark.parametrize("timeout", [1, 5, 60, 600])
+def test_the_wait_for_a_run_that_logs_opens_few_streams(timeout: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    now = 1000.0
+    opened = 0
+
+    def wait(seconds: float) -> None:
+        nonlocal now
+        now += seconds
+
+    def lines() -> Iterator[bytes]:
+        while True:
+            wait(0.05)
+            yield log_of("line")
+
+    def service(request: httpx2.Request) -> httpx2.Response:
+        nonlocal opened
+        if not request.url.path.endswith("/events"):
+            return httpx2.Response(200, json=EXECUTION)
+        opened += 1
+        return events_of(lines())
+
+    monkeypatch.setattr(time, "monotonic", lambda: now)
+    monkeypatch.setattr(event_stream, "sleep", wait)
+    with (
+        httpx2.Client(transport=httpx2.MockTransport(service)) as http,
+        Client("http://pas", "demo", ACCESS_TOKEN, http_client=http) as pas,
+        pytest.raises(WaitTimeout, match="goes on"),
+    ):
+        pas.executions.run("an-id").result(timeout=timeout)
+    assert opened <= 10
+    assert 1000 + timeout <= now <= 1000 + timeout + 0.1
 
 
 def test_a_log_goes_on_after_a_cut_while_all_streams_of_the_team_are_open() -> None:

@@ -18,9 +18,9 @@ from .transport import Transport
 
 #: Seconds of silence after which a stream counts as cut: three of the service's comments.
 SILENCE = 45.0
-#: A limit for silence is kept while at least so much of it is left. A wait may take a tenth longer, and a stream that
-#: brings much is not asked for again with each piece.
-KEPT_PART = 0.9
+#: A wait may take so much longer: each stream that is opened counts against the team's limits, and one that brings much is
+#: opened anew only where it could outlast that.
+LATE_PART = 0.1
 #: Seconds for which a stream that brings nothing, not even a comment, is asked for again.
 PATIENCE = 60.0
 
@@ -42,6 +42,7 @@ def event_stream(
     where nothing comes for longer than PATIENCE.
     """
     was_open = False
+    late = LATE_PART * seconds_left()
     failing_since: float | None = None
     attempt = 0
 
@@ -70,7 +71,7 @@ def event_stream(
             was_open = True
             failing_since = failing_since or time.monotonic()
             try:
-                answer: Any = TimedAnswer(response, seconds_left, silence, hear)
+                answer: Any = TimedAnswer(response, seconds_left, max(silence - late, 0.0), hear)
                 for event in httpx2.EventSource(answer):
                     last_event_id = event.id or last_event_id
                     yield event
@@ -96,14 +97,15 @@ class TimedAnswer:
         self,
         response: httpx2.Response,
         seconds_left: Callable[[], float],
-        silence: float,
+        least: float,
         hear: Callable[[], None],
     ) -> None:
         self.headers = response.headers
         self.request = response.request
         self._response = response
         self._seconds_left = seconds_left
-        self._silence = silence
+        #: With fewer seconds left it ends.
+        self._least = least
         #: Is told that something has come.
         self._hear = hear
 
@@ -111,5 +113,5 @@ class TimedAnswer:
         for text in self._response.iter_text():
             self._hear()
             yield text
-            if self._seconds_left() < KEPT_PART * self._silence:
+            if self._seconds_left() < self._least:
                 return
