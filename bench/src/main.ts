@@ -1,6 +1,6 @@
 import { mkdir, writeFile } from 'node:fs/promises'
 import { dirname, resolve } from 'node:path'
-import { parseArgs } from 'node:util'
+import { readOptions, wholeNumber } from '@automation/testing/options'
 import { openLab, type Effort, type Lab } from './lab.ts'
 import { installPeers } from './peers/install.ts'
 import { measure, type WorkloadFigures } from './plan.ts'
@@ -55,31 +55,36 @@ machine in one run. Sides take turns, one system at a time; every answer is chec
 ${workloads.map(({ id, title }) => `${id.padEnd(6)} ${title}`).join('\n')}
 `
 
-const { values } = parseArgs({
-  options: {
+const options = readOptions(
+  help,
+  {
     only: { type: 'string' },
     sides: { type: 'string' },
-    peers: { type: 'boolean' },
-    kubernetes: { type: 'boolean' },
+    peers: { type: 'boolean', default: false },
+    kubernetes: { type: 'boolean', default: false },
     repeats: { type: 'string', default: '5' },
     seconds: { type: 'string', default: '5' },
-    smoke: { type: 'boolean' },
+    smoke: { type: 'boolean', default: false },
     json: { type: 'string', default: resolve(results, 'latest.json') },
-    help: { type: 'boolean' },
   },
-})
+  ({ repeats, seconds, ...others }) => ({
+    ...others,
+    repeats: wholeNumber(repeats, 1),
+    seconds: wholeNumber(seconds, 1),
+  }),
+)
 
-if (values.help) process.stdout.write(help)
-else await bench()
+await bench()
 
 async function bench(): Promise<void> {
-  if (values.kubernetes) clusterSettings()
+  if (options.kubernetes) clusterSettings()
   const chosen = chosenWorkloads()
-  const effort: Effort = values.smoke
-    ? { repeats: 1, warmUpS: 0.1, seconds: 0.3, smoke: true }
-    : { repeats: whole('repeats'), warmUpS: 2, seconds: whole('seconds'), smoke: false }
+  const { smoke, repeats, seconds } = options
+  const effort: Effort = smoke
+    ? { repeats: 1, warmUpS: 0.1, seconds: 0.3, smoke }
+    : { repeats, warmUpS: 2, seconds, smoke }
   const withN8n = chosen.some(({ sides }) => sides.some(({ name }) => name === 'n8n'))
-  const peers = values.peers ? await installPeers(withN8n, tell) : undefined
+  const peers = options.peers ? await installPeers(withN8n, tell) : undefined
   const lab = await openLab(effort, peers)
   const measured: WorkloadFigures[] = []
   try {
@@ -92,7 +97,7 @@ async function bench(): Promise<void> {
 
 /** Writes what was measured, also of a run that a wrong answer has ended. */
 async function report(measured: WorkloadFigures[], lab: Lab): Promise<void> {
-  const json = resolve(process.env['INIT_CWD'] ?? '.', values.json)
+  const json = resolve(process.env['INIT_CWD'] ?? '.', options.json)
   await mkdir(dirname(json), { recursive: true })
   await writeFile(json, `${JSON.stringify(reportJson(measured, lab), undefined, 2)}\n`)
   await writeFile(json.replace(/(\.json)?$/, '.svg'), picture(measured))
@@ -100,25 +105,19 @@ async function report(measured: WorkloadFigures[], lab: Lab): Promise<void> {
 }
 
 function chosenWorkloads(): Workload[] {
-  const only = values.only?.split(',')
+  const only = options.only?.split(',')
   const unknown = only?.filter((id) => !workloads.some((workload) => workload.id === id)) ?? []
   if (unknown.length > 0) throw new Error(`no such workload: ${unknown.join(', ')}; see --help`)
-  const named = values.sides?.split(',')
-  return (values.kubernetes ? workloads : onMachine)
+  const named = options.sides?.split(',')
+  return (options.kubernetes ? workloads : onMachine)
     .filter(
       ({ id }) =>
-        only?.some((name) => [id, id.replace(/-.*/, '')].includes(name)) ?? !(values.smoke && long.includes(id)),
+        only?.some((name) => [id, id.replace(/-.*/, '')].includes(name)) ?? !(options.smoke && long.includes(id)),
     )
     .map((workload) => ({
       ...workload,
       sides: workload.sides.filter(({ name }) => named === undefined || named.includes(name)),
     }))
-}
-
-function whole(option: 'repeats' | 'seconds'): number {
-  const value = Number(values[option])
-  if (!Number.isSafeInteger(value) || value < 1) throw new Error(`--${option} is a whole number above 0`)
-  return value
 }
 
 function tell(line: string): void {

@@ -1,6 +1,6 @@
 import { writeFile } from 'node:fs/promises'
 import { Random } from '../system/random.ts'
-import { randomSeed, readOptions, wholeNumber } from '../system/options.ts'
+import { randomSeed, readOptions, wholeNumber } from '@automation/testing/options'
 import { endOnSignals, removeTraces, type Shape } from '../system/system.ts'
 import { Campaign } from './campaign.ts'
 import type { Round } from './campaign.ts'
@@ -55,14 +55,14 @@ const options = readOptions(
     return { ...others, ...counts, shapes, kinds: named }
   },
 )
-type Options = NonNullable<typeof options>
+type Options = typeof options
 
 const exitCodes: Record<Outcome, number> = { held: 0, broken: 1, 'left out': 3 }
 
-if (options?.shapes.length === 0) {
+if (options.shapes.length === 0) {
   console.log(`${options.strikes} strikes on many replicas, seed ${options.seed}`)
   process.exitCode = exitCodes[await strikeMany(options, endingOnSignals())]
-} else if (options) {
+} else {
   endOnSignals()
   await chaos(options)
 }

@@ -4,7 +4,7 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
-import { readOptions } from '../system/options.ts'
+import { readOptions } from '@automation/testing/options'
 import { repositoryRoot } from '../system/system.ts'
 import { waitUntil } from '../system/wait-until.ts'
 import { admin } from './admin.ts'
@@ -68,9 +68,9 @@ const options = readOptions(
     return { ...others, tag, nextTag, trialTag, only: only?.split(','), ratePerS: Number(rate) }
   },
 )
-type Options = NonNullable<typeof options>
+type Options = typeof options
 
-if (options !== undefined) await tryRelease(options)
+await tryRelease(options)
 
 /** Each phase counts as one test; the suite's own are printed by it. */
 async function tryRelease(options: Options): Promise<void> {

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { chromium } from 'playwright-core'
 import { accessTokenOf } from '../client/client.ts'
 import { browserArguments, browserPath, noBrowser } from '../suite/browser.ts'
-import { readOptions } from '../system/options.ts'
+import { readOptions } from '@automation/testing/options'
 import { endOnSignals, repositoryRoot, startSystem } from '../system/system.ts'
 import { makeScene } from './scene.ts'
 import { signInLink } from './sign-in-link.ts'
@@ -20,7 +20,7 @@ Makes the pictures of the console that the documents show, from a system of its 
 const options = readOptions(help, { into: { type: 'string', default: 'docs/images/console' } }, ({ into }) => ({
   into,
 }))
-if (options !== undefined) await makePictures(join(repositoryRoot, options.into))
+await makePictures(join(repositoryRoot, options.into))
 
 async function makePictures(folder: string): Promise<void> {
   if (browserPath === undefined) throw new Error(`Pictures are made by a browser, and there is ${noBrowser}`)

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { accessTokenOf, Client } from '../client/client.ts'
 import { fromNpm } from '../system/fetched-programs.ts'
-import { readOptions } from '../system/options.ts'
+import { readOptions } from '@automation/testing/options'
 import { endOnSignals, repositoryRoot, startSystem, type System } from '../system/system.ts'
 import { checksOfN8n, n8nPackages } from './n8n.ts'
 import { checksOfNext, nextPackages } from './next.ts'
@@ -49,7 +49,7 @@ const options = readOptions(help, { only: { type: 'string', default: 'n8n,next' 
 })
 
 endOnSignals()
-if (options) await test(options.names)
+await test(options.names)
 
 async function test(names: string[]): Promise<void> {
   const fetched = new Map<string, string>()

@@ -2,7 +2,7 @@ import { writeFile } from 'node:fs/promises'
 import { Client, accessTokenOf } from '../client/client.ts'
 import { Contract } from '../contract/contract.ts'
 import { Random } from '../system/random.ts'
-import { randomSeed, readOptions, wholeNumber } from '../system/options.ts'
+import { randomSeed, readOptions, wholeNumber } from '@automation/testing/options'
 import { endOnSignals, startSystem } from '../system/system.ts'
 import * as http from './http-faults.ts'
 import { describeAttempt, faultsOfReply, type Attempt } from './judge.ts'
@@ -62,10 +62,10 @@ const options = readOptions(
     json,
   }),
 )
-type Options = NonNullable<typeof options>
+type Options = typeof options
 
 endOnSignals()
-if (options) await test(options)
+await test(options)
 
 async function test({ requests, seed, json: file }: Options): Promise<void> {
   console.log(`${requests} malformed requests, seed ${seed}`)

@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { join } from 'node:path'
 import { accessTokenOf, Client } from '../client/client.ts'
 import { fromNpm, fromPypi } from '../system/fetched-programs.ts'
-import { readOptions } from '../system/options.ts'
+import { readOptions } from '@automation/testing/options'
 import { endOnSignals, startSystem } from '../system/system.ts'
 import { openTokenProxy } from './token-proxy.ts'
 
@@ -28,7 +28,7 @@ Ends with 1 when one of them found a fault, with 3 when a registry is not reache
 const options = readOptions(help, { verbose: { type: 'boolean', default: false } }, (given) => given)
 
 endOnSignals()
-if (options) await test(options)
+await test(options)
 
 async function test({ verbose }: { verbose: boolean }): Promise<void> {
   const npm = await fromNpm('mcp-programs', packages)

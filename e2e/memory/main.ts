@@ -4,7 +4,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { readFileSync } from 'node:fs'
 import { accessTokenOf, Client } from '../client/client.ts'
 import { terminalStatuses, type Execution, type Process } from '../client/records.ts'
-import { readOptions } from '../system/options.ts'
+import { readOptions } from '@automation/testing/options'
 import { endOnSignals, startSystem, type System } from '../system/system.ts'
 import { waitUntil } from '../system/wait-until.ts'
 import { resourceEaters, type ResourceEater } from './resource-eaters.ts'
@@ -26,7 +26,8 @@ Ends with 1 beyond ${mostTimes} times.
 `
 
 endOnSignals()
-if (readOptions(help, {}, () => ({}))) await test()
+readOptions(help, {}, () => ({}))
+await test()
 
 async function test(): Promise<void> {
   const system = await startSystem({ team: 'memory', shape: 'embedded' })

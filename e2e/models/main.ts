@@ -1,7 +1,7 @@
 import { writeFile } from 'node:fs/promises'
 import { accessTokenOf, type Address } from '../client/client.ts'
 import { openRegistry } from '../system/package-registry.ts'
-import { randomSeed, readOptions, wholeNumber } from '../system/options.ts'
+import { randomSeed, readOptions, wholeNumber } from '@automation/testing/options'
 import { endOnSignals, runAdmin, startSystem, type System } from '../system/system.ts'
 import { executions } from './executions.ts'
 import { explore, type Extent, type Finding } from './exploration.ts'
@@ -69,10 +69,10 @@ const options = readOptions(
     return { path, replay, json, seconds: count(seconds), runs: count(runs), seed: wholeNumber(seed), machines: names }
   },
 )
-type Options = NonNullable<typeof options>
+type Options = typeof options
 
 endOnSignals()
-if (options) await test(options)
+await test(options)
 
 async function test({ machines: wanted, json, ...extent }: Options): Promise<void> {
   console.log(`${wanted.join(', ')}, seed ${extent.seed}`)

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { accessTokenOf } from '../client/client.ts'
 import { openRegistry } from '../system/package-registry.ts'
-import { randomSeed, readOptions, wholeNumber } from '../system/options.ts'
+import { randomSeed, readOptions, wholeNumber } from '@automation/testing/options'
 import { endOnSignals, startSystem } from '../system/system.ts'
 import { countsOf, readResult, type Result } from './result.ts'
 import { findSchemathesis } from './schemathesis.ts'
@@ -54,10 +54,10 @@ const options = readOptions(
       ? { ...others, minutes: Number(minutes), examples: wholeNumber(examples, 1), seed: wholeNumber(seed) }
       : undefined,
 )
-type Options = NonNullable<typeof options>
+type Options = typeof options
 
 endOnSignals()
-if (options) await test(options)
+await test(options)
 
 async function test(options: Options): Promise<void> {
   const found = await findSchemathesis()

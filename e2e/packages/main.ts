@@ -1,7 +1,7 @@
 import { writeFile } from 'node:fs/promises'
 import { Client, accessTokenOf } from '../client/client.ts'
 import type { Language } from '../client/records.ts'
-import { readOptions, wholeNumber } from '../system/options.ts'
+import { readOptions, wholeNumber } from '@automation/testing/options'
 import { endOnSignals, startSystem } from '../system/system.ts'
 import { everydayOf, type Everyday } from './everyday.ts'
 import { registrySettings, unreachable } from './registries.ts'
@@ -58,10 +58,10 @@ const options = readOptions(
     return { languages: chosen, only: new RegExp(only), ...limits, json, list }
   },
 )
-type Options = NonNullable<typeof options>
+type Options = typeof options
 
 endOnSignals()
-if (options) await test(options)
+await test(options)
 
 async function test(options: Options): Promise<void> {
   const tasks = options.languages.flatMap((language) =>

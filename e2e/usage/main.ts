@@ -3,7 +3,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { accessTokenOf, Client } from '../client/client.ts'
 import { terminalStatuses, type Execution, type Process } from '../client/records.ts'
-import { randomSeed, readOptions, wholeNumber } from '../system/options.ts'
+import { randomSeed, readOptions, wholeNumber } from '@automation/testing/options'
 import { endOnSignals, startSystem } from '../system/system.ts'
 import { waitUntil } from '../system/wait-until.ts'
 
@@ -80,7 +80,7 @@ const options = readOptions(
       ? { runs: wholeNumber(runs, 1), ms: wholeNumber(ms, 1), language: language as Language }
       : undefined,
 )
-if (options) await test(options)
+await test(options)
 
 async function test({ runs, ms, language }: { runs: number; ms: number; language: Language }): Promise<void> {
   const system = await startSystem({ team: `usage-${randomSeed}`, shape: 'embedded' })

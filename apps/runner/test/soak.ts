@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs'
-import { parseArgs } from 'node:util'
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import { Language } from '@automation/contract/common/v1/language'
+import { readOptions, wholeNumber } from '@automation/testing/options'
 import { startRunnerWith } from './runner-under-test.ts'
 
 const help = `npm run test:soak -- [--runs N] [--language LANGUAGE]
@@ -15,14 +15,6 @@ has not wanted to collect yet: it comes to rest at some 240 MB.
   --language LANGUAGE  javascript (default) or python
   --help               this text
 `
-const { values: options } = parseArgs({
-  options: {
-    runs: { type: 'string', default: '100000' },
-    language: { type: 'string', default: 'javascript' },
-    help: { type: 'boolean', short: 'h' },
-  },
-})
-const runs = Number(options.runs)
 const sources: Record<string, string> = {
   javascript: `
     const { EventEmitter } = require('events')
@@ -42,16 +34,19 @@ print("run", svc.env.SECRET, len(sys.leaked))
 with open("/proc/self/statm") as statm:
     return {"pid": os.getppid(), "rss": int(statm.read().split()[1]) * 4096}`,
 }
-const source = sources[options.language]
-if (options.help === true || source === undefined || !(runs >= 10)) {
-  process.stdout.write(help)
-  process.exit(options.help === true ? 0 : 2)
-}
+const { runs, language, source } = readOptions(
+  help,
+  { runs: { type: 'string', default: '100000' }, language: { type: 'string', default: 'javascript' } },
+  ({ runs, language }) => {
+    const source = sources[language]
+    return source === undefined ? undefined : { runs: wholeNumber(runs, 10), language, source }
+  },
+)
 const atOnce = 8
 const growthMaxMb = 30
 const keptGrowthMaxMb = 6
 const spec = {
-  language: options.language === 'python' ? Language.PYTHON : Language.JAVASCRIPT,
+  language: language === 'python' ? Language.PYTHON : Language.JAVASCRIPT,
   variables: [{ key: 'SECRET', value: 'hush-hush-hush', isSensitive: true }],
 }
 

@@ -1,11 +1,10 @@
 import { spawn } from 'node:child_process'
-import { randomInt } from 'node:crypto'
 import { once } from 'node:events'
 import { chmod, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { availableParallelism, tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
-import { parseArgs } from 'node:util'
 import { startPostgres } from '@automation/postgres'
+import { randomSeed, readOptions, wholeNumber } from '@automation/testing/options'
 import pg from 'pg'
 import { pino } from 'pino'
 import { faults } from './faults.ts'
@@ -31,19 +30,25 @@ What was promised is looked at when all is at rest again. docs/decisions/0076-si
 Ends with 1 when a promise was broken.
 `
 
-const { values } = parseArgs({
-  options: {
+const options = readOptions(
+  help,
+  {
     seeds: { type: 'string', default: '20' },
-    seed: { type: 'string', default: `${randomInt(1_000_000)}` },
+    seed: { type: 'string', default: randomSeed },
     history: { type: 'boolean', default: false },
     follow: { type: 'boolean', default: false },
     'at-once': { type: 'string', default: `${availableParallelism()}` },
     twice: { type: 'boolean', default: false },
     faults: { type: 'boolean', default: false },
     json: { type: 'string' },
-    help: { type: 'boolean', default: false },
   },
-})
+  ({ seeds, seed, 'at-once': atOnce, ...others }) => ({
+    ...others,
+    count: wholeNumber(seeds, 1),
+    first: wholeNumber(seed),
+    atOnce: wholeNumber(atOnce, 1),
+  }),
+)
 /** Where worlds are, one after the other. */
 interface WorldServer {
   /** Of the server. */
@@ -61,8 +66,7 @@ const longestMs = 180_000
 
 for (const name of ['SIGINT', 'SIGTERM'] as const) process.once(name, () => process.exit(1))
 
-if (values.help) process.stdout.write(help)
-else await (values.faults ? findFaults : simulate)(Number(values.seeds), Number(values.seed))
+await (options.faults ? findFaults : simulate)(options.count, options.first)
 
 async function simulate(count: number, first: number): Promise<void> {
   console.log(`${count} worlds from seed ${first}`)
@@ -88,7 +92,7 @@ async function findFaults(count: number, first: number): Promise<void> {
 }
 
 async function finish(passed: number, failed: number): Promise<void> {
-  if (values.json) await writeFile(values.json, JSON.stringify({ passed, failed }))
+  if (options.json) await writeFile(options.json, JSON.stringify({ passed, failed }))
   if (failed > 0) process.exitCode = 1
 }
 
@@ -103,7 +107,7 @@ async function worlds(count: number, first: number, isOver: (report: WorldReport
       reports.push(report)
       if (isOver(report)) seeds.length = 0
     }
-    const workers = Math.min(Number(values['at-once']), count)
+    const workers = Math.min(options.atOnce, count)
     await Promise.all(
       Array.from({ length: workers }, (_, worker) => work(join(folder, `${worker}`), seeds, take, fault)),
     )
@@ -161,7 +165,7 @@ async function report(server: WorldServer, seed: number): Promise<WorldReport> {
   const found = await world(server, seed)
   const seconds = ((performance.now() - began) / 1000).toFixed(1)
   console.log(`world ${seed}: ${found.executions} executions, ${found.broken.length} broken, ${seconds} s`)
-  if (values.twice) {
+  if (options.twice) {
     const again = await world(server, seed)
     if (again.digest !== found.digest) found.broken.push('the same seed has made another world')
   }
@@ -179,7 +183,7 @@ function tell({ seed, broken, history }: WorldReport): boolean {
 async function world(server: WorldServer, seed: number): Promise<WorldReport> {
   const name = `world_${seed}`
   await statement(server.url, `CREATE DATABASE ${name} TEMPLATE ${template}`)
-  const flags = (['history', 'follow'] as const).filter((each) => values[each]).map((each) => `--${each}`)
+  const flags = (['history', 'follow'] as const).filter((each) => options[each]).map((each) => `--${each}`)
   try {
     return await run(server, name, ['--seed', `${seed}`, ...flags])
   } finally {

@@ -3,8 +3,8 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { parseArgs } from 'node:util'
 import { freePorts } from '@automation/testing/free-ports'
+import { readOptions, wholeNumber } from '@automation/testing/options'
 import { attacks } from './judged.ts'
 import type { Attack, Language } from './attack.ts'
 
@@ -21,18 +21,19 @@ of them. Fails where a neighbour's p95 doubles. Settings of the system come from
 `
 const everyMs = 20
 const beforeMs = 3000
-const { values } = parseArgs({
-  options: {
+const { only, seconds, rounds } = readOptions(
+  help,
+  {
     seconds: { type: 'string', default: '4' },
     rounds: { type: 'string', default: '3' },
     only: { type: 'string', default: '' },
-    help: { type: 'boolean', short: 'h' },
   },
-})
-if (values.help === true) {
-  process.stdout.write(help)
-  process.exit(0)
-}
+  (given) => ({
+    only: new RegExp(given.only),
+    seconds: wholeNumber(given.seconds, 1),
+    rounds: wholeNumber(given.rounds, 1),
+  }),
+)
 const languages: Language[] = ['javascript', 'python']
 const root = join(import.meta.dirname, '../../../..')
 const folder = mkdtempSync(join(tmpdir(), 'neighbours-'))
@@ -161,16 +162,16 @@ async function measure(system: System): Promise<void> {
   })
   await timesOf(neighbour, beforeMs)
   console.log('attack'.padEnd(62), 'attacks   before p50/p95    during p50/p95/p99      ratio')
-  for (const attack of attacks.filter(({ name }) => new RegExp(values.only).test(name))) {
+  for (const attack of attacks.filter(({ name }) => only.test(name))) {
     for (const language of languages) {
       if (attack[language] === undefined) continue
       const slug = await stored(attacker, attack, language)
       const [before, during]: [number[][], number[][]] = [[], []]
       let attacked = 0
-      for (let round = 0; round < Number(values.rounds); round += 1) {
+      for (let round = 0; round < rounds; round += 1) {
         before.push(await timesOf(neighbour, beforeMs))
         const { stop, count } = attackOver(attacker, slug, attack)
-        during.push(await timesOf(neighbour, Number(values.seconds) * 1000))
+        during.push(await timesOf(neighbour, seconds * 1000))
         await stop()
         attacked += count()
       }

@@ -1,7 +1,7 @@
 import { writeFile } from 'node:fs/promises'
 import { setTimeout as pause } from 'node:timers/promises'
-import { parseArgs } from 'node:util'
 import { createLogger } from '@automation/service'
+import { readOptions, wholeNumber } from '@automation/testing/options'
 import { KafkaBus } from '../../src/kafka/kafka-bus.ts'
 import { openKafka } from '../../src/kafka/kafka-client.ts'
 import { Cluster } from './cluster.ts'
@@ -18,32 +18,37 @@ other, and counts what a consumer hears: nothing may be lost, and those of each 
   --report FILE  also write the counts as JSON
   --help
 `
-const { values } = parseArgs({
-  options: {
+const options = readOptions(
+  help,
+  {
     events: { type: 'string', default: '100000' },
     brokers: { type: 'string', default: '3' },
     rate: { type: 'string', default: '10000' },
     report: { type: 'string' },
-    help: { type: 'boolean' },
   },
-})
+  ({ events, brokers, rate, report }) => ({
+    events: wholeNumber(events, 1),
+    brokers: wholeNumber(brokers, 1),
+    rate: wholeNumber(rate, 1),
+    report,
+  }),
+)
 const patienceMs = 120_000
 const config = { clientId: 'broker-test', topic: 'broker-test', partitions: 12 }
 
-if (values.help) process.stdout.write(help)
-else await main()
+await main()
 // A client that was cut off may still try to reach its brokers.
 process.exit()
 
 async function main(): Promise<void> {
-  const size = Number(values.brokers)
+  const size = options.brokers
   const cluster = await Cluster.start(size)
   for (const signal of ['SIGINT', 'SIGTERM'] as const)
     process.once(signal, () => void cluster.remove().finally(() => process.exit(1)))
   try {
     const ok = await test(cluster, size)
-    if (values.report !== undefined)
-      await writeFile(values.report, JSON.stringify({ passed: Number(ok), failed: Number(!ok) }))
+    if (options.report !== undefined)
+      await writeFile(options.report, JSON.stringify({ passed: Number(ok), failed: Number(!ok) }))
     process.exitCode = ok ? 0 : 1
   } finally {
     await cluster.remove()
@@ -52,7 +57,7 @@ async function main(): Promise<void> {
 
 async function test(cluster: Cluster, size: number): Promise<boolean> {
   const logger = createLogger({ service: 'broker-test', level: (process.env['LOG_LEVEL'] ?? 'error') as 'error' })
-  const outbox = new LedgerOutbox(Number(values.events), Number(values.rate))
+  const outbox = new LedgerOutbox(options.events, options.rate)
   const ledger = new Ledger()
   const bus = new KafkaBus({ config: { ...config, brokers: cluster.brokers }, outbox, logger, lookMs: 20 })
   const startedAt = performance.now()

@@ -1,9 +1,9 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { parseArgs } from 'node:util'
 import { startPostgres } from '@automation/postgres'
 import { silentLogger } from '@automation/testing'
+import { randomSeed, readOptions, wholeNumber } from '@automation/testing/options'
 import { ClusterUnderTest } from '../cluster-under-test.ts'
 import { lacking } from '../driver-under-test.ts'
 import { leakCampaign } from './campaign.ts'
@@ -19,25 +19,21 @@ the images.
   --help
 `
 
-const { values } = parseArgs({
-  options: {
-    operations: { type: 'string', default: '300' },
-    seed: { type: 'string', default: `${Math.floor(Math.random() * 1e9)}` },
-    help: { type: 'boolean' },
-  },
-})
+const { operations, seed } = readOptions(
+  help,
+  { operations: { type: 'string', default: '300' }, seed: { type: 'string', default: randomSeed } },
+  (given) => ({ operations: wholeNumber(given.operations, 1), seed: wholeNumber(given.seed) }),
+)
 
-if (values.help) process.stdout.write(help)
-else if (lacking !== undefined) throw new Error(lacking)
-else await leaks()
+if (lacking !== undefined) throw new Error(lacking)
+await leaks()
 
 async function leaks(): Promise<void> {
-  console.log(`seed ${values.seed}`)
+  console.log(`seed ${seed}`)
   const dataDir = mkdtempSync(join(tmpdir(), 'sandbox-leaks-'))
   const database = await startPostgres({ dataDir, logger: silentLogger, maxConnections: 100, durable: false })
   const cluster = await ClusterUnderTest.open('sandbox-leaks')
   try {
-    const [operations, seed] = [Number(values.operations), Number(values.seed)]
     const report = await leakCampaign({ cluster, databaseUrl: database.url, operations, seed, log: console.log })
     for (const [what, count] of Object.entries(report)) console.log(`${String(count).padStart(5)}  ${what}`)
     console.log('nothing is left')

@@ -15,21 +15,20 @@ export function wholeNumber(text: string, least = 0): number {
 }
 
 /**
- * What `choose` makes of the options of the command line. Undefined where they ask for help, or where it answers with
- * undefined or a number that is none, since they are wrong; both print `help`, and the latter ends the program with 2.
+ * What `choose` makes of the options of the command line. Where they ask for help, this prints it and ends the process
+ * with 0; where they are wrong, as `choose` says by undefined or a number that is none, with 2.
  */
 export function readOptions<const T extends Given, Chosen extends object>(
   help: string,
   given: T,
   choose: (values: Values<T>) => Chosen | undefined,
-): Chosen | undefined {
+): Chosen {
   const options = { ...given, help: { type: 'boolean' } } as const
   const { help: asked, ...values } = valuesOf(options, help) as Values<T> & { help?: boolean }
   const chosen = asked === true ? undefined : choose(values as Values<T>)
   if (chosen && !Object.values(chosen).some(Number.isNaN)) return chosen
   process.stdout.write(help)
-  if (asked !== true) process.exitCode = 2
-  return undefined
+  process.exit(asked === true ? 0 : 2)
 }
 
 function valuesOf(options: Given, help: string): object {
