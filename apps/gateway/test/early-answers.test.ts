@@ -53,6 +53,10 @@ describe('the answer to a request that is refused before its end comes, though i
     ['at an unknown address', `POST /api/demo/webhook/hello HTTP/1.1\r\n${close}${length}`, body, 404],
     ['packed', `POST ${hello} HTTP/1.1\r\n${close}Content-Encoding: gzip\r\n${length}`, body, 415],
     ['too large', `POST ${hello} HTTP/1.1\r\n${close}Transfer-Encoding: chunked\r\n`, chunks, 413],
+    ['with a line that is no header', `POST ${hello} HTTP/1.1\r\n${close}${length}none\r\n`, body, 400],
+    ['with large headers', `POST ${hello} HTTP/1.1\r\n${close}${length}X-A: ${'a'.repeat(17_000)}\r\n`, body, 431],
+    ['by a proxy', `CONNECT x:80 HTTP/1.1\r\n${close}`, body, 405],
+    ['with chunks that are none', `POST ${hello} HTTP/1.1\r\n${close}Transfer-Encoding: chunked\r\n`, body, 400],
   ])('%s', async (_, head, content, code) => {
     const answer = await answerTo(port(), head, content)
     expect(answer).toMatch(status(code))

@@ -2,9 +2,8 @@ import { STATUS_CODES } from 'node:http'
 import type { Duplex } from 'node:stream'
 import { Failure } from '@automation/errors'
 import { problemAnswer } from './problem.ts'
+import { LINGER_MS } from './linger.ts'
 import { malformedRequest, methodNotAllowed, requestTimeout } from './refusals.ts'
-
-const CLOSED_AFTER_MS = 500
 
 /** What Node's parser found wrong with a request, as callers are told. */
 export function faultOf(error: NodeJS.ErrnoException): Failure {
@@ -27,6 +26,8 @@ export function faultOf(error: NodeJS.ErrnoException): Failure {
 
 /** Answers, on the bare connection, a request that the parser refused, and closes it. */
 export function refuseOnSocket(error: NodeJS.ErrnoException, socket: Duplex): void {
+  // What comes behind it is refused, too.
+  if (socket.writableEnded) return
   if (error.code === 'ECONNRESET' || !socket.writable || hasBegunToAnswer(socket)) {
     socket.destroy()
     return
@@ -39,19 +40,20 @@ export function refuseConnect(socket: Duplex): void {
   writeAndClose(methodNotAllowed('CONNECT', 'GET or POST'), socket)
 }
 
-/** Answers, on the bare connection, that there are too many, and closes it in a moment: its client may be sending. */
+/** Answers, on the bare connection, that there are too many, and closes it. */
 export function turnAway(socket: Duplex): void {
   const text = 'There are too many connections; try again in a moment, and use those that you have'
   const failure = new Failure('unavailable', 'too_many_connections', text, { retryAfterS: 2 })
-  const timer = setTimeout(() => socket.destroy(), CLOSED_AFTER_MS)
+  writeAndClose(failure, socket)
+}
+
+/** Reads away what its client is sending, for a moment: a connection closed at once would be reset and the answer lost. */
+function writeAndClose(failure: Failure, socket: Duplex): void {
+  const timer = setTimeout(() => socket.destroy(), LINGER_MS)
   socket.on('close', () => clearTimeout(timer))
   socket.on('error', () => socket.destroy())
   socket.end(answerText(failure))
-}
-
-function writeAndClose(failure: Failure, socket: Duplex): void {
-  socket.on('error', () => socket.destroy())
-  socket.end(answerText(failure), () => socket.destroy())
+  socket.resume()
 }
 
 function answerText(failure: Failure): string {
