@@ -155,13 +155,17 @@ describe('at a stop', () => {
     socket.destroy()
   })
 
-  test('an upload that has not come whole when the grace is over is told so', async () => {
+  test.each([
+    ['an upload', (own: GatewayForTests) => upload(own, 'Host: x\r\n')],
+    ['a body', () => Promise.resolve(`POST ${hello} HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n`)],
+  ])('%s that has not come whole when the grace is over is told so', async (_, headOf) => {
     const own = await startGateway()
-    const begun = new Promise<void>((resolve) => (piecewise = resolve))
+    piecewise = () => undefined
     own.servers.network.add([storage])
     const socket = await lateReader(own.gateway.port())
-    await sent(socket, `${await upload(own, 'Host: x\r\n')}${length}\r\nx`)
-    await begun
+    await sent(socket, `${await headOf(own)}${length}Expect: 100-continue\r\n\r\nx`)
+    await once(socket, 'readable')
+    expect(String(socket.read())).toMatch(status(100))
     const stopped = own.gateway.stop(50)
     await once(socket, 'readable')
     await sent(socket, body.subarray(1))

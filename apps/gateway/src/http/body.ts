@@ -57,8 +57,8 @@ export interface BodyRules {
 /**
  * The whole body of a request, bounded: a declared length above `maxBytes` is refused before a byte is read, a longer
  * stream as soon as it goes beyond. Failures: body_too_large, unsupported_media_type (a content encoding),
- * request_timeout after a minute or a long silence, too_many_bodies, and malformed_request when the client went away half
- * way.
+ * request_timeout after a minute or a long silence, too_many_bodies, malformed_request when the client went away half
+ * way, and what the exchange is abandoned with.
  */
 export async function readBody(exchange: Exchange, rules: BodyRules): Promise<Buffer> {
   const { incoming } = exchange
@@ -68,9 +68,10 @@ export async function readBody(exchange: Exchange, rules: BodyRules): Promise<Bu
   if (declared === undefined && headers['transfer-encoding'] === undefined) return EMPTY
   if (declared !== undefined && Number(declared) > rules.maxBytes) throw bodyTooLarge(rules.maxBytes)
   if (declared === '0') return EMPTY
-  if (rules.beforeLarge === undefined || !(Number(declared) > SMALL_BODY_BYTES)) return await collect(exchange, rules)
+  if (rules.beforeLarge === undefined || !(Number(declared) > SMALL_BODY_BYTES))
+    return await exchange.settle(collect(exchange, rules))
   await rules.beforeLarge()
-  return await collect(exchange, { ...rules, beforeLarge: undefined })
+  return await exchange.settle(collect(exchange, { ...rules, beforeLarge: undefined }))
 }
 
 /** Failure unsupported_media_type for a body with a content encoding. */
