@@ -160,6 +160,35 @@ describe('anything else ends the child, and the next run gets another', () => {
   })
 })
 
+const changes = {
+  'a method': 'Array.prototype.map = () => []',
+  'a global': 'parseInt = () => 0',
+  'a function of a module': 'fs.readFileSync = () => ""',
+  'a property of a module': 'fs.leaked = 1',
+  'a symbol on a function of a module': 'fs.readFile[promisify.custom] = () => ""',
+  'a method of a class': 'EventEmitter.prototype.on = () => {}',
+  'a method that is removed': 'delete EventEmitter.prototype.off',
+}
+const changing = `
+  const fs = require('fs'), { promisify } = require('util'), { EventEmitter } = require('events')
+  switch (svc.context.parameters.change) {
+    ${Object.entries(changes)
+      .map(([name, code]) => `case ${JSON.stringify(name)}: ${code}; break`)
+      .join('\n')}
+  }
+  return process.pid`
+
+test.for(Object.keys(changes))('%s ends a child that nothing has changed for long', async (change) => {
+  const pid = async (parameters: object) => {
+    await under.settled()
+    return (await run(changing, { parameters })).value
+  }
+  const pids = []
+  for (let each = 0; each < 12; each += 1) pids.push(await pid({}))
+  expect(new Set([...pids, await pid({ change })]).size).toBe(1)
+  expect(pids).not.toContain(await pid({}))
+})
+
 test('functions of the language are frozen, so that nothing can be hung onto them', async () => {
   const { value } = await run(
     'try { (function () { "use strict"; Array.prototype.map.leaked = 1 })() } catch (e) { return e.name }',
