@@ -49,6 +49,7 @@ import { tokenRoutes } from './resources/tokens/routes.ts'
 import { variableRoutes } from './resources/variables/routes.ts'
 import { moduleVersions, processVersions } from './resources/versions/owner.ts'
 import { versionRoutes } from './resources/versions/routes.ts'
+import { duringUpgrade } from './rest/upgrading.ts'
 import { deliveryRoutes } from './webhooks/delivery-routes.ts'
 import { sendRoutes } from './webhooks/send-routes.ts'
 import type { WebhookEntry } from './webhooks/webhook-entry.ts'
@@ -132,7 +133,7 @@ export function restApp(dependencies: RestAppDependencies): RestApi['app'] {
     c.env.exchange.route = c.env.exchange.path.replace(/\/api\/[^/]+\//, '/api/{team}/')
     return responseOf(answer)
   })
-  api.app.onError((error, c) => refusal(asFailure(error), c.env.exchange))
+  api.app.onError((error, c) => refusal(duringUpgrade(asFailure(error)), c.env.exchange))
   return api.app
 }
 

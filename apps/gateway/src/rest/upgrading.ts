@@ -2,16 +2,9 @@ import { Failure } from '@automation/errors'
 
 const RETRY_S = 10
 
-/**
- * What a call answers that services of the release before do not know: while a system is upgraded one of them may be asked.
- * Failure: unavailable, then.
- */
-export async function knownByNew<T>(call: Promise<T>): Promise<T> {
-  try {
-    return await call
-  } catch (error) {
-    if (!(error instanceof Failure) || error.kind !== 'unimplemented') throw error
-    const text = 'A part of the system is of a release that does not know this yet, try again'
-    throw new Failure('unavailable', 'unavailable', text, { cause: error, retryAfterS: RETRY_S })
-  }
+/** As callers are told of it: while a system is upgraded, a service of the release before may be asked for what it does not know. */
+export function duringUpgrade(failure: Failure): Failure {
+  if (failure.code !== 'unimplemented') return failure
+  const text = 'A part of the system is of a release that does not know this yet, try again'
+  return new Failure('unavailable', 'unavailable', text, { cause: failure, retryAfterS: RETRY_S })
 }

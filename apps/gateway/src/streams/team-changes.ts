@@ -4,7 +4,6 @@ import { TeamChangeService as SandboxChanges } from '@automation/contract/sandbo
 import { TeamChangeService as ScheduleChanges } from '@automation/contract/schedule/v1/team_change'
 import { asService, ownContext, type CallContext, type Neighbours } from '@automation/rpc'
 import { Periodic, type Logger } from '@automation/service'
-import { knownByNew } from '../rest/upgrading.ts'
 
 /** The services that tell of changes. */
 export const sources = ['catalog', 'schedule', 'sandbox'] as const
@@ -53,7 +52,7 @@ class SourceFeed {
     const client = neighbours.client<(typeof services)[Source]>(services[source])
     this.#source = source
     this.#timeoutMs = timeoutMs
-    this.#list = async (teams, context) => (await knownByNew(client.listTeamChanges({ teams }, context))).teams
+    this.#list = async (teams, context) => (await client.listTeamChanges({ teams }, context)).teams
     this.#reading = new Periodic(`reading changes at ${source}`, readEveryMs, logger, () => this.#read())
   }
 

@@ -15,7 +15,6 @@ import { processIdentifier } from '../rest/parameters.ts'
 import type { RestApi, RestDependencies } from '../rest/rest-api.ts'
 import { samples } from '../rest/samples.ts'
 import { presentTime } from '../rest/time.ts'
-import { knownByNew } from '../rest/upgrading.ts'
 import type { HeaderRules } from './answer-headers.ts'
 import { webhookAnswer } from './webhook-answer.ts'
 
@@ -65,7 +64,7 @@ export function deliveryRoutes(
     },
     async ({ params, context }) => {
       const { id } = await processes.getProcess({ identifier: params['identifier'] ?? '' }, context)
-      const { deliveries } = await knownByNew(executions.listWebhookDeliveries({ processId: id }, context))
+      const { deliveries } = await executions.listWebhookDeliveries({ processId: id }, context)
       const shown = deliveries.map((delivery) => presentDelivery(delivery, config.syncWaitMaxMs))
       return { body: shown.filter((delivery) => delivery !== undefined) }
     },

@@ -9,7 +9,6 @@ import { int32, textMap, uuid } from '../rest/fields.ts'
 import { processIdentifier } from '../rest/parameters.ts'
 import { type RestApi, type RestDependencies, withFaultsAt } from '../rest/rest-api.ts'
 import { samples } from '../rest/samples.ts'
-import { knownByNew } from '../rest/upgrading.ts'
 import { raw } from './payload.ts'
 import { signatureHeaders } from './signature.ts'
 import type { WebhookEntry } from './webhook-entry.ts'
@@ -126,7 +125,7 @@ async function sign(
   if (signing === undefined) return
   const { variable: key, scheme, header } = signing
   const signed = async (message: Buffer) => {
-    const answer = knownByNew(variables.signWithVariable({ key, message }, context))
+    const answer = variables.signWithVariable({ key, message }, context)
     return (await withFaultsAt(answer, () => '/signWith/variable')).hmac
   }
   const added = await signatureHeaders(body, { scheme, header, nowMs: Date.now(), sign: signed })

@@ -7,7 +7,6 @@ import type { GatewayConfig } from '../../config.ts'
 import { callContext } from '../../http/caller.ts'
 import type { Call } from '../../rest/operation.ts'
 import { type RestApi, type RestDependencies, withFaultsAt } from '../../rest/rest-api.ts'
-import { knownByNew } from '../../rest/upgrading.ts'
 import { SyncRuns, unfinished } from '../executions/sync-runs.ts'
 import { codeRunValues, pointerInCode, runCodeInput, takenProcess } from './input.ts'
 import { codeRunRecord, presentCodeRun, presentOwner, whoamiRecord } from './record.ts'
@@ -79,10 +78,7 @@ export function codeRoutes(api: RestApi, { neighbours, config, report }: CodeRou
       const { body, bodyText, exchange, principal } = call
       const context = contextOf(call, syncRuns.timeoutMs)
       const start = codeRunValues(body, bodyText)
-      const { processId, useId } = await withFaultsAt(
-        knownByNew(code.takeProcess(takenProcess(body), context)),
-        pointerInCode,
-      )
+      const { processId, useId } = await withFaultsAt(code.takeProcess(takenProcess(body), context), pointerInCode)
       let runGoesOn = true
       try {
         const outcome = await withFaultsAt(syncRuns.run({ identifier: processId, ...start }, context), pointerInCode)

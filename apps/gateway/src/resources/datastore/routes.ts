@@ -4,7 +4,6 @@ import { z } from '@hono/zod-openapi'
 import { text } from '../../rest/fields.ts'
 import { onePage, pagingFields, presentPage } from '../../rest/parameters.ts'
 import type { RestApi } from '../../rest/rest-api.ts'
-import { knownByNew } from '../../rest/upgrading.ts'
 import { datastoreEntryRecord, presentDatastoreEntry } from './record.ts'
 
 /** What the runs of a team keep in the datastore. */
@@ -26,7 +25,7 @@ export function datastoreRoutes(api: RestApi, neighbours: Neighbours): void {
     },
     async ({ query, context }) => {
       const { page, limit, prefix = '' } = query
-      const list = await knownByNew(datastore.listEntries({ page: { page, limit }, prefix }, context))
+      const list = await datastore.listEntries({ page: { page, limit }, prefix }, context)
       return { body: presentPage(query, list.page, list.entries.map(presentDatastoreEntry)) }
     },
   )

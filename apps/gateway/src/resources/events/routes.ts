@@ -7,7 +7,6 @@ import { headerText } from '../../http/caller.ts'
 import { processIdFilter } from '../../rest/parameters.ts'
 import type { RestApi } from '../../rest/rest-api.ts'
 import { samples } from '../../rest/samples.ts'
-import { knownByNew } from '../../rest/upgrading.ts'
 import { documentedHeaders, opened, type LiveStreams } from '../../streams/live-streams.ts'
 import type { Source, TeamChanges } from '../../streams/team-changes.ts'
 import { anyOf } from '../executions/filters.ts'
@@ -120,7 +119,7 @@ export function eventRoutes(
     request: { after: string; processId: string },
     context: CallContext,
   ): ReturnType<typeof opened<WatchTeamResponse>> {
-    return knownByNew(opened(teamEvents.watchTeam(request, context))).catch((error: unknown) => {
+    return opened(teamEvents.watchTeam(request, context)).catch((error: unknown) => {
       throw asFailure(error).code === 'invalid_position' ? unknownPosition() : error
     })
   }

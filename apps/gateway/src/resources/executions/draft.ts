@@ -7,7 +7,6 @@ import { memberText } from '../../http/json.ts'
 import { jsonObject, languageFrom, languageName, map, text } from '../../rest/fields.ts'
 import { samples } from '../../rest/samples.ts'
 import { invalidInput, withFaultsAt } from '../../rest/rest-api.ts'
-import { knownByNew } from '../../rest/upgrading.ts'
 import { schemaText } from '../processes/input.ts'
 
 /** A source that a run uses in place of what is saved. */
@@ -68,10 +67,7 @@ export async function keepDraft(
     dependencies: manifest?.dependencies ?? {},
   }
   try {
-    return await withFaultsAt(
-      knownByNew(neighbours.client(SourceService).keepDraft(request, context)),
-      (path) => `/draft${path}`,
-    )
+    return await withFaultsAt(neighbours.client(SourceService).keepDraft(request, context), (path) => `/draft${path}`)
   } catch (error) {
     const isUnknown = error instanceof Failure && error.code === 'process_not_found'
     if (!isUnknown || identifier !== draftSlug) throw error

@@ -8,7 +8,6 @@ import type { Call, Reply } from '../../rest/operation.ts'
 import { executionId, onePage, pagingFields, presentPage } from '../../rest/parameters.ts'
 import type { RestApi } from '../../rest/rest-api.ts'
 import { text } from '../../rest/fields.ts'
-import { knownByNew } from '../../rest/upgrading.ts'
 import { time } from '../../rest/time.ts'
 import type { OpenStreams } from '../../streams/open-streams.ts'
 import { ReaderWatch } from '../../streams/reader-watch.ts'
@@ -69,7 +68,7 @@ export function logRoutes(api: RestApi, { neighbours, config, streams }: LogDepe
       const request = { executionId: params['id'], page, ...linesAskedFor(query) }
       const isFiltered = query.level.length > 0 || [query.contains, query.from, query.to].some(Boolean)
       const list = isFiltered
-        ? await knownByNew(executions.searchLogs(request, context))
+        ? await executions.searchLogs(request, context)
         : await executions.listLogs(request, context)
       return { body: presentPage(query, list.page, list.entries.map(presentLogEntry)) }
     },

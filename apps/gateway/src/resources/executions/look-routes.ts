@@ -13,7 +13,6 @@ import { writtenObject } from '../../rest/record.ts'
 import type { RestApi } from '../../rest/rest-api.ts'
 import { samples } from '../../rest/samples.ts'
 import { presentTime } from '../../rest/time.ts'
-import { knownByNew } from '../../rest/upgrading.ts'
 import { executionRecord, presentExecution } from './record.ts'
 
 const requestRecord = z
@@ -158,7 +157,7 @@ export function executionLookRoutes(api: RestApi, neighbours: Neighbours): void 
       success: onePage('executions', 'ExecutionChildrenPaginatedResult', executionRecord),
     },
     async ({ params, query, context }) => {
-      const list = await knownByNew(executions.searchExecutions({ page: query, parentId: params['id'] }, context))
+      const list = await executions.searchExecutions({ page: query, parentId: params['id'] }, context)
       return { body: presentPage(query, list.page, list.executions.map(presentExecution)) }
     },
   )

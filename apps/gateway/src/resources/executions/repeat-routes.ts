@@ -4,7 +4,6 @@ import { z } from '@hono/zod-openapi'
 import type { GatewayConfig } from '../../config.ts'
 import { executionId } from '../../rest/parameters.ts'
 import type { RestApi } from '../../rest/rest-api.ts'
-import { knownByNew } from '../../rest/upgrading.ts'
 import { refuseBareParameters, replayInput, rerunInput, rerunValues } from './input.ts'
 import { executionIdRecord } from './record.ts'
 
@@ -41,7 +40,7 @@ export function repeatRoutes(api: RestApi, neighbours: Neighbours, config: Gatew
       const wanted = { id: params['id'], ...rerunValues(body, bodyText) }
       const isOtherwise = Object.values(body).some((value) => value != null)
       const started = isOtherwise
-        ? await knownByNew(executions.rerunExecutionOtherwise(wanted, context))
+        ? await executions.rerunExecutionOtherwise(wanted, context)
         : await executions.rerunExecution(wanted, context)
       exchange.executionId = started.executionId
       const headers = { [idHeader]: started.executionId, Location: locationOf(team, started.executionId) }
@@ -78,7 +77,7 @@ export function repeatRoutes(api: RestApi, neighbours: Neighbours, config: Gatew
       const started =
         body.tag == null
           ? await executions.rerunExecution({ id }, context)
-          : await knownByNew(executions.rerunExecutionOtherwise({ id, tag: body.tag }, context))
+          : await executions.rerunExecutionOtherwise({ id, tag: body.tag }, context)
       exchange.executionId = started.executionId
       const headers = { [idHeader]: started.executionId, Location: locationOf(team, started.executionId) }
       return { body: { executionId: started.executionId }, headers }

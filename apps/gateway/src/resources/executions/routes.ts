@@ -3,7 +3,6 @@ import type { Neighbours } from '@automation/rpc'
 import { z } from '@hono/zod-openapi'
 import { executionId, pageOf, presentPage } from '../../rest/parameters.ts'
 import type { RestApi } from '../../rest/rest-api.ts'
-import { knownByNew } from '../../rest/upgrading.ts'
 import { executionFilters } from './filters.ts'
 import { executionRecord, originFrom, presentExecution, statusFrom } from './record.ts'
 
@@ -66,7 +65,7 @@ export function executionRoutes(api: RestApi, neighbours: Neighbours): void {
         after,
       ]
       const list = isNew.some(Boolean)
-        ? await knownByNew(executions.searchExecutions(request, context))
+        ? await executions.searchExecutions(request, context)
         : await executions.listExecutions(request, context)
       const answer = presentPage(query, list.page, list.executions.map(presentExecution))
       const last = after !== undefined && answer.hasNextPage ? answer.data.at(-1) : undefined

@@ -8,7 +8,6 @@ import { asFailure } from '@automation/errors'
 import type { Neighbours } from '@automation/rpc'
 import type { CallsPerSecond } from '../../auth/call-limits.ts'
 import type { GatewayConfig } from '../../config.ts'
-import { knownByNew } from '../../rest/upgrading.ts'
 import type { RestApi } from '../../rest/rest-api.ts'
 import type { OpenStreams } from '../../streams/open-streams.ts'
 import { limitsRecord, presentAgentPool, presentLimit } from './record.ts'
@@ -46,8 +45,8 @@ export function limitRoutes(
     },
     async ({ team, context }) => {
       const [{ pools }, ...kept] = await Promise.all([
-        knownByNew(executions.listAgentPools({}, context)),
-        knownByNew(executions.getLimits({}, context)),
+        executions.listAgentPools({}, context),
+        executions.getLimits({}, context),
         whereThere(catalog.getLimits({}, context)),
         whereThere(schedules.getLimits({}, context)),
         whereThere(storage.getLimits({}, context)),

@@ -4,7 +4,6 @@ import { ScheduleService } from '@automation/contract/schedule/v1/schedule'
 import type { CallContext, Neighbours } from '@automation/rpc'
 import { onePage, presentPage } from '../../rest/parameters.ts'
 import type { RestApi } from '../../rest/rest-api.ts'
-import { knownByNew } from '../../rest/upgrading.ts'
 import { filtersFrom, processFilters } from './filters.ts'
 import { presentProcessSummary, processSummaryRecord } from './summary-record.ts'
 
@@ -17,8 +16,8 @@ export function processSummaryRoutes(api: RestApi, neighbours: Neighbours): void
   const newsOf = async (processIds: string[], context: CallContext) => {
     if (processIds.length === 0) return { summaries: [], firings: [] }
     const [{ summaries }, { firings }] = await Promise.all([
-      knownByNew(statistics.summarizeProcesses({ processIds }, context)),
-      knownByNew(schedules.listNextFirings({ processIds }, context)),
+      statistics.summarizeProcesses({ processIds }, context),
+      schedules.listNextFirings({ processIds }, context),
     ])
     return { summaries, firings }
   }

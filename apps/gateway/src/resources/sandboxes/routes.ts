@@ -4,7 +4,6 @@ import type { CallContext, Neighbours } from '@automation/rpc'
 import { z } from '@hono/zod-openapi'
 import { onePage, pagingFields, presentPage, sandboxId } from '../../rest/parameters.ts'
 import type { RestApi } from '../../rest/rest-api.ts'
-import { knownByNew } from '../../rest/upgrading.ts'
 import type { SandboxAddresses } from '../../sandbox-ports/addresses.ts'
 import { presentSandbox, presentSandboxImage, sandboxImageRecord, sandboxRecord } from './record.ts'
 import { int32, list, map, optionalText, requiredText, text } from '../../rest/fields.ts'
@@ -109,7 +108,7 @@ export function sandboxRoutes(api: RestApi, neighbours: Neighbours, addresses: (
       success: { status: 200, description: 'All of the catalogue', schema: z.array(sandboxImageRecord) },
     },
     async ({ context }) => ({
-      body: (await knownByNew(sandboxes.listImages({}, context))).images.map(presentSandboxImage),
+      body: (await sandboxes.listImages({}, context)).images.map(presentSandboxImage),
     }),
   )
 

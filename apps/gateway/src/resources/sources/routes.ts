@@ -3,7 +3,6 @@ import type { Neighbours } from '@automation/rpc'
 import { z } from '@hono/zod-openapi'
 import { languageFrom, languageName, text } from '../../rest/fields.ts'
 import type { RestApi } from '../../rest/rest-api.ts'
-import { knownByNew } from '../../rest/upgrading.ts'
 import { presentSourceCheck, sourceCheckRecord } from './record.ts'
 
 const checkSourceInput = z.object({ programmingLanguage: languageName(), sourceCode: text() }).openapi({
@@ -28,7 +27,7 @@ export function sourceRoutes(api: RestApi, neighbours: Neighbours): void {
     async ({ body, context }) => {
       const { programmingLanguage, sourceCode } = body
       const request = { language: languageFrom(programmingLanguage), sourceCode }
-      return { body: presentSourceCheck(await knownByNew(sources.checkSource(request, context))) }
+      return { body: presentSourceCheck(await sources.checkSource(request, context)) }
     },
   )
 }

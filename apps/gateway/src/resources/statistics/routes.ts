@@ -2,7 +2,6 @@ import { Bucket, Grouping, StatisticsService } from '@automation/contract/execut
 import { StorageService } from '@automation/contract/storage/v1/storage'
 import type { Neighbours } from '@automation/rpc'
 import { z } from '@hono/zod-openapi'
-import { knownByNew } from '../../rest/upgrading.ts'
 import { processIdFilter } from '../../rest/parameters.ts'
 import type { RestApi } from '../../rest/rest-api.ts'
 import { time } from '../../rest/time.ts'
@@ -64,7 +63,7 @@ export function statisticsRoutes(api: RestApi, neighbours: Neighbours): void {
         by: by && groupings[by],
         processId,
       }
-      return { body: presentStatistics(await knownByNew(statistics.getStatistics(request, context)), by === 'origin') }
+      return { body: presentStatistics(await statistics.getStatistics(request, context), by === 'origin') }
     },
   )
 
@@ -86,7 +85,7 @@ export function statisticsRoutes(api: RestApi, neighbours: Neighbours): void {
     async ({ query, context }) => {
       const { from, to, by = 'process' } = query
       const today = new Date().toISOString().slice(0, 10)
-      const used = await knownByNew(statistics.getUsage({ from, to, by: groupings[by] }, context))
+      const used = await statistics.getUsage({ from, to, by: groupings[by] }, context)
       const shows = by === 'day' && used.items.some(({ key }) => key === today)
       const { limits } = shows ? await whereThere(storage.getLimits({}, context)) : { limits: [] }
       const stored = limits.find(({ name }) => name === 'stored')?.inUse

@@ -10,7 +10,6 @@ import { requiredText, text } from '../../rest/fields.ts'
 import { emptyReply, unhurried } from '../../rest/operation.ts'
 import { objectName, wholeNumber } from '../../rest/parameters.ts'
 import type { RestApi } from '../../rest/rest-api.ts'
-import { knownByNew } from '../../rest/upgrading.ts'
 import { download } from './download.ts'
 import {
   presentSignedUrl,
@@ -183,7 +182,7 @@ export function storageRoutes(api: RestApi, { neighbours, config, budget }: Stor
       summary: 'Read how much the team keeps, and may keep',
       success: { status: 200, description: 'What is kept now', schema: storageUsageRecord },
     },
-    async ({ context }) => ({ body: presentStorageUsage((await knownByNew(storage.getLimits({}, context))).limits) }),
+    async ({ context }) => ({ body: presentStorageUsage((await storage.getLimits({}, context)).limits) }),
   )
 
   api.add(

@@ -8,7 +8,6 @@ import { optionalText, requiredText } from '../../rest/fields.ts'
 import { emptyReply, unhurried } from '../../rest/operation.ts'
 import { idOf, type PathParameter } from '../../rest/parameters.ts'
 import type { RestApi } from '../../rest/rest-api.ts'
-import { knownByNew } from '../../rest/upgrading.ts'
 import { presentStorageObject, storageObjectRecord } from './record.ts'
 import type { StorageRoutesDependencies } from './routes.ts'
 import { partBody, partMaxBytes } from './upload-body.ts'
@@ -70,7 +69,7 @@ export function uploadRoutes(api: RestApi, { neighbours, config, budget }: Stora
     async ({ body, context }) => {
       const size = body.size == null ? undefined : BigInt(body.size)
       const asked = { name: body.name, contentType: body.contentType ?? '', size }
-      return { body: presentUpload(await knownByNew(uploads.createUpload(asked, context))) }
+      return { body: presentUpload(await uploads.createUpload(asked, context)) }
     },
   )
 
@@ -84,7 +83,7 @@ export function uploadRoutes(api: RestApi, { neighbours, config, budget }: Stora
       success: { status: 200, description: 'All of them, without their parts', schema: z.array(uploadRecord) },
     },
     async ({ context }) => ({
-      body: (await knownByNew(uploads.listUploads({}, context))).uploads.map(presentListedUpload),
+      body: (await uploads.listUploads({}, context)).uploads.map(presentListedUpload),
     }),
   )
 
@@ -97,7 +96,7 @@ export function uploadRoutes(api: RestApi, { neighbours, config, budget }: Stora
       success: { status: 200, description: 'The upload with the parts that have come', schema: uploadRecord },
     },
     async ({ params, context }) => ({
-      body: presentUpload(await knownByNew(uploads.getUpload({ id: params['id'] }, context))),
+      body: presentUpload(await uploads.getUpload({ id: params['id'] }, context)),
     }),
   )
 
@@ -132,7 +131,7 @@ export function uploadRoutes(api: RestApi, { neighbours, config, budget }: Stora
         size: size === undefined ? undefined : BigInt(size),
         md5,
       }
-      const kept = await knownByNew(uploads.putPart(uploadMessages(begin, content), unhurried(call)))
+      const kept = await uploads.putPart(uploadMessages(begin, content), unhurried(call))
       return { body: presentUploadPart(kept) }
     },
   )
@@ -157,7 +156,7 @@ export function uploadRoutes(api: RestApi, { neighbours, config, budget }: Stora
       },
     },
     async ({ params, context }) => ({
-      body: presentStorageObject(await knownByNew(uploads.completeUpload({ id: params['id'] }, context))),
+      body: presentStorageObject(await uploads.completeUpload({ id: params['id'] }, context)),
     }),
   )
 
@@ -169,7 +168,7 @@ export function uploadRoutes(api: RestApi, { neighbours, config, budget }: Stora
       summary: 'Give an upload in parts up',
       success: { status: 204, description: 'It is gone, with its parts' },
     },
-    ({ params, context }) => emptyReply(knownByNew(uploads.deleteUpload({ id: params['id'] }, context))),
+    ({ params, context }) => emptyReply(uploads.deleteUpload({ id: params['id'] }, context)),
   )
 }
 
