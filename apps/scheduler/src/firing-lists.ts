@@ -3,7 +3,7 @@ import { FiringState, type FiringSchema, type NextFiringSchema } from '@automati
 import { pageInfo, TeamShare, windowOf } from '@automation/database'
 import { invalid } from '@automation/errors'
 import { memberIn, type CallContext } from '@automation/rpc'
-import { Turns } from '@automation/service'
+import { EventLoopTurns } from '@automation/service'
 import type { MessageInitShape } from '@bufbuild/protobuf'
 import { timestampFromDate } from '@bufbuild/protobuf/wkt'
 import { validate } from 'uuid'
@@ -115,7 +115,7 @@ async function comingFirings(
 ): Promise<ComingFiring[]> {
   const coming: ComingFiring[] = []
   const last = to.getTime()
-  const turns = new Turns()
+  const turns = new EventLoopTurns()
   for (const schedule of schedules) {
     await turns.next()
     signal.throwIfAborted()

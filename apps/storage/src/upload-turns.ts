@@ -21,7 +21,7 @@ const bytesPerMs = 64
 export function inTurns(put: ObjectStore['put'], lagMs: number): ObjectStore['put'] {
   // A team has half of a share.
   const ofTeams = new TeamShare(2 * mostOfTeam, waitMs)
-  const ofAll = new Turns(lagMs)
+  const ofAll = new UploadSlots(lagMs)
   return (key, content, options) => {
     if ((options?.size ?? Infinity) <= smallBytes) return put(key, content, options)
     const team = teamOfKey(key)
@@ -102,7 +102,7 @@ interface Waiter {
 }
 
 /** The turns that all teams share. */
-class Turns {
+class UploadSlots {
   readonly #lagMs: number
   readonly #open = new Set<Turn>()
   readonly #waiting = new Set<Waiter>()

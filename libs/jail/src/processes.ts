@@ -1,5 +1,5 @@
 import { closeSync, openSync, readdirSync, readSync, statSync } from 'node:fs'
-import { Turns } from '@automation/service'
+import { EventLoopTurns } from '@automation/service'
 
 const msOfTick = 10
 
@@ -15,7 +15,7 @@ export interface Process {
 }
 
 /** All processes by their parents; they come and go meanwhile. */
-export async function processesByParent(turns = new Turns()): Promise<Map<number, Process[]>> {
+export async function processesByParent(turns = new EventLoopTurns()): Promise<Map<number, Process[]>> {
   const found = new Map<number, Process[]>()
   for (const name of readdirSync('/proc')) {
     if (!/^\d+$/.test(name)) continue
@@ -111,7 +111,7 @@ function send(pid: number, signal: NodeJS.Signals): void {
 }
 
 /** How many files and sockets these processes have open. */
-export async function openFiles(processes: Process[], turns = new Turns()): Promise<number> {
+export async function openFiles(processes: Process[], turns = new EventLoopTurns()): Promise<number> {
   let sum = 0
   for (const process of processes) {
     await turns.next()

@@ -1,7 +1,7 @@
 import type { Process } from '@automation/contract/catalog/v1/process'
 import { z } from '@hono/zod-openapi'
 import { presentSchema } from '../resources/processes/record.ts'
-import { writtenObject } from '../rest/record.ts'
+import { writtenObject } from '../rest/shared-fields.ts'
 import { samples } from '../rest/samples.ts'
 
 export const formRecord = z

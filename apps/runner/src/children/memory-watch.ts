@@ -9,7 +9,7 @@ import {
   timesOf,
   type Process,
 } from '@automation/jail'
-import { Turns } from '@automation/service'
+import { EventLoopTurns } from '@automation/service'
 import type { Child } from './child.ts'
 
 export interface MemoryWatchOptions {
@@ -76,13 +76,13 @@ export class MemoryWatch {
 
   /** A look takes time of this process, the more the more processes there are: so it rests longer. */
   async #lookAndGoOn(): Promise<void> {
-    const turns = new Turns()
+    const turns = new EventLoopTurns()
     await this.#look(turns)
     const pauseMs = Math.min(Math.max(everyMs, turns.spentMs * restFactor), everyMs * 4)
     if (this.#timer !== undefined) this.#timer = setTimeout(() => void this.#lookAndGoOn(), pauseMs)
   }
 
-  async #look(turns: Turns): Promise<void> {
+  async #look(turns: EventLoopTurns): Promise<void> {
     const now = performance.now()
     const isTimeForAll = now - this.#lookedAtAll >= allEveryMs
     const children = isTimeForAll ? [...this.#options.all()] : this.#options.due()
@@ -98,7 +98,7 @@ export class MemoryWatch {
     }
   }
 
-  async #lookAt(child: Child, processes: Map<number, Process[]>, turns: Turns): Promise<void> {
+  async #lookAt(child: Child, processes: Map<number, Process[]>, turns: EventLoopTurns): Promise<void> {
     const { limitMb, processLimit, tooMany, openFilesLimit, tooManyOpen, inMemory } = this.#options
     const { task } = child
     if (child.state === 'running') this.#options.look(child, processes)

@@ -2,7 +2,7 @@ import type { SandboxRouteService, SandboxService } from '@automation/contract/s
 import { pageInfo, windowOf, type SecretBox } from '@automation/database'
 import { memberIn, principalIn, type Handlers } from '@automation/rpc'
 import type { SandboxConfig } from '../config.ts'
-import type { Routes } from '../routes.ts'
+import type { Routes } from '../traffic-routes.ts'
 import { sandboxMessage } from '../sandbox-message.ts'
 import { checkedTimeout } from '../sandbox-request.ts'
 import type { Sandboxes } from '../sandboxes.ts'

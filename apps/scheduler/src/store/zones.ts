@@ -1,4 +1,4 @@
-import { Turns } from '@automation/service'
+import { EventLoopTurns } from '@automation/service'
 import type pg from 'pg'
 import { dueAfter } from '../cron/next-due.ts'
 import { databaseTime } from './schedules.ts'
@@ -55,7 +55,7 @@ async function moveCrons(client: pg.ClientBase, team: string, zone: string): Pro
   })
   const now = await databaseTime(client)
   const nexts: (Date | null)[] = []
-  const turns = new Turns()
+  const turns = new EventLoopTurns()
   for (const { cron } of rows) {
     await turns.next()
     const next = dueAfter({ cron }, zone, now)

@@ -1,7 +1,7 @@
 import type { Alias } from '@automation/contract/catalog/v1/alias'
 import { z } from '@hono/zod-openapi'
 import { uuid } from '../../rest/fields.ts'
-import { changed, made, presentWriters } from '../../rest/record.ts'
+import { changed, made, presentWriters } from '../../rest/shared-fields.ts'
 import { samples } from '../../rest/samples.ts'
 
 const previousVersionIds = z.array(uuid()).max(32).optional().openapi({

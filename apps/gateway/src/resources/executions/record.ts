@@ -11,7 +11,7 @@ import {
 import { z } from '@hono/zod-openapi'
 import { RawJson } from '../../http/json.ts'
 import { int32, moment, uuid } from '../../rest/fields.ts'
-import { made, writtenObject } from '../../rest/record.ts'
+import { made, writtenObject } from '../../rest/shared-fields.ts'
 import { samples } from '../../rest/samples.ts'
 import { presentMicros, presentTime } from '../../rest/time.ts'
 

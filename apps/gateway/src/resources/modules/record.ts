@@ -1,7 +1,7 @@
 import type { Module } from '@automation/contract/catalog/v1/module'
 import { z } from '@hono/zod-openapi'
 import { languageName, presentLanguage, uuid } from '../../rest/fields.ts'
-import { changed, leavesOut, made, presentWarnings, presentWriters, warnings } from '../../rest/record.ts'
+import { changed, leavesOut, made, presentWarnings, presentWriters, warnings } from '../../rest/shared-fields.ts'
 import { described, digestText, presentDescription, presentStates, previousStates } from '../../rest/origin.ts'
 import { samples } from '../../rest/samples.ts'
 

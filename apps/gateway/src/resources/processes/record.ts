@@ -4,7 +4,15 @@ import { z } from '@hono/zod-openapi'
 import { seesCredentials } from '../../auth/scopes.ts'
 import { RawJson } from '../../http/json.ts'
 import { languageName, moment, presentLanguage, textMap, uuid } from '../../rest/fields.ts'
-import { absent, leavesOut, made, presentWarnings, presentWriters, warnings, writtenObject } from '../../rest/record.ts'
+import {
+  absent,
+  leavesOut,
+  made,
+  presentWarnings,
+  presentWriters,
+  warnings,
+  writtenObject,
+} from '../../rest/shared-fields.ts'
 import { described, digestText, presentDescription, presentStates, previousStates } from '../../rest/origin.ts'
 import { samples } from '../../rest/samples.ts'
 

@@ -4,7 +4,7 @@ import { z } from '@hono/zod-openapi'
 import { seesCredentials } from '../../auth/scopes.ts'
 import { memberText, RawJson } from '../../http/json.ts'
 import { moment, uuid } from '../../rest/fields.ts'
-import { changed, made, presentWarnings, presentWriters, warnings, writtenObject } from '../../rest/record.ts'
+import { changed, made, presentWarnings, presentWriters, warnings, writtenObject } from '../../rest/shared-fields.ts'
 import { samples } from '../../rest/samples.ts'
 import { presentTime } from '../../rest/time.ts'
 

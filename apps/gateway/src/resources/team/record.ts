@@ -1,7 +1,7 @@
 import type { Team } from '@automation/contract/catalog/v1/team'
 import { z } from '@hono/zod-openapi'
 import { moment } from '../../rest/fields.ts'
-import { changed } from '../../rest/record.ts'
+import { changed } from '../../rest/shared-fields.ts'
 import { samples } from '../../rest/samples.ts'
 import { presentTime } from '../../rest/time.ts'
 import { schemasDescription } from './input.ts'

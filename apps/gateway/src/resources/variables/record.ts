@@ -1,7 +1,7 @@
 import type { Variable } from '@automation/contract/catalog/v1/variable'
 import { z } from '@hono/zod-openapi'
 import { uuid } from '../../rest/fields.ts'
-import { changed, leavesOut, made, presentWriters } from '../../rest/record.ts'
+import { changed, leavesOut, made, presentWriters } from '../../rest/shared-fields.ts'
 import { samples } from '../../rest/samples.ts'
 
 const shape = {

@@ -1,7 +1,7 @@
 import type { Version } from '@automation/contract/catalog/v1/version'
 import { z } from '@hono/zod-openapi'
 import { languageName, presentLanguage, uuid } from '../../rest/fields.ts'
-import { absent, changed, leavesOut, made, presentWriters, warnings, writtenObject } from '../../rest/record.ts'
+import { absent, changed, leavesOut, made, presentWriters, warnings, writtenObject } from '../../rest/shared-fields.ts'
 import { samples } from '../../rest/samples.ts'
 import { presentSchema, processManifest } from '../processes/record.ts'
 

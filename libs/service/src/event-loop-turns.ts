@@ -4,7 +4,7 @@ import { setImmediate } from 'node:timers/promises'
 const turnMs = 1
 
 /** For a loop over much: lets this process do other things after each millisecond. */
-export class Turns {
+export class EventLoopTurns {
   #since = performance.now()
   #spentMs = 0
 
