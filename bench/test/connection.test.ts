@@ -1,5 +1,5 @@
 import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import { listening } from '@automation/testing/listening'
 import { expect, test } from 'vitest'
 import { Connection, headerOf, parseAnswer } from '../src/load/connection.ts'
 
@@ -22,13 +22,13 @@ test('one connection carries many requests, and names of headers have no case', 
     response.setHeader('Svc-Execution-ID', `id-${served}`)
     response.end(`${served}`)
   })
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  const connection = await Connection.open('127.0.0.1', (server.address() as AddressInfo).port)
+  const { port, close } = await listening(server)
+  const connection = await Connection.open('127.0.0.1', port)
   const request = Buffer.from('POST / HTTP/1.1\r\nhost: x\r\ncontent-length: 0\r\n\r\n')
   await connection.send(request)
   const second = await connection.send(request)
   connection.close()
-  server.close()
+  await close()
   expect(second.body).toBe('2')
   expect(headerOf(second, 'svc-execution-id')).toBe('id-2')
 })

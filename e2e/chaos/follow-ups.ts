@@ -1,6 +1,5 @@
-import { once } from 'node:events'
 import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import { listening } from '@automation/testing/listening'
 import type { Client } from '../client/client.ts'
 import type { AuditEvent, Execution, Page } from '../client/records.ts'
 import type { Book } from './book.ts'
@@ -50,14 +49,9 @@ export async function openReceiver(heard = (): void => undefined): Promise<Callb
       (status) => response.writeHead(status).end(),
       (error: Error) => response.writeHead(400).end(error.message),
     )
-  }).listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const close = async () => {
-    server.closeAllConnections()
-    await once(server.close(), 'close')
-  }
-  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/ended`
-  const receiver: CallbackReceiver = { url, delivered, refuses: false, close }
+  })
+  const { url, close } = await listening(server)
+  const receiver: CallbackReceiver = { url: `${url}/ended`, delivered, refuses: false, close }
   return receiver
 }
 

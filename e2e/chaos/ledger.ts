@@ -1,7 +1,6 @@
-import { once } from 'node:events'
 import { createServer } from 'node:http'
 import type { IncomingMessage } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import { listening } from '@automation/testing/listening'
 import { processInside } from '../system/process-table.ts'
 import type { ProcessId } from '../system/process-table.ts'
 
@@ -40,13 +39,8 @@ export async function openLedger(): Promise<Ledger> {
       (error: Error) => response.writeHead(400).end(error.message),
     )
   })
-  server.listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const close = async () => {
-    server.closeAllConnections()
-    await once(server.close(), 'close')
-  }
-  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, entries, close }
+  const { url, close } = await listening(server)
+  return { url, entries, close }
 }
 
 async function read(request: IncomingMessage): Promise<Note> {

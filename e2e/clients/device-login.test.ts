@@ -1,8 +1,7 @@
-import { once } from 'node:events'
 import { readFile } from 'node:fs/promises'
-import { createServer, type Server } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import { createServer } from 'node:http'
 import { join } from 'node:path'
+import { listening, type Listening } from '@automation/testing/listening'
 import { exportJWK, generateKeyPair } from 'jose'
 import { Provider } from 'oidc-provider'
 import { afterAll, beforeAll, expect, test } from 'vitest'
@@ -17,13 +16,12 @@ const grantType = 'urn:ietf:params:oauth:grant-type:device_code'
 const tokenLife = 2
 
 let system: System
-let issuer: Server
+let issuer: Listening
 let provider: Provider
 
 beforeAll(async () => {
-  issuer = createServer((request, response) => void provider.callback()(request, response)).listen(0, '127.0.0.1')
-  await once(issuer, 'listening')
-  const url = `http://127.0.0.1:${(issuer.address() as AddressInfo).port}`
+  issuer = await listening(createServer((request, response) => void provider.callback()(request, response)))
+  const { url } = issuer
   provider = await providerAt(url)
   const env = {
     OIDC_ISSUER: url,
@@ -35,8 +33,7 @@ beforeAll(async () => {
 })
 
 afterAll(async () => {
-  issuer.closeAllConnections()
-  await Promise.all([once(issuer.close(), 'close'), system.stop()])
+  await Promise.all([issuer.close(), system.stop()])
 })
 
 /** An issuer that gives tokens for the service to a program that is known as `pas`. */

@@ -61,7 +61,7 @@ async function test({ verbose }: { verbose: boolean }): Promise<void> {
       if (code !== 0) process.exitCode = 1
     }
   } finally {
-    proxy.close()
+    await proxy.close()
     await system.stop()
   }
 }

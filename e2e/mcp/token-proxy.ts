@@ -1,6 +1,5 @@
-import { once } from 'node:events'
 import { createServer, request, type IncomingMessage, type ServerResponse } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import { listening } from '@automation/testing/listening'
 
 /**
  * The conformance tool calls tools by names of its own; those of processes begin with `run_`, and slugs have hyphens. The
@@ -15,7 +14,7 @@ export interface TokenProxy {
   origin: string
   /** From now on requests go to `target`, with the token. */
   lead(target: URL, token: string): void
-  close(): void
+  close(): Promise<void>
 }
 
 /** Opens a proxy on loopback that adds a token, and changes the names of tools. */
@@ -44,18 +43,13 @@ export async function openTokenProxy(): Promise<TokenProxy> {
     sent.end(body)
     return undefined
   }
-  server.listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  const { url: origin, close } = await listening(server)
   return {
     url: `${origin}/mcp`,
     origin,
     lead: (target, token) => {
       to = { target, token }
     },
-    close: () => {
-      server.close()
-      server.closeAllConnections()
-    },
+    close,
   }
 }

@@ -1,7 +1,6 @@
-import { once } from 'node:events'
 import { createServer } from 'node:http'
 import type { ServerResponse } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import { listening } from '@automation/testing/listening'
 
 export type Release = 'value' | 'fault'
 
@@ -46,19 +45,15 @@ export async function openWitness(): Promise<Witness> {
     held.set(id, response)
     response.once('close', () => held.delete(id))
   })
-  server.listen(0, '127.0.0.1')
-  await once(server, 'listening')
+  const { url, close } = await listening(server)
   return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    url,
     startsOf: (id) => starts.get(id) ?? 0,
     isHeld: (id) => held.has(id),
     release: (id, as) => {
       released.set(id, as)
       held.get(id)?.end(as)
     },
-    close: async () => {
-      server.closeAllConnections()
-      await once(server.close(), 'close')
-    },
+    close,
   }
 }

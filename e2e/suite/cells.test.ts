@@ -1,7 +1,6 @@
-import { once } from 'node:events'
-import { createServer, type Server } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import { createServer } from 'node:http'
 import { setTimeout as delay } from 'node:timers/promises'
+import { listening, type Listening } from '@automation/testing/listening'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Client } from '../client/client.ts'
 import type { LogEntry, Page } from '../client/records.ts'
@@ -19,7 +18,7 @@ const soon = { timeoutMs: 20_000 }
 describe.runIf(shared.owned && shapeFromEnvironment() === 'services')('cells', { concurrent: false }, () => {
   let cells: CellSystem
   let client: Client
-  let receiver: Server
+  let receiver: Listening
   const called: string[] = []
   const admin = async (...args: string[]) => {
     const { code, stdout, stderr } = await runAdmin(args, cells.system.env)
@@ -43,16 +42,16 @@ describe.runIf(shared.owned && shapeFromEnvironment() === 'services')('cells', {
   beforeAll(async () => {
     cells = await startCellSystem('shop', { RUNNER_SLOTS: '24' })
     client = await clientOf(cells.system)
-    receiver = createServer((request, response) => {
+    const server = createServer((request, response) => {
       request.resume().on('end', () => {
         called.push(String(request.url).slice(1))
         response.end()
       })
-    }).listen(0, '127.0.0.1')
-    await once(receiver, 'listening')
+    })
+    receiver = await listening(server)
   }, 180_000)
   afterAll(async () => {
-    receiver.close()
+    await receiver.close()
     await cells.stop()
   })
 
@@ -107,11 +106,10 @@ describe.runIf(shared.owned && shapeFromEnvironment() === 'services')('cells', {
       isRefusal: (answer) => answer.status === 503 && answer.headers.has('retry-after'),
     })
     await waitUntil('the first runs', () => calls.ids.length > 20, { timeoutMs: 60_000 })
-    const { port } = receiver.address() as AddressInfo
     const callbacks: string[] = []
     const moving = admin('teams', 'move', 'shop', '--to', 'blue')
     for (let n = 0; n < 40; n += 1) {
-      const callbackUrl = `http://127.0.0.1:${port}/${n}`
+      const callbackUrl = `${receiver.url}/${n}`
       const process = n % 2 === 0 ? load : breaks
       const started = await client.post(`/processes/${process.id}/execute`, { settings: { callbackUrl } })
       if (started.status === 202) callbacks.push(String(n))

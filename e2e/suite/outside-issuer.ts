@@ -1,6 +1,5 @@
-import { once } from 'node:events'
 import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import { listening } from '@automation/testing/listening'
 import { exportJWK, generateKeyPair } from 'jose'
 import type { JWK } from 'jose'
 
@@ -17,12 +16,6 @@ export async function openIssuer(): Promise<OutsideIssuer & { close(): Promise<v
   const { privateKey, publicKey } = await generateKeyPair('RS256', { extractable: true })
   const keys = JSON.stringify({ keys: [{ ...(await exportJWK(publicKey)), kid: 'outside', alg: 'RS256', use: 'sig' }] })
   const server = createServer((_request, response) => response.setHeader('content-type', 'application/json').end(keys))
-  server.listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const issuer = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
-  const close = async () => {
-    server.closeAllConnections()
-    await once(server.close(), 'close')
-  }
+  const { url: issuer, close } = await listening(server)
   return { issuer, audience: 'automation', jwksUrl: `${issuer}/jwks`, privateKey: await exportJWK(privateKey), close }
 }

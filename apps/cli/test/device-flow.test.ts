@@ -1,29 +1,27 @@
-import { once } from 'node:events'
 import { mkdtemp, rm } from 'node:fs/promises'
-import { createServer, type Server } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import { createServer, type RequestListener } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { listening, type Listening } from '@automation/testing/listening'
 import Provider from 'oidc-provider'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { authenticated } from '../src/context/authenticated.ts'
 import { isThisMachine, writeCredential } from '../src/context/credentials.ts'
 import { renewed, signInByDevice, type DeviceCode } from '../src/context/device-flow.ts'
 
-const listening: Server[] = []
+const open: Listening[] = []
 let issuer = ''
 let provider: Provider
 let url = ''
 
-async function listen(server: Server): Promise<string> {
-  listening.push(server.listen(0, '127.0.0.1'))
-  await once(server, 'listening')
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+async function served(answer: RequestListener): Promise<string> {
+  const server = await listening(createServer(answer))
+  open.push(server)
+  return server.url
 }
 
 beforeAll(async () => {
-  const server = createServer((request, response) => void provider.callback()(request, response))
-  issuer = await listen(server)
+  issuer = await served((request, response) => void provider.callback()(request, response))
   provider = new Provider(issuer, {
     clients: [
       {
@@ -38,19 +36,12 @@ beforeAll(async () => {
     cookies: { keys: ['test'] },
   })
   // What a team's metadata says: itself, and where people sign in.
-  url = await listen(
-    createServer(({ url: path }, response) =>
-      response.end(JSON.stringify({ authorization_servers: [`http://service/api/demo/rest`, issuer], path })),
-    ),
+  url = await served(({ url: path }, response) =>
+    response.end(JSON.stringify({ authorization_servers: [`http://service/api/demo/rest`, issuer], path })),
   )
 })
 
-afterAll(async () => {
-  for (const server of listening) {
-    server.closeAllConnections()
-    await once(server.close(), 'close')
-  }
-})
+afterAll(() => Promise.all(open.map((server) => server.close())))
 
 /** Confirms a code as the person would in a browser. */
 async function confirm(code: string): Promise<void> {

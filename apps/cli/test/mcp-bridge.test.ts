@@ -1,8 +1,8 @@
 import { once } from 'node:events'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { PassThrough } from 'node:stream'
 import { text } from 'node:stream/consumers'
+import { listening } from '@automation/testing/listening'
 import { afterEach, expect, test } from 'vitest'
 import { bridge } from '../src/mcp/bridge.ts'
 
@@ -21,11 +21,10 @@ afterEach(() => Promise.all(closing.splice(0).map((close) => close())))
 async function bridged(answer: Answer) {
   const server = createServer((request, response) => {
     void text(request).then((body) => answer(JSON.parse(body) as Message, request, response))
-  }).listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  closing.push(() => (server.closeAllConnections(), once(server.close(), 'close')))
+  })
+  const { url, close } = await listening(server)
+  closing.push(close)
   const input = new PassThrough()
-  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
   const lines: unknown[] = []
   const tokens: (string | undefined)[] = []
   const over = bridge({

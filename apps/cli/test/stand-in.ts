@@ -1,10 +1,10 @@
 import { spawn, type ChildProcessWithoutNullStreams } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
-import { createServer, type RequestListener, type Server } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import { createServer, type RequestListener } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
+import { listening, type Listening } from '@automation/testing/listening'
 
 const main = resolve(import.meta.dirname, '../src/main.ts')
 
@@ -18,14 +18,14 @@ export class StandIn implements AsyncDisposable {
   readonly folder: string
   /** `METHOD path` of all requests, in their order. */
   readonly requests: string[]
-  readonly #server: Server
+  readonly #server: Listening
   readonly #started: Started[] = []
 
-  private constructor(server: Server, folder: string, requests: string[]) {
+  private constructor(server: Listening, folder: string, requests: string[]) {
     this.#server = server
     this.folder = folder
     this.requests = requests
-    this.url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+    this.url = server.url
   }
 
   static async that(answer: RequestListener): Promise<StandIn> {
@@ -33,9 +33,8 @@ export class StandIn implements AsyncDisposable {
     const server = createServer((request, response) => {
       requests.push(`${request.method} ${request.url}`)
       answer(request, response)
-    }).listen(0, '127.0.0.1')
-    await once(server, 'listening')
-    return new StandIn(server, await mkdtemp(join(tmpdir(), 'pas-stand-in-')), requests)
+    })
+    return new StandIn(await listening(server), await mkdtemp(join(tmpdir(), 'pas-stand-in-')), requests)
   }
 
   /** Starts `pas` for the team `demo`, signed in unless `env` says otherwise. */
@@ -62,8 +61,7 @@ export class StandIn implements AsyncDisposable {
   async [Symbol.asyncDispose](): Promise<void> {
     for (const { child } of this.#started) child.kill('SIGKILL')
     await Promise.all(this.#started.map(({ ended }) => ended))
-    this.#server.closeAllConnections()
-    await once(this.#server.close(), 'close')
+    await this.#server.close()
     await rm(this.folder, { recursive: true, force: true })
   }
 }

@@ -1,8 +1,7 @@
-import { once } from 'node:events'
 import { readFile } from 'node:fs/promises'
-import { createServer, type Server, type ServerResponse } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import { createServer, type ServerResponse } from 'node:http'
 import { join } from 'node:path'
+import { listening, type Listening } from '@automation/testing/listening'
 import { Client, type Run } from '@automation/client'
 import { until } from '@automation/testing'
 import { afterAll, beforeAll, expect, test } from 'vitest'
@@ -24,20 +23,16 @@ interface Runner {
 /** The test of runners as an operator sees them, for services that have been started when it begins. */
 export function testDrain(valuesOf: () => Values): void {
   /** Answers runs when the test says so. */
-  let gate: Server
+  let gate: Listening
   const held: ServerResponse[] = []
   const list = async () => JSON.parse((await admin(valuesOf(), '--json', 'runners', 'list')).stdout) as Runner[]
   const statusOf = async (run: Run) => (await run.get()).status
   const patience = { timeoutMs: 30_000 }
 
   beforeAll(async () => {
-    gate = createServer((_, response) => void held.push(response)).listen(0, '127.0.0.1')
-    await once(gate, 'listening')
+    gate = await listening(createServer((_, response) => void held.push(response)))
   })
-  afterAll(() => {
-    gate.closeAllConnections()
-    gate.close()
-  })
+  afterAll(() => gate.close())
 
   test(
     'are listed with what they serve; one that drains ends with its runs, and what comes meanwhile runs in another',
@@ -46,8 +41,7 @@ export function testDrain(valuesOf: () => Values): void {
       const values = valuesOf()
       const token = (await readFile(join(values['DATA_DIR'] ?? '', 'bootstrap-token'), 'utf8')).trim()
       const { processes } = new Client({ url: `http://localhost:${values['PORT']}`, team: 'demo', token })
-      const { port } = gate.address() as AddressInfo
-      const sourceCode = `if (svc.context.parameters.waits) await fetch('http://127.0.0.1:${port}')\nreturn 1`
+      const sourceCode = `if (svc.context.parameters.waits) await fetch('${gate.url}')\nreturn 1`
       const { slug } = await processes.create({ name: 'waiting', sourceCode })
       const last = await processes.run(slug, { waits: true })
       await until(() => held.length === 1, { ...patience, what: 'the run begins' })

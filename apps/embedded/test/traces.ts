@@ -1,8 +1,7 @@
+import { listening } from '@automation/testing/listening'
 import { until, type ReceivedSpan, type TraceReceiver } from '@automation/testing'
-import { once } from 'node:events'
 import { readFile } from 'node:fs/promises'
 import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { beforeAll, expect, test } from 'vitest'
 import type { Values } from './started.ts'
@@ -116,9 +115,7 @@ export function testTraces(traced: () => Traced): void {
       received.resolve(request.headers['traceparent'] as string | undefined)
       response.end()
     })
-    server.listen(0, '127.0.0.1')
-    await once(server, 'listening')
-    const callbackUrl = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`
+    const { url: callbackUrl, close } = await listening(server)
     const dateTime = new Date(Date.now() + 1500).toISOString()
     const scheduled = await fetch(rest('/processes/scheduled/schedule'), {
       method: 'POST',
@@ -133,8 +130,7 @@ export function testTraces(traced: () => Traced): void {
     expect(await received.promise).toBe(`00-${trace}-${callback.spanId}-01`)
     const firing = ['execution: FiringService/StartFiring', 'scheduler: FiringService/StartFiring', 'scheduler: firing']
     expect(line(callback, spans)).toEqual(['execution: callback', 'execution: run', ...firing])
-    server.closeAllConnections()
-    server.close()
+    await close()
   })
 }
 

@@ -1,5 +1,5 @@
-import { once } from 'node:events'
-import { createServer, type AddressInfo } from 'node:net'
+import { createServer } from 'node:net'
+import { listening } from '@automation/testing/listening'
 import fc from 'fast-check'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { pauseAfter } from '../src/react/callbacks.ts'
@@ -112,12 +112,11 @@ test.each([
   const server = createServer((socket) => {
     socket.on('error', () => undefined)
     socket.once('data', () => socket.end(answer))
-  }).listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const { port } = server.address() as AddressInfo
-  const result = await deliver(`http://127.0.0.1:${port}/`, [], ['127.0.0.1'])
+  })
+  const { url, close } = await listening(server)
+  const result = await deliver(`${url}/`, [], ['127.0.0.1'])
   expect(result).toEqual({ ok: false, final: false, reason: expect.stringMatching(reason) as string })
-  server.close()
+  await close()
 })
 
 test('pauses double up to an hour', () => {

@@ -1,5 +1,6 @@
 import { createServer, type RequestListener, type Server } from 'node:http'
-import { connect, type AddressInfo } from 'node:net'
+import { connect } from 'node:net'
+import { listening } from '@automation/testing/listening'
 import { afterAll, beforeAll, beforeEach } from 'vitest'
 import { sandboxId, startSandboxGateway, type SandboxGateway } from './sandbox-gateway.ts'
 
@@ -19,8 +20,7 @@ export interface SandboxApplication {
 async function startApplication(): Promise<SandboxApplication> {
   const system = await startSandboxGateway()
   const app = createServer((incoming, outgoing) => application.answer(incoming, outgoing))
-  await new Promise<void>((resolve) => app.listen(0, '127.0.0.1', resolve))
-  const { port } = app.address() as AddressInfo
+  const { port, close } = await listening(app)
   const { route } = system
   const application: SandboxApplication = {
     system,
@@ -36,8 +36,7 @@ async function startApplication(): Promise<SandboxApplication> {
     },
     stop: async () => {
       await system.stop()
-      app.closeAllConnections()
-      app.close()
+      await close()
     },
   }
   return application

@@ -6,7 +6,8 @@ import {
   type ClientHttp2Session,
   type IncomingHttpHeaders,
 } from 'node:http2'
-import { connect, type AddressInfo } from 'node:net'
+import { connect } from 'node:net'
+import { listening } from '@automation/testing/listening'
 import { until } from '@automation/testing'
 import { apiKey } from '@automation/testing/daemon-process'
 import { afterEach, beforeEach, expect, test } from 'vitest'
@@ -142,9 +143,9 @@ test('who watches the health of the gateway needs no key, and there are not ever
 test('a sandbox has so many calls at a time, whatever its daemon takes of them, and leaves room for others', async () => {
   const deaf = createServer({ settings: { initialWindowSize: 0 } })
   deaf.on('stream', (stream) => stream.on('error', () => undefined))
-  await new Promise<void>((resolve) => deaf.listen(0, '127.0.0.1', resolve))
+  const { port, close } = await listening(deaf)
   const { route } = system
-  const daemonAddress = `127.0.0.1:${(deaf.address() as AddressInfo).port}`
+  const daemonAddress = `127.0.0.1:${port}`
   system.route = { ...route, daemonAddress }
   const another = connectHttp2(`http://127.0.0.1:${system.gateway.sandboxPorts().grpcPort}`)
   const refused: unknown[] = []
@@ -164,5 +165,5 @@ test('a sandbox has so many calls at a time, whatever its daemon takes of them, 
   system.route = route
   await until(async () => (await system.traffic())['call open'] === 0)
   expect(await system.connect().list()).toEqual([])
-  deaf.close()
+  await close()
 })

@@ -1,5 +1,5 @@
 import { createServer, type IncomingMessage } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import { listening } from '@automation/testing/listening'
 import { expect, test } from 'vitest'
 import { raw, useApplication, type SandboxApplication } from './sandbox-application.ts'
 import { sandboxId, startSandboxGateway } from './sandbox-gateway.ts'
@@ -73,10 +73,8 @@ test('what is unknown, has ended, or is not public looks the same', async () => 
 })
 
 test('a port where nobody listens is 502, a sandbox that starts 503, one that is away 502', async () => {
-  const free = createServer()
-  await new Promise<void>((resolve) => free.listen(0, '127.0.0.1', resolve))
-  const { port: unused } = free.address() as AddressInfo
-  free.close()
+  const { port: unused, close } = await listening(createServer())
+  await close()
   application.system.publicPorts.add(unused)
   const closed = await fetch(`${application.system.publicBase}/${sandboxId}/${unused}/`)
   expect([closed.status, await codeOf(closed)]).toEqual([502, 'port_closed'])

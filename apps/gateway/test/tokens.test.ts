@@ -1,5 +1,5 @@
 import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import { listening } from '@automation/testing/listening'
 import { notFound } from '@automation/errors'
 import { until } from '@automation/testing'
 import { exportJWK, generateKeyPair, SignJWT } from 'jose'
@@ -186,13 +186,11 @@ describe('keys', () => {
 test('tokens of a configured external issuer are accepted by its own keys, issuer, audience and type, and are named by subject and issuer: those for MCP by MCP alone', async () => {
   const { publicKey, privateKey } = await generateKeyPair('RS256', { extractable: true })
   const jwks = { keys: [{ ...(await exportJWK(publicKey)), kid: 'ext', alg: 'RS256' }] }
-  const issuer = createServer((_request, response) => response.end(JSON.stringify(jwks)))
-  await new Promise<void>((resolve) => issuer.listen(0, '127.0.0.1', resolve))
-  const url = `http://127.0.0.1:${(issuer.address() as AddressInfo).port}`
+  const issuer = await listening(createServer((_request, response) => response.end(JSON.stringify(jwks))))
   const guarded = await startGateway({
     OIDC_ISSUER: 'https://id.test',
     OIDC_AUDIENCE: 'svc',
-    OIDC_JWKS_URL: `${url}/keys`,
+    OIDC_JWKS_URL: `${issuer.url}/keys`,
   })
   const token = (audience: string, groups: string[], { name = 'Ada', typ }: { name?: string; typ?: string } = {}) =>
     new SignJWT({ groups, scope: 'openid executor', name })
@@ -226,11 +224,10 @@ test('tokens of a configured external issuer are accepted by its own keys, issue
     expect((await guarded.request('POST', '/api/demo/mcp', { headers, body: '{}' })).status).not.toBe(401)
     expect(await status(ofMcp)).toBe(401)
     expect(await status(`${address} ${ofMcp}`)).toBe(401)
-    issuer.close()
-    issuer.closeAllConnections()
+    await issuer.close()
     expect(await status(await token('svc', ['demo', 'x']))).toBe(200)
   } finally {
-    issuer.close()
+    await issuer.close()
     await guarded.stop()
   }
 })
@@ -309,12 +306,11 @@ test('a token gives as parents only the teams in which it may put code', async (
 async function gatewayOf(settings: Record<string, string>) {
   const { publicKey, privateKey } = await generateKeyPair('ES256', { extractable: true })
   const jwks = { keys: [{ ...(await exportJWK(publicKey)), kid: 'ext', alg: 'ES256' }] }
-  const issuer = createServer((_request, response) => response.end(JSON.stringify(jwks)))
-  await new Promise<void>((resolve) => issuer.listen(0, '127.0.0.1', resolve))
+  const issuer = await listening(createServer((_request, response) => response.end(JSON.stringify(jwks))))
   const guarded = await startGateway({
     OIDC_ISSUER: 'https://id.test',
     OIDC_AUDIENCE: 'svc',
-    OIDC_JWKS_URL: `http://127.0.0.1:${(issuer.address() as AddressInfo).port}/keys`,
+    OIDC_JWKS_URL: `${issuer.url}/keys`,
     ...settings,
   })
   const token = (claims: Record<string, unknown>) =>
@@ -330,8 +326,7 @@ async function gatewayOf(settings: Record<string, string>) {
     return (await guarded.request('GET', path, { headers })).status
   }
   const stop = async () => {
-    issuer.close()
-    issuer.closeAllConnections()
+    await issuer.close()
     await guarded.stop()
   }
   return { guarded, token, status, stop }

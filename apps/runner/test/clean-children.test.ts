@@ -1,8 +1,7 @@
-import { once } from 'node:events'
 import { existsSync } from 'node:fs'
 import { createServer, type Server } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { promisify } from 'node:util'
+import { listening, type Listening } from '@automation/testing/listening'
 import { until } from '@automation/testing'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { startRunner, startRunnerWith, type RunnerUnderTest } from './runner-under-test.ts'
@@ -83,12 +82,11 @@ const connectionsOf = async (server: Server) => promisify(server.getConnections.
 
 describe('connections that HTTP clients keep are closed, and the child goes on', () => {
   const server = createServer((_, response) => response.end('answer'))
-  let address = ''
+  let at: Listening
   beforeAll(async () => {
-    await once(server.listen(0, '127.0.0.1'), 'listening')
-    address = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+    at = await listening(server)
   })
-  afterAll(() => server.close())
+  afterAll(() => at.close())
 
   test.for([
     ['fetch', 'const trace = await (await fetch(ADDRESS)).text()'],
@@ -99,7 +97,7 @@ describe('connections that HTTP clients keep are closed, and the child goes on',
       'const trace = await new Promise((r) => require("http").get(ADDRESS, (a) => a.resume().on("end", () => r(a.statusCode))))',
     ],
   ])('%s', async ([, source]) => {
-    const { traces, sameChild } = await twice(source!.replace('ADDRESS', JSON.stringify(address)))
+    const { traces, sameChild } = await twice(source!.replace('ADDRESS', JSON.stringify(at.url)))
     expect(traces[0]).toBeTruthy()
     expect(traces[1]).toEqual(traces[0])
     expect(sameChild).toBe(true)

@@ -1,6 +1,5 @@
-import { once } from 'node:events'
 import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import { listening } from '@automation/testing/listening'
 import { LogLevel } from '@automation/contract/execution/v1/execution'
 import { memoryAtRest, memoryHeld, until } from '@automation/testing'
 import { afterAll, beforeAll, expect, test } from 'vitest'
@@ -200,8 +199,7 @@ test('what is masked counts towards the limit as it was printed', async () => {
 test('what a run left prints nothing into the log of the next one', async () => {
   // Room for one child.
   const single = await startRunnerWith({ children: { spares: 0 } }, { RUNNER_CHILDREN_MEMORY_MB: '64' })
-  const server = createServer((_, response) => response.end('answer'))
-  await once(server.listen(0, '127.0.0.1'), 'listening')
+  const { port: answering, close } = await listening(createServer((_, response) => response.end('answer')))
   const source = `
     const { name, port } = svc.context.parameters
     console.log(name)
@@ -216,7 +214,7 @@ test('what a run left prints nothing into the log of the next one', async () => 
     }))
     return process.pid`
   const run = (name: string, port?: number) => single.replica.run(source, { parameters: { name, port } })
-  const first = await run('first', (server.address() as AddressInfo).port)
+  const first = await run('first', answering)
   const next = run('next')
   // It waits for the child; that has ended its look before this process reads again.
   for (let turn = 0; turn < 100; turn += 1) await Promise.resolve()
@@ -225,5 +223,5 @@ test('what a run left prints nothing into the log of the next one', async () => 
   expect(lines(log)).toEqual(['INFO next'])
   expect(value).toBe(first.value)
   await single.stop()
-  server.close()
+  await close()
 })

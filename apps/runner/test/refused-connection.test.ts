@@ -1,13 +1,12 @@
-import { createServer, type AddressInfo } from 'node:net'
+import { createServer } from 'node:net'
+import { listening } from '@automation/testing/listening'
 import { Language } from '@automation/contract/common/v1/language'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { missing } from './isolation/means.ts'
 import { startRunner, type RunnerUnderTest } from './runner-under-test.ts'
 
-const service = createServer((socket) => socket.destroy())
-await new Promise<void>((resolve) => service.listen(0, '127.0.0.1', resolve))
-const { port } = service.address() as AddressInfo
-afterAll(() => service.close())
+const { port, close } = await listening(createServer((socket) => socket.destroy()))
+afterAll(close)
 
 const javascript = { language: Language.JAVASCRIPT }
 const python = { language: Language.PYTHON }

@@ -1,37 +1,18 @@
-import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { until, userContext } from '@automation/testing'
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
+import { s3StandIn } from './s3-stand-in.ts'
 import { StorageUnderTest, upload, type Replica } from './storage-under-test.ts'
 
-/** Takes whatever is put, and keeps nothing. */
-const server = createServer((request, response) => {
-  request.resume().on('end', () => {
-    if (request.method === 'DELETE') response.statusCode = 204
-    const isList = request.method === 'GET'
-    response.setHeader('ETag', '"0"')
-    response.end(
-      isList ? '<ListMultipartUploadsResult><IsTruncated>false</IsTruncated></ListMultipartUploadsResult>' : '',
-    )
-  })
-})
-
+const server = await s3StandIn()
 let under: StorageUnderTest
 let storage: Replica['storage']
 beforeAll(async () => {
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  under = await StorageUnderTest.open({
-    S3_ENDPOINT: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    S3_BUCKET: 'bucket',
-    S3_ACCESS_KEY: 'access',
-    S3_SECRET_KEY: 'a secret',
-  })
+  under = await StorageUnderTest.open(server.settings)
   storage = (await under.replica()).storage
 })
 afterAll(async () => {
   await under.close()
-  server.closeAllConnections()
-  server.close()
+  await server.close()
 })
 
 const mebibyte = 2 ** 20

@@ -1,41 +1,19 @@
-import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { Environment } from '@automation/service'
 import { until, userContext } from '@automation/testing'
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
 import { readStorageConfig } from '../src/service.ts'
+import { s3StandIn } from './s3-stand-in.ts'
 import { StorageUnderTest, upload } from './storage-under-test.ts'
 
-/** Keeps the keys of what is put, and acts on a request when `ready` says so. */
-const keys = new Set<string>()
 let ready: (method: string, key: string) => Promise<void> = async () => undefined
-const server = createServer((request, response) => {
-  const { method = '', url = '' } = request
-  const key = url.split('?')[0]!.split('/').at(-1)!
-  request.resume().on('end', async () => {
-    await ready(method, key)
-    if (method === 'PUT') keys.add(key)
-    if (method === 'DELETE') keys.delete(key)
-    response.writeHead(method === 'DELETE' ? 204 : 200, { ETag: '"0"' })
-    const empty = '<ListMultipartUploadsResult><IsTruncated>false</IsTruncated></ListMultipartUploadsResult>'
-    response.end(method === 'GET' ? empty : '')
-  })
-})
-
+const { keys, settings, close } = await s3StandIn((method, key) => ready(method, key))
 let under: StorageUnderTest
 beforeAll(async () => {
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  under = await StorageUnderTest.open({
-    S3_ENDPOINT: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    S3_BUCKET: 'bucket',
-    S3_ACCESS_KEY: 'access',
-    S3_SECRET_KEY: 'a secret',
-  })
+  under = await StorageUnderTest.open(settings)
 })
 afterAll(async () => {
   await under.close()
-  server.closeAllConnections()
-  server.close()
+  await close()
 })
 
 test('a deletion waits for the content of the object, and not for all that were there before', async () => {

@@ -1,9 +1,10 @@
 import { once } from 'node:events'
 import { mkdtempSync, rmSync } from 'node:fs'
-import { createServer, Socket, type AddressInfo } from 'node:net'
+import { createServer, Socket } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
+import { listening } from '@automation/testing/listening'
 import { Environment } from '@automation/service'
 import { silentLogger } from '@automation/testing'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
@@ -37,9 +38,8 @@ async function ask(path: string, expression: string): Promise<unknown> {
   return JSON.parse(await text(socket)) as unknown
 }
 
-const local = createServer((socket) => socket.end('of the host'))
-beforeAll(() => new Promise<void>((resolve) => local.listen(0, '127.0.0.1', resolve)))
-afterAll(() => local.close())
+const local = await listening(createServer((socket) => socket.end('of the host')))
+afterAll(local.close)
 
 describe.each(['namespaces', 'pod', 'none'])('a child that stays and listens, behind %s', (wanted) => {
   const tmpDir = mkdtempSync(join(tmpdir(), 'jail-'))
@@ -91,10 +91,9 @@ describe.each(['namespaces', 'pod', 'none'])('a child that stays and listens, be
 
   test('shares no loopback with the host, where the isolation can part them', async ({ skip }) => {
     if (launcher?.isolation.level !== 'namespaces') return skip()
-    const { port } = local.address() as AddressInfo
     const reach = (at: string) =>
       `new Promise((resolve) => require('net').connect(${at}, '127.0.0.1').on('data', (it) => resolve(String(it))).on('error', (it) => resolve(it.code)))`
-    expect(await ask(address, reach(String(port)))).toBe('ECONNREFUSED')
+    expect(await ask(address, reach(String(local.port)))).toBe('ECONNREFUSED')
     await ask(
       address,
       `new Promise((resolve) => require('net').createServer((it) => it.end('of its own')).listen(8000, '127.0.0.1', resolve))`,

@@ -1,7 +1,6 @@
-import { once } from 'node:events'
 import { createServer as createHttpServer } from 'node:http'
 import { createServer } from 'node:net'
-import type { AddressInfo } from 'node:net'
+import { listening } from '@automation/testing/listening'
 import { Environment } from '@automation/service'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { readObjectStoreConfig, type S3Config } from '../src/index.ts'
@@ -53,11 +52,10 @@ test('parts are so large that every content has few enough of them', async () =>
       const none = '<ListMultipartUploadsResult><IsTruncated>false</IsTruncated></ListMultipartUploadsResult>'
       response.setHeader('ETag', '"0"').end(request.method === 'POST' ? begun : none)
     })
-  }).listen(0, '127.0.0.1')
-  onTestFinished(() => void server.close())
-  await once(server, 'listening')
-  const { port } = server.address() as AddressInfo
-  const store = new S3Store({ ...nowhere, endpoint: `http://127.0.0.1:${port}` })
+  })
+  const { url: endpoint, close } = await listening(server)
+  onTestFinished(close)
+  const store = new S3Store({ ...nowhere, endpoint })
   await store.open()
   const size = 100 * 2 ** 30
   const content = async function* () {
@@ -78,14 +76,12 @@ describe('an S3 server that is away', () => {
   })
 
   test('one that takes connections and says nothing does not keep a caller waiting', async () => {
-    const silent = createServer(() => undefined).listen(0, '127.0.0.1')
-    await once(silent, 'listening')
-    const { port } = silent.address() as AddressInfo
-    const store = new S3Store({ ...nowhere, endpoint: `http://127.0.0.1:${port}`, answerMs: 200 })
+    const { url: endpoint, close } = await listening(createServer(() => undefined))
+    const store = new S3Store({ ...nowhere, endpoint, answerMs: 200 })
     await store.open()
     await expect(store.put('a', pieces(Buffer.alloc(20_000_000)))).rejects.toMatchObject({ kind: 'unavailable' })
     await expect(store.size('a')).rejects.toMatchObject({ kind: 'unavailable' })
-    silent.close()
+    await close()
   })
 
   test('links are made without it, for the address that users know', async () => {

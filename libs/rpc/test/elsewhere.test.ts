@@ -1,5 +1,5 @@
-import { once } from 'node:events'
-import { connect, createServer, type AddressInfo, type Socket } from 'node:net'
+import { connect, createServer } from 'node:net'
+import { listening } from '@automation/testing/listening'
 import { stopping } from '@automation/errors'
 import type { ServedPort, WireNetwork } from '@automation/rpc/wire'
 import { afterEach, expect, test } from 'vitest'
@@ -61,15 +61,14 @@ test('what never came to a replica that is gone is asked of another, whatever it
 })
 
 test('the first calls go to the replica that is there, and wait for none that says nothing', async () => {
-  const silent = createServer().listen(0, '127.0.0.1')
-  await once(silent, 'listening')
+  const silent = await listening(createServer())
   served.push(await serveProbe(handlers({ ask: () => ({ text: 'done' }) })))
-  const ports = [(silent.address() as AddressInfo).port, served[0]!.port]
+  const ports = [silent.port, served[0]!.port]
   network = networkTo(ports, { connectWithinMs: 60_000 })
   const probe = network.client(ProbeService)
   const answers = await Promise.all([1, 2, 3, 4].map(() => probe.ask({}, call())))
   expect(answers.map(({ text }) => text)).toEqual(answers.map(() => 'done'))
-  silent.close()
+  await silent.close()
 })
 
 test('what may have changed something is not made again', async () => {
@@ -93,16 +92,12 @@ test('a read that nobody answers ends by its deadline', async () => {
 })
 
 test('a stream that waits for a connection ends with its caller', async () => {
-  const sockets: Socket[] = []
-  const door = createServer((socket) => sockets.push(socket)).listen(0, '127.0.0.1')
-  await once(door, 'listening')
-  network = networkTo([(door.address() as AddressInfo).port], { connectWithinMs: 120_000 })
   const caller = new AbortController()
-  door.once('connection', () => caller.abort())
+  const door = await listening(createServer(() => caller.abort()))
+  network = networkTo([door.port], { connectWithinMs: 120_000 })
   const counting = network.client(ProbeService).count({}, { ...call(), signal: caller.signal })
   await expect(counting[Symbol.asyncIterator]().next()).rejects.toThrow('The call was cancelled')
-  for (const socket of sockets) socket.destroy()
-  door.close()
+  await door.close()
 })
 
 test('a stream waits for a connection that has to be made anew', async () => {
@@ -113,19 +108,18 @@ test('a stream waits for a connection that has to be made anew', async () => {
       },
     }),
   ).then((one) => (served.push(one), one))
-  const sockets: Socket[] = []
+  let came = 0
   // The first one that comes hears nothing.
-  const door = createServer((socket) => {
-    sockets.push(socket)
-    if (sockets.length > 1) socket.pipe(connect(port, '127.0.0.1')).pipe(socket)
-  }).listen(0, '127.0.0.1')
-  await once(door, 'listening')
-  network = networkTo([(door.address() as AddressInfo).port])
+  const server = createServer((socket) => {
+    came += 1
+    if (came > 1) socket.pipe(connect(port, '127.0.0.1')).pipe(socket)
+  })
+  const door = await listening(server)
+  network = networkTo([door.port])
   const probe = network.client(ProbeService)
   const seen: number[] = []
   for await (const { number } of probe.count({}, call())) seen.push(number)
   expect(seen).toEqual([7])
-  expect(sockets).toHaveLength(2)
-  for (const socket of sockets) socket.destroy()
-  door.close()
+  expect(came).toBe(2)
+  await door.close()
 })

@@ -2,9 +2,9 @@ import { execFileSync, spawn } from 'node:child_process'
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { createServer } from 'node:https'
-import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
+import { listening } from './listening.ts'
 import type { Entry } from './little-registry.ts'
 
 /** A server of git repositories on loopback over HTTPS, each with one commit and the tag `v1.0.0`. */
@@ -20,15 +20,14 @@ export async function littleGitServer(repositories: Record<string, Entry[]>) {
     asked.push(request.url ?? '')
     answer(folder, request, response)
   })
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const { port, close } = await listening(server)
   return {
     asked,
-    url: `https://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    url: `https://127.0.0.1:${port}`,
     /** A file with what its certificate is checked by. */
     certificate,
     close: async () => {
-      server.closeAllConnections()
-      await new Promise((resolve) => server.close(resolve))
+      await close()
       rmSync(folder, { recursive: true })
     },
   }

@@ -1,8 +1,7 @@
 import { generateKeyPairSync } from 'node:crypto'
-import { once } from 'node:events'
 import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { Provider } from 'oidc-provider'
+import { listening } from './listening.ts'
 
 /** An OIDC issuer on loopback, by which people sign in at a console. All who come are Ada. */
 export interface OidcIssuer {
@@ -32,9 +31,7 @@ const signInPage = `<!doctype html><html lang="en"><title>Issuer</title><form me
 /** Takes a port; it answers once it is opened for a console. */
 export async function startOidcIssuer({ hasPage = false }: OidcIssuerOptions = {}): Promise<OidcIssuer> {
   const server = createServer()
-  server.listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  const { url, close } = await listening(server)
   let isKnown = true
   const issuer: OidcIssuer = {
     url,
@@ -58,10 +55,7 @@ export async function startOidcIssuer({ hasPage = false }: OidcIssuerOptions = {
       })
     },
     forget: () => (isKnown = false),
-    close: async () => {
-      server.closeAllConnections()
-      await once(server.close(), 'close')
-    },
+    close,
   }
   return issuer
 }

@@ -1,8 +1,7 @@
-import { once } from 'node:events'
 import { createServer, type IncomingHttpHeaders } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { buffer } from 'node:stream/consumers'
 import { BinaryReader } from '@bufbuild/protobuf/wire'
+import { listening } from './listening.ts'
 
 /** A span as a receiver of OTLP got it. */
 export interface ReceivedSpan {
@@ -45,18 +44,8 @@ export async function traceReceiver(): Promise<TraceReceiver> {
       () => response.destroy(),
     )
   })
-  server.listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  return {
-    endpoint: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    spans,
-    headers,
-    async close() {
-      server.close()
-      server.closeAllConnections()
-      await once(server, 'close')
-    },
-  }
+  const { url, close } = await listening(server)
+  return { endpoint: url, spans, headers, close }
 }
 
 type Value = Uint8Array | bigint | number

@@ -1,7 +1,6 @@
-import { once } from 'node:events'
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import { json } from 'node:stream/consumers'
+import { listening, type Listening } from '@automation/testing/listening'
 
 interface Comment {
   id: number
@@ -19,21 +18,16 @@ export class GitHubStandIn implements AsyncDisposable {
   readonly tokens = new Set<string | undefined>()
   /** Answers as where the job may not write. */
   refuses = false
-  readonly #server: Server
-
-  private constructor(server: Server) {
-    this.#server = server
-  }
+  #server: Listening | undefined
 
   static async open(): Promise<GitHubStandIn> {
-    const server = createServer((request, response) => void opened.#answer(request, response))
-    const opened = new GitHubStandIn(server)
-    await once(server.listen(0, '127.0.0.1'), 'listening')
+    const opened = new GitHubStandIn()
+    opened.#server = await listening(createServer((request, response) => void opened.#answer(request, response)))
     return opened
   }
 
   get url(): string {
-    return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}`
+    return this.#server!.url
   }
 
   add(body: string, type: Comment['user']['type']): Comment {
@@ -63,7 +57,6 @@ export class GitHubStandIn implements AsyncDisposable {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    this.#server.closeAllConnections()
-    await once(this.#server.close(), 'close')
+    await this.#server?.close()
   }
 }

@@ -1,7 +1,6 @@
-import { once } from 'node:events'
 import { createServer, request as ask } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { pipeline } from 'node:stream'
+import { listening } from '@automation/testing/listening'
 import { beforeAll, expect, test } from 'vitest'
 import { ownTeam, type OwnTeam } from './own-team.ts'
 import { pushed, sourceOf as path, unique, Workspace } from './workspace.ts'
@@ -26,14 +25,9 @@ async function noting(): Promise<AsyncDisposable & { host: string; writes: strin
     })
     passed.on('error', () => response.destroy())
     pipeline(request, passed, () => undefined)
-  }).listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const { port } = server.address() as AddressInfo
-  const close = async () => {
-    server.closeAllConnections()
-    await new Promise((done) => server.close(done))
-  }
-  return { host: `http://127.0.0.1:${port}`, writes, [Symbol.asyncDispose]: close }
+  })
+  const { url: host, close } = await listening(server)
+  return { host, writes, [Symbol.asyncDispose]: close }
 }
 
 /** Pushes a process with this schedule alone; gives the schedule as the server has it. */

@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto'
-import { createServer, type AddressInfo } from 'node:net'
+import { createServer } from 'node:net'
+import { listening } from '@automation/testing/listening'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { Language as RunLanguage } from '@automation/contract/common/v1/language'
 import type { RunnerUnderTest } from '../runner-under-test.ts'
@@ -20,15 +21,13 @@ const attempts = [
   connects('connects to a port of another team’s run', 'port'),
 ]
 
-const service = createServer((socket) => socket.on('error', () => undefined).end('of the machine'))
-beforeAll(() => new Promise<void>((resolve) => service.listen(0, '127.0.0.1', resolve)))
-afterAll(() => service.close())
+const service = await listening(createServer((socket) => socket.on('error', () => undefined).end('of the machine')))
+afterAll(service.close)
 
 /** What a second team's run gets at, while one of the first waits; undefined where it never begins. */
 async function foundBy(under: RunnerUnderTest, language: Language, victim: Victim) {
-  const { port: servicePort } = service.address() as AddressInfo
   const spec = { language: language === 'python' ? RunLanguage.PYTHON : RunLanguage.JAVASCRIPT, team: 'second' }
-  const source = sourceOf(language, attempts, { port: victim.port, servicePort })
+  const source = sourceOf(language, attempts, { port: victim.port, servicePort: service.port })
   const { value, explanation } = await under.replica.run(source, { spec })
   if (explanation === 'Error: The runner serves another team') return undefined
   return Object.values(value as Record<string, Found>).filter(({ got }) => got).length

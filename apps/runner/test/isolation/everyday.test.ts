@@ -1,8 +1,8 @@
 import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { fileURLToPath } from 'node:url'
+import { listening } from '@automation/testing/listening'
 import { jailPythonPath } from '@automation/jail'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, describe, expect, test } from 'vitest'
 import { startBehind, titleOf, levels } from './levels.ts'
 import { startRunner } from '../runner-under-test.ts'
 
@@ -47,9 +47,8 @@ except ChildProcessError:
     print(f'{words}, left: none')
 `
 
-const local = createServer((_, response) => response.end('local'))
-beforeAll(() => new Promise<void>((resolve) => local.listen(0, '127.0.0.1', resolve)))
-afterAll(() => local.close())
+const local = await listening(createServer((_, response) => response.end('local')))
+afterAll(local.close)
 
 for (const level of [...levels, { name: 'none', refuses: [], needs: [], settings: { ISOLATION: 'none' } }]) {
   const under = await startBehind(level, { RUN_TMP_MB: '16' })
@@ -108,8 +107,7 @@ for (const level of [...levels, { name: 'none', refuses: [], needs: [], settings
     test.runIf(level.settings['ISOLATION_NETWORK'] === 'own')(
       'the loopback of the machine is another one',
       async () => {
-        const { port } = local.address() as AddressInfo
-        expect(await value(`return fetch('http://127.0.0.1:${port}')`)).toMatch(/fetch failed/)
+        expect(await value(`return fetch('${local.url}')`)).toMatch(/fetch failed/)
       },
     )
 
