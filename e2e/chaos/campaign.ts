@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
+import type { Random } from '@automation/testing/random'
 import { Client, accessTokenOf } from '../client/client.ts'
 import { withRows } from '../system/database.ts'
-import type { Random } from '../system/random.ts'
 import { Book } from './book.ts'
 import { awaitRest, endedLate, examine, executionsBetween, leftBehind } from './examination.ts'
 import { changedSince } from './invariants.ts'

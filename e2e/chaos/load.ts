@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
+import type { Random } from '@automation/testing/random'
 import type { Answer, CallOptions, Client } from '../client/client.ts'
 import type { Process } from '../client/records.ts'
-import type { Random } from '../system/random.ts'
 import type { Book } from './book.ts'
 import { parent, worker } from './process-code.ts'
 import { briefly } from './removals.ts'
@@ -140,7 +140,7 @@ export class Load {
   async #keyed(): Promise<void> {
     const { book, random } = this.#context
     const key = `key ${this.#prefix}-${(this.#names += 1)}`
-    const sync = random.chance(0.3)
+    const sync = random.happens(0.3)
     const json = { parameters: this.#parameters(), comment: key, settings: this.#settings() }
     const path = `/processes/${this.#worker}/${sync ? 'execute-sync' : 'execute'}`
     let replays = 0
@@ -183,14 +183,14 @@ export class Load {
 
   #parameters(): Record<string, unknown> {
     const { random, ledgerUrl } = this.#context
-    const long = random.chance(0.12)
+    const long = random.happens(0.12)
     return {
       ledger: ledgerUrl,
       answer: `value ${(this.#names += 1)}`,
       workMs: long ? random.between(300, 1500) : random.between(0, 60),
-      spawn: random.chance(0.05),
-      fail: random.chance(0.05),
-      lines: random.chance(0.3) ? random.between(1, 50) : 0,
+      spawn: random.happens(0.05),
+      fail: random.happens(0.05),
+      lines: random.happens(0.3) ? random.between(1, 50) : 0,
     }
   }
 

@@ -1,6 +1,6 @@
 import { writeFile } from 'node:fs/promises'
-import { Random } from '../system/random.ts'
 import { randomSeed, readOptions, wholeNumber } from '@automation/testing/options'
+import { Random } from '@automation/testing/random'
 import { endOnSignals, removeTraces, type Shape } from '../system/system.ts'
 import { Campaign } from './campaign.ts'
 import type { Round } from './campaign.ts'

@@ -1,4 +1,4 @@
-import type { Random } from '../system/random.ts'
+import type { Random } from '@automation/testing/random'
 import type { Shape } from '../system/system.ts'
 
 /** A way to kill: the processes that are hit, or the fail point at which one of them kills itself. */
@@ -71,7 +71,7 @@ export function planStrikes(count: number, shape: Shape, random: Random, points:
     const command = commandOf(shape === 'embedded' ? 'embedded' : service)
     strikes.push({ kind: 'fail point', point, pass: random.between(1, passes), command })
     const name = random.pick(victims[shape])
-    if (random.chance(0.6)) strikes.push({ kind: 'one', command: commandOf(name), name })
+    if (random.happens(0.6)) strikes.push({ kind: 'one', command: commandOf(name), name })
     else strikes.push({ kind: 'all' })
   }
   return strikes.slice(0, count)

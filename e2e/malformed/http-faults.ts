@@ -1,4 +1,4 @@
-import type { Random } from '../system/random.ts'
+import type { Random } from '@automation/testing/random'
 import type { Attempt } from './judge.ts'
 import type { Scene } from './scene.ts'
 
@@ -58,14 +58,14 @@ export function rawBytes(scene: Scene, random: Random): Attempt {
 export function brokenOff(scene: Scene, random: Random): Attempt {
   const upload = '/storage/objects?filename=malformed-broken-off'
   const path = random.pick(['/processes', '/variables', '/processes/{process}/execute', '/team', upload])
-  const form = random.chance(0.5)
+  const form = random.happens(0.5)
   const type = path !== upload ? 'application/json' : form ? 'multipart/form-data; boundary=b' : 'text/plain'
   const head = [
     `${path === '/team' ? 'PATCH' : 'POST'} ${scene.path(path)} HTTP/1.1`,
     'Host: localhost',
     `Authorization: ${scene.authorized['authorization']}`,
     `Content-Type: ${type}`,
-    random.chance(0.5) ? `Content-Length: ${random.between(100, 5000)}` : 'Transfer-Encoding: chunked',
+    random.happens(0.5) ? `Content-Length: ${random.between(100, 5000)}` : 'Transfer-Encoding: chunked',
   ]
   const begun = type.startsWith('multipart')
     ? '--b\r\nContent-Disposition: form-data; name="file"; filename="f"\r\n\r\nhalf'
@@ -73,7 +73,7 @@ export function brokenOff(scene: Scene, random: Random): Attempt {
   const isChunked = head.at(-1) === 'Transfer-Encoding: chunked'
   const part = isChunked ? `${begun.length.toString(16)}\r\n${begun}\r\n` : begun
   const whole = `${head.join('\r\n')}\r\n\r\n${part}`
-  const raw = random.chance(0.3) ? whole.slice(0, random.between(10, whole.length)) : whole
+  const raw = random.happens(0.3) ? whole.slice(0, random.between(10, whole.length)) : whole
   return { fault: 'broken off', method: '', path: '', headers: {}, raw, expect: 'any' }
 }
 

@@ -1,7 +1,7 @@
 import { writeFile } from 'node:fs/promises'
+import { Random } from '@automation/testing/random'
 import { Client, accessTokenOf } from '../client/client.ts'
 import { Contract } from '../contract/contract.ts'
-import { Random } from '../system/random.ts'
 import { randomSeed, readOptions, wholeNumber } from '@automation/testing/options'
 import { endOnSignals, startSystem } from '../system/system.ts'
 import * as http from './http-faults.ts'

@@ -1,4 +1,4 @@
-import type { Random } from '../system/random.ts'
+import type { Random } from '@automation/testing/random'
 import type { Attempt } from './judge.ts'
 import type { Scene } from './scene.ts'
 
@@ -67,9 +67,9 @@ const wrongNames = [
 export function wrongUpload(scene: Scene, random: Random): Attempt {
   const upload = { fault: 'wrong upload', method: 'POST', expect: 'refused' } as const
   const to = (query: string) => scene.path(`/storage/objects${query}`)
-  if (random.chance(0.4)) {
+  if (random.happens(0.4)) {
     const query = random.pick(['filename', 'name'])
-    const path = to(random.chance(0.1) ? '' : `?${query}=${random.pick(wrongNames)}`)
+    const path = to(random.happens(0.1) ? '' : `?${query}=${random.pick(wrongNames)}`)
     const paths = ['/filename', `/${query}`]
     return { ...upload, path, headers: scene.authorized, body: 'x', status: [400], paths }
   }
@@ -116,7 +116,7 @@ export function oddUpload(scene: Scene, random: Random): Attempt {
     'application/json',
     '\u00ff/\u00fe',
   ])
-  const whole = random.chance(0.5)
+  const whole = random.happens(0.5)
     ? { headers: { 'content-type': type }, body: random.pick(['', '{', '\u0000', 'x'.repeat(100_000)]) }
     : {
         headers: form,

@@ -1,4 +1,4 @@
-import type { Random } from '../system/random.ts'
+import type { Random } from '@automation/testing/random'
 import type { Attempt } from './judge.ts'
 import type { Scene } from './scene.ts'
 

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest'
+import { Random } from '@automation/testing/random'
 import { longestGap } from '../chaos/many/availability.ts'
 import { planKinds } from '../chaos/many/strike-kinds.ts'
 import { lossesOf, resultsOf, tableOf } from '../chaos/many/table.ts'
-import { Random } from '../system/random.ts'
 
 test('the longest time without a call counts from the strike on, and also where none comes before its end', () => {
   expect(longestGap([100, 900, 1300], 1000, 2000)).toBe(700)

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
+import { Random } from '@automation/testing/random'
 import { Client, accessTokenOf } from '../../client/client.ts'
 import type { Execution, Page } from '../../client/records.ts'
-import { Random } from '../../system/random.ts'
 import { waitUntil } from '../../system/wait-until.ts'
 import { Book } from '../book.ts'
 import { examine, executionsBetween, leftBehind } from '../examination.ts'

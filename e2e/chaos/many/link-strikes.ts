@@ -1,4 +1,4 @@
-import type { Random } from '../../system/random.ts'
+import type { Random } from '@automation/testing/random'
 import type { Link, ManySystem } from './many-system.ts'
 import { someReplica } from './replica-strikes.ts'
 import type { StrikeKind } from './strike-kinds.ts'
@@ -30,7 +30,7 @@ export const partition: StrikeKind = {
   lastsMs: [2000, 8000],
   hit: async (system, random) => {
     const { from, to, proxy } = someLink(system, random)
-    const isSilent = random.chance(0.7)
+    const isSilent = random.happens(0.7)
     if (isSilent) proxy.freeze()
     else proxy.refuse()
     return { what: `${from} → ${to} ${isSilent ? 'says nothing' : 'refuses'}`, mend: async () => proxy.open() }

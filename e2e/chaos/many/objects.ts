@@ -1,8 +1,8 @@
 import { createHash, randomBytes } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
+import type { Random } from '@automation/testing/random'
 import type { Answer, CallOptions, Client } from '../../client/client.ts'
 import type { StorageObject } from '../../client/records.ts'
-import type { Random } from '../../system/random.ts'
 import type { Violation } from '../invariants.ts'
 
 const mostBytes = 150_000
@@ -65,7 +65,7 @@ export class Objects {
     while (this.#going) {
       await this.#store(client)
       const name = this.#kept.size === 0 ? undefined : random.pick([...this.#kept.keys()])
-      if (name !== undefined) await (random.chance(0.4) ? this.#remove(client, name) : this.#read(client, name))
+      if (name !== undefined) await (random.happens(0.4) ? this.#remove(client, name) : this.#read(client, name))
       await delay(random.between(50, 200))
     }
   }

@@ -1,4 +1,4 @@
-import type { Random } from '../../system/random.ts'
+import type { Random } from '@automation/testing/random'
 import type { ManySystem } from './many-system.ts'
 import type { Replica, ServiceName } from './replica.ts'
 import type { StrikeKind } from './strike-kinds.ts'

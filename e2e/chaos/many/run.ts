@@ -1,6 +1,6 @@
 import { writeFile } from 'node:fs/promises'
+import { Random } from '@automation/testing/random'
 import { postgresPrograms } from '../../system/postgres-server.ts'
-import { Random } from '../../system/random.ts'
 import { ManyCampaign } from './campaign.ts'
 import { ManySystem } from './many-system.ts'
 import { OutsideServers } from './outside-servers.ts'

@@ -1,4 +1,4 @@
-import type { Random } from '../../system/random.ts'
+import type { Random } from '@automation/testing/random'
 import type { ManySystem } from './many-system.ts'
 import { clock, freeze, kill, roll } from './replica-strikes.ts'
 import { names, partition, slow } from './link-strikes.ts'

@@ -1,8 +1,9 @@
 import { createHash } from 'node:crypto'
 import { writeSync } from 'node:fs'
 import { parseArgs } from 'node:util'
+import { Random } from '@automation/testing/random'
 import { Callers } from './callers.ts'
-import { Chance, World } from './world.ts'
+import { World } from './world.ts'
 import { brokenPromises } from './checks.ts'
 import { DatabaseLink } from './database-link.ts'
 import { Database } from './database.ts'
@@ -51,7 +52,7 @@ async function live(seed: number): Promise<WorldReport> {
   const { url = '', clock = '' } = values
   const database = await Database.open(url, clock)
   if (values.prepare) await database.makeClock()
-  const world = new World(new Chance(seed), startMs)
+  const world = new World(new Random(seed), startMs)
   if (values.follow) world.follow = (line) => writeSync(2, `${line}\n`)
   const conditions = new Conditions(world)
   const link = new DatabaseLink(world, database, conditions)

@@ -1,4 +1,5 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
+import type { Random } from '@automation/testing/random'
 
 /** A machine of the simulation. What was to happen on one that is gone does not happen. */
 export interface Host {
@@ -33,7 +34,7 @@ export const hostOfNow = () => hosts.getStore()
  * world: so with the same choices everything happens again in the same order.
  */
 export class World {
-  readonly chance: Chance
+  readonly chance: Random
   /** Hears each line of the history as it is written. */
   follow: ((line: string) => void) | undefined
   nowMs: number
@@ -42,7 +43,7 @@ export class World {
   #coming: Happening[] = []
   #history: string[] = []
 
-  constructor(chance: Chance, startMs: number) {
+  constructor(chance: Random, startMs: number) {
     this.chance = chance
     this.nowMs = this.#startMs = startMs
   }
@@ -113,42 +114,5 @@ export class World {
       if (first === undefined || one.atMs < first.atMs || (one.atMs === first.atMs && one.order < first.order))
         first = one
     return first
-  }
-}
-
-/** Choices that a seed repeats. */
-export class Chance {
-  #state: number
-
-  constructor(seed: number) {
-    this.#state = seed >>> 0
-  }
-
-  /** From 0 up to, but not including, 1 (mulberry32). */
-  next(): number {
-    this.#state = (this.#state + 0x6d2b79f5) >>> 0
-    let mixed = this.#state
-    mixed = Math.imul(mixed ^ (mixed >>> 15), mixed | 1)
-    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61)
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32
-  }
-
-  /** A whole number from `min` to `max`, both included. */
-  between(min: number, max: number): number {
-    return min + Math.floor(this.next() * (max - min + 1))
-  }
-
-  happens(share: number): boolean {
-    return this.next() < share
-  }
-
-  pick<T>(from: readonly T[]): T {
-    const found = from[Math.floor(this.next() * from.length)]
-    if (found === undefined) throw new RangeError('There is nothing to pick from')
-    return found
-  }
-
-  bytes(target: Uint8Array): void {
-    for (let at = 0; at < target.length; at += 1) target[at] = Math.floor(this.next() * 256)
   }
 }

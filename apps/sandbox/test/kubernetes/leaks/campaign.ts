@@ -7,6 +7,7 @@ import { asFailure } from '@automation/errors'
 import { served, type Handlers } from '@automation/rpc'
 import { serve } from '@automation/rpc/wire'
 import { silentLogger, until, userContext } from '@automation/testing'
+import { Random } from '@automation/testing/random'
 import pg from 'pg'
 import type { ClusterUnderTest } from '../cluster-under-test.ts'
 import { podsFile } from '../../pods-file.ts'
@@ -58,7 +59,7 @@ class Campaign {
   readonly #images: string
   readonly #pods: string
   readonly #sql: pg.Pool
-  readonly #random: () => number
+  readonly #random: Random
   readonly #done: CampaignReport = {}
   readonly #calls = new Set<Promise<void>>()
   readonly #ids: string[] = []
@@ -67,7 +68,7 @@ class Campaign {
   constructor(options: CampaignOptions, catalogPort: number) {
     this.#options = options
     this.#catalogPort = catalogPort
-    this.#random = randomOf(options.seed)
+    this.#random = new Random(options.seed)
     this.#images = join(tmpdir(), `${options.cluster.namespace}.json`)
     const images = [{ ...carrying, warm }, plain].map(({ memoryMb, ...image }) => ({
       ...image,
@@ -97,7 +98,7 @@ class Campaign {
     for (const replica of this.#replicas) await replica.start()
     for (let at = 0; at < operations; at += 1) {
       await this.#operate()
-      await pause(this.#random() * 600)
+      await pause(this.#random.next() * 600)
       if ((at + 1) % 20 === 0) log(`${at + 1} operations: ${JSON.stringify(this.#done)}`)
     }
     await this.#settle()
@@ -116,8 +117,8 @@ class Campaign {
   }
 
   async #operate(): Promise<void> {
-    const dice = this.#random()
-    const replica = this.#oneOf(this.#replicas)
+    const dice = this.#random.next()
+    const replica = this.#random.pick(this.#replicas)
     if (!replica.isUp) {
       this.#count('reached a fail point')
       await replica.start()
@@ -127,13 +128,13 @@ class Campaign {
       const signal = dice < 0.93 ? 'SIGKILL' : 'SIGTERM'
       this.#count(signal)
       await replica.end(signal)
-      await replica.start(this.#random() < 0.7 ? this.#oneOf(failPoints) : undefined)
+      await replica.start(this.#random.happens(0.7) ? this.#random.pick(failPoints) : undefined)
     }
   }
 
   #create({ sandboxes }: ReplicaProcess): void {
-    const timeoutMs = BigInt(this.#random() < 0.4 ? 1000 + Math.floor(this.#random() * 5000) : 300_000)
-    const imageId = this.#random() < 0.7 ? carrying.id : plain.id
+    const timeoutMs = BigInt(this.#random.happens(0.4) ? 1000 + Math.floor(this.#random.next() * 5000) : 300_000)
+    const imageId = this.#random.happens(0.7) ? carrying.id : plain.id
     this.#call('create', async () => {
       const { id } = await sandboxes.createSandbox({ imageId, timeoutMs }, userContext('demo'))
       this.#ids.push(id)
@@ -142,7 +143,7 @@ class Campaign {
 
   /** Mostly one that starts or runs, also where the call that made it never had its answer. */
   #kill({ sandboxes }: ReplicaProcess): void {
-    const [dice, ofActive] = [this.#random(), this.#random() < 0.8]
+    const [dice, ofActive] = [this.#random.next(), this.#random.happens(0.8)]
     const known = this.#ids.at(-1 - Math.floor(dice * Math.min(this.#ids.length, 6)))
     this.#call('kill', async () => {
       const text = 'SELECT id FROM sandboxes WHERE status <= 2 ORDER BY created_at, id'
@@ -221,20 +222,5 @@ class Campaign {
 
   #count(what: string): void {
     this.#done[what] = (this.#done[what] ?? 0) + 1
-  }
-
-  #oneOf<T>(all: T[]): T {
-    return all[Math.floor(this.#random() * all.length)]!
-  }
-}
-
-/** Numbers from 0 to below 1 (mulberry32). */
-function randomOf(seed: number): () => number {
-  let state = seed
-  return () => {
-    state = (state + 0x6d2b79f5) | 0
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state)
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296
   }
 }

@@ -20,7 +20,7 @@ export class Random {
     return min + Math.floor(this.next() * (max - min + 1))
   }
 
-  chance(share: number): boolean {
+  happens(share: number): boolean {
     return this.next() < share
   }
 
@@ -36,5 +36,8 @@ export class Random {
     let point = this.next() * entries.reduce((sum, [, weight]) => sum + weight, 0)
     for (const [name, weight] of entries) if ((point -= weight) < 0) return name
     return this.pick(entries)[0]
+  }
+  bytes(target: Uint8Array): void {
+    for (let at = 0; at < target.length; at += 1) target[at] = Math.floor(this.next() * 256)
   }
 }
