@@ -118,7 +118,7 @@ export function compose(
   const forced = new ForcedEnds({ ...ending, pool: hot })
   const deletion = new ProcessDeletion(reads, forced, events, signals)
   const teamRemoval = new TeamRemoval(reads, forced, events)
-  const reaper = new Reaper(hot, forced, leaseMs, logger)
+  const reaper = new Reaper(hot, replicaId, forced, leaseMs, logger)
 
   // How it is accepted.
   const sessions = new Sessions(hot, forced, leaseMs)

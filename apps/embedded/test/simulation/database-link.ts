@@ -10,6 +10,8 @@ export type Delivery = 'arrives' | 'is lost' | 'loses its answer'
 /** What messages to and from the database meet; changes as the world goes on. */
 export interface LinkConditions {
   isAway: boolean
+  /** It answers reads alone, as before a fail-over. */
+  refusesWrites: boolean
   /** How far the clock of its server is from the world's. */
   databaseAheadMs: number
   deliveryOf(host: Host): Delivery
@@ -61,8 +63,9 @@ export class DatabaseLink {
 
   /** Runs a statement; some of those that write are committed a while after they have done all else. */
   async execute(client: LinkedClient, config: pg.QueryConfig, deliver: Deliver): Promise<void> {
-    const commitsLate =
-      client.isIdle && /^\s*(WITH|INSERT|UPDATE|DELETE)\b/.test(config.text) && this.conditions.commitsLate()
+    const writes = /^\s*(WITH|INSERT|UPDATE|DELETE)\b/.test(config.text)
+    if (writes && this.conditions.refusesWrites) return deliver({ error: readOnly() })
+    const commitsLate = client.isIdle && writes && this.conditions.commitsLate()
     if (!commitsLate) return this.#run(client, config, deliver)
     this.world.tell('commits late', client.machine)
     await this.#run(client, { text: 'BEGIN' }, () => undefined)
@@ -121,6 +124,8 @@ export class DatabaseLink {
     await this.unblocked()
   }
 }
+
+const readOnly = () => Object.assign(new Error('cannot execute in a read-only transaction'), { code: '25006' })
 
 function poolOf(link: DatabaseLink) {
   return class extends RealPool {

@@ -13,8 +13,8 @@ import type { WorldReport } from './run-world.ts'
 const help = `npm run sim [-- OPTIONS]
 
 The real parts execution and scheduler, two replicas each, on a real PostgreSQL, in worlds whose time, chance and
-troubles come of a seed: machines crash, stand still or have a wrong clock, the database is away or another one, messages
-and statements are lost or late.
+troubles come of a seed: machines crash, stand still or have a wrong clock, the database is away, refuses
+writes or is another one, messages and statements are lost or late.
 What was promised is looked at when all is at rest again. docs/decisions/0076-simulation.md says what is simulated.
 
   --seeds N      how many worlds (20)

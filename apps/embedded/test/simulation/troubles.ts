@@ -7,6 +7,7 @@ import type { Host, World } from './world.ts'
 export class Conditions implements LinkConditions, NetworkConditions {
   readonly #world: World
   isAway = false
+  refusesWrites = false
   databaseAheadMs = 0
   /** Shares of messages that are lost. */
   lostStatements = 0
@@ -70,6 +71,12 @@ export class Troubles {
       () => this.#crash('runner'),
       () => this.#freeze(),
       () => this.#databaseAway(),
+      () =>
+        this.#for(
+          'writes are refused',
+          () => (this.#conditions.refusesWrites = true),
+          () => (this.#conditions.refusesWrites = false),
+        ),
       () =>
         this.#for(
           'statements are lost',

@@ -1,11 +1,19 @@
 import type { Logger } from '@automation/service'
 import type { ForcedEnds } from './forced-ends.ts'
-import { endExpiredSessions, readClock, readOrphans, readOverdue, readRunning, type Leaps } from '../store/sessions.ts'
+import {
+  endExpiredSessions,
+  readClock,
+  readOrphans,
+  readOverdue,
+  readRunning,
+  writeAmongSessions,
+  type Leaps,
+} from '../store/sessions.ts'
 import type { Queries } from '../store/connections.ts'
 
 /**
- * Whether leases may be called over: only when the database was reached again and again through a whole lease, for
- * while it is away no runner can renew either. Where its clock leaps ahead of ours, as after a machine was suspended,
+ * Whether leases may be called over: only when the database took a write again and again through a whole lease, for
+ * while it takes none no runner can renew either. Where its clock leaps ahead of ours, as after a machine was suspended,
  * leases seem over that nobody had the time to renew: a whole lease must go by from there. Pure; times are monotonic.
  */
 export class Reach {
@@ -23,7 +31,7 @@ export class Reach {
     return { ...this.#leaps }
   }
 
-  /** The database answered with its clock, having been asked at `askedMs`. */
+  /** The database took a write and answered with its clock, having been asked at `askedMs`. */
   reached(askedMs: number, nowMs: number, databaseMs: number): void {
     const gap = this.#sinceMs === undefined || nowMs - this.#lastMs > (this.#leaseMs * 2) / 3
     if (this.#hasLeapt(nowMs, databaseMs) || gap || nowMs - askedMs > this.#leaseMs / 3) this.#sinceMs = nowMs
@@ -51,13 +59,15 @@ export class Reach {
 /** Ends what no runner answers for any more. Any number of replicas may do so at the same time. */
 export class Reaper {
   readonly #pool: Queries
+  readonly #replicaId: string
   readonly #forced: ForcedEnds
   readonly #leaseMs: number
   readonly #reach: Reach
   readonly #logger: Logger
 
-  constructor(pool: Queries, forced: ForcedEnds, leaseMs: number, logger: Logger) {
+  constructor(pool: Queries, replicaId: string, forced: ForcedEnds, leaseMs: number, logger: Logger) {
     this.#pool = pool
+    this.#replicaId = replicaId
     this.#forced = forced
     this.#leaseMs = leaseMs
     this.#reach = new Reach(leaseMs)
@@ -74,6 +84,7 @@ export class Reaper {
   async reap(): Promise<void> {
     const asked = performance.now()
     try {
+      await writeAmongSessions(this.#pool, this.#replicaId)
       const databaseMs = await readClock(this.#pool)
       const orphans = await readOrphans(this.#pool)
       this.#reach.reached(asked, performance.now(), databaseMs)

@@ -174,6 +174,20 @@ export async function endSession(pool: Queries, id: string): Promise<void> {
   })
 }
 
+/**
+ * Commits a write where runners renew their leases: while that fails, neither can they. The row is that of a session
+ * which has ended, and so nobody's.
+ */
+export async function writeAmongSessions(pool: Queries, id: string): Promise<void> {
+  await pool.query({
+    name: 'write-among-sessions',
+    text: `INSERT INTO sessions (id, runner_name, pool, places, expires_at, ended_at)
+           VALUES ($1, 'reaper', '', 0, now(), now())
+           ON CONFLICT (id) DO UPDATE SET expires_at = excluded.expires_at`,
+    values: [id],
+  })
+}
+
 /** The database's clock, in ms. */
 export async function readClock(pool: Queries): Promise<number> {
   const { rows } = await pool.query<{ ms: number }>({
