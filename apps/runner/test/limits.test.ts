@@ -155,6 +155,7 @@ describe('a hostile child speaks only for its own run, and within bounds', () =>
       'require("fs").writeSync(4, Buffer.from("ffffffff00", "hex")); await new Promise((r) => setTimeout(r, 1e6))',
     ],
     ['an unknown type', frame('?', '1', '""')],
+    ['a word of a child of Python', frame('T', '1', '"shared"')],
     ['another run', frame('V', '99', '"\\0001"')],
     ['a value that is no JSON', frame('V', '1', '"\\0{oops"')],
     ['a value with raw control characters', frame('V', '1', '"\\0\\"a\\0b\\""')],
@@ -175,12 +176,12 @@ describe('a hostile child speaks only for its own run, and within bounds', () =>
     expect((await run('return 2')).value).toBe(2)
   })
 
+  const answer = `require('fs').writeSync(4, Buffer.from([7, 0, 0, 0, 86, 1, 0, 0, 0, 0, 49]))`
   const printOn = `const lines = Buffer.alloc(65536, 10); for (;;) require('fs').writeSync(1, lines)`
+  const large = 'const said = Buffer.alloc(65536); said.writeUInt32LE(65532); said[4] = 67; said[5] = 1'
   test.for([
-    [
-      'that has said its value itself',
-      `require('fs').writeSync(4, Buffer.from([7, 0, 0, 0, 86, 1, 0, 0, 0, 0, 49])); ${printOn}`,
-    ],
+    ['that has said its value itself', `${answer}; ${printOn}`],
+    ['as calls, once it has said its value', `${answer}; ${large}; for (;;) require('fs').writeSync(4, said)`],
     ['that does not mind SIGTERM', `process.on('SIGTERM', () => {}); ${printOn}`],
   ])('what a run prints on %s is not read as fast as it comes', async ([, source]) => {
     const bytesRead = () => Number(/^rchar: (\d+)/m.exec(readFileSync('/proc/self/io', 'utf8'))![1])
@@ -188,6 +189,13 @@ describe('a hostile child speaks only for its own run, and within bounds', () =>
     await run(source!, { run: { freshProcess: true, timeoutMs: 500 } })
     await under.settled()
     expect(bytesRead() - before).toBeLessThan(150e6)
+  })
+
+  test('a run that does nothing but say what is not due is ended', async () => {
+    const frames = `const frames = Buffer.alloc(63_000); for (let at = 0; at < 63_000; at += 9) { frames[at] = 5; frames[at + 4] = 84; frames[at + 5] = 1 }`
+    const source = `${frames}; for (;;) require('fs').writeSync(4, frames)`
+    const { explanation } = await run(source, { run: { freshProcess: true } })
+    expect(explanation).toBe('Error: The process broke its channel: a frame of type 84')
   })
 
   test.for([

@@ -45,7 +45,8 @@ const closeWaitMs = 500
 const maxReport = 2000
 // Answers that a child does not read wait in this process.
 const unreadMaxBytes = 32 * 1024 * 1024
-// Printed between two runs.
+// Printed between two runs, or said in frames that are not due, of which each counts as a few bytes more.
+const strayFrameBytes = 128
 const strayMaxBytes = 256 * 1024
 
 /** One child process with its channels. It runs one task at a time; what it says is believed only for that one. */
@@ -72,6 +73,7 @@ export class Child implements RunningChild {
   readonly #events: ChildEvents
   readonly #reader: OutputReader
   readonly #outputLimit: OutputLimit
+  readonly #answersLimit: OutputLimit
   #surroundings: Surroundings | undefined
   #task: Task | undefined
   #ending: Ending | undefined
@@ -96,7 +98,11 @@ export class Child implements RunningChild {
     this.#outputLimit = new OutputLimit(output, errors)
     output.onBytes((bytes) => this.#printed(bytes, 'standardOutput'))
     errors.onBytes((bytes) => this.#printed(bytes, 'standardError'))
-    answers.on('data', (chunk: Buffer) => frames.push(chunk))
+    this.#answersLimit = new OutputLimit(answers)
+    // Nothing that it says is due any more once it ends.
+    answers.on('data', (chunk: Buffer) =>
+      this.state === 'ending' ? this.#answersLimit.dropped(chunk.length) : frames.push(chunk),
+    )
     control.on(
       'data',
       (chunk: Buffer) => (this.#report = (this.#report + chunk.toString('latin1')).slice(0, maxReport)),
@@ -188,6 +194,8 @@ export class Child implements RunningChild {
   }
 
   #frame({ type, run, payload }: Frame): void {
+    // The rest of a chunk of which an earlier frame ended it.
+    if (this.state === 'ending') return
     if (type === FrameType.hello && this.state === 'starting') {
       this.state = 'spare'
       this.hasStarted = true
@@ -195,11 +203,13 @@ export class Child implements RunningChild {
     }
     if (type === FrameType.unclean) return this.#unclean(payload)
     if (type === FrameType.clean) return this.#clean(run, payload)
-    if (type === FrameType.template) return void (this.imports = importsOf(payload))
-    if (this.#task === undefined || this.#ending !== undefined || this.state !== 'running') return
+    // In JavaScript, process code could say these.
+    const isOfPython = this.language === 'python'
+    if (type === FrameType.template && isOfPython) return void (this.imports = importsOf(payload))
+    if (this.#task === undefined || this.#ending !== undefined || this.state !== 'running')
+      return this.#stray(payload.length + strayFrameBytes)
     if (run !== this.runs) return this.#fault('a frame for another run')
-    // In JavaScript, process code could say it.
-    if (type === FrameType.used && this.language === 'python') return this.meter.said(payload)
+    if (type === FrameType.used && isOfPython) return this.meter.said(payload)
     if (type === FrameType.value) this.#answered(valueOf(payload))
     else if (type === FrameType.failure) this.#answered(failureOf(payload))
     else if (type === FrameType.call) this.#task.called(payload)
@@ -271,6 +281,10 @@ export class Child implements RunningChild {
   /** What a version has imported, or a run that has answered, may print while no run is on, which is nobody's. */
   #strayPrinted(bytes: number): void {
     if (this.state === 'ending') return this.#outputLimit.dropped(bytes)
+    this.#stray(bytes)
+  }
+
+  #stray(bytes: number): void {
     this.#strayBytes += bytes
     if (this.#strayBytes > strayMaxBytes) this.end('kill')
   }
@@ -316,7 +330,7 @@ const pauseMs = 5
 
 type Pausable = Pick<Readable, 'pause' | 'resume'>
 
-/** Slows down a child that prints what nobody keeps, beyond the limits of the log or of a line. */
+/** Slows down a child that prints what nobody keeps, beyond the limits of the log or of a line, or says what is not due. */
 class OutputLimit {
   readonly #outputs: readonly Pausable[]
   #bytes = 0
