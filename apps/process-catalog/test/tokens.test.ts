@@ -171,6 +171,22 @@ describe('the exchange', () => {
     })
   })
 
+  test.each([
+    ['s', ['=', '===']],
+    ['se', ['==', '=x']],
+    ['sec', ['x', 'A', '-', '=', '==']],
+  ])('with more behind it, or other bits in its last letter, a token is malformed: %s', async (secret, ends) => {
+    const team = `ends${secret.length}`
+    await catalog.team(team)
+    const whole = base64(`sa-${team}-00000000:${secret}`)
+    await catalog.tokens.createApiToken({ team, apiToken: `sk-${whole}` }, operator)
+    const bare = whole.replace(/=+$/, '')
+    const changed = bare.slice(0, -1) + String.fromCharCode(bare.charCodeAt(bare.length - 1) + 1)
+    const altered = [...ends.map((end) => bare + end), ...(secret.length === 3 ? [] : [changed])]
+    for (const text of altered) expect(await refused(exchange(catalog, team, `sk-${text}`))).toBe('/x-api-token')
+    await claims(team, `sk-${bare}`)
+  })
+
   test('an unknown, wrong, revoked or foreign token is unauthenticated, with one and the same text', async () => {
     const { team, apiToken, clientId } = await newToken(catalog)
     const other = await newToken(catalog)

@@ -82,9 +82,13 @@ export function secretMatches(clientSecret: string, hash: Uint8Array | undefined
   return (isPlain || isBounded) && hash !== undefined
 }
 
+/** Base64 of either alphabet, with its padding or without; empty where what it decodes to is not written so. */
 function decoded(base64: string): string {
-  if (base64.length > maxChars || !/^[A-Za-z0-9+/_-]+={0,2}$/.test(base64)) return ''
-  return Buffer.from(base64, 'base64').toString('utf8')
+  if (base64.length > maxChars) return ''
+  const bytes = Buffer.from(base64, 'base64')
+  const written = bytes.toString('base64')
+  const given = base64.replaceAll('-', '+').replaceAll('_', '/')
+  return given === written || given === written.replace(/=+$/, '') ? bytes.toString('utf8') : ''
 }
 
 function readPair(pair: string): Credentials | undefined {
