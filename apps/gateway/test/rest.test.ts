@@ -207,6 +207,18 @@ describe('conventions', () => {
     expect((await gateway.request('POST', '/livez')).status).toBe(405)
   })
 
+  test('a process whose slug an address has that came later is changed and deleted by it', async () => {
+    const before = gateway.servers.received.length
+    expect((await rest('PATCH', '/processes/summaries', { name: 'x' })).status).toBe(200)
+    expect((await rest('DELETE', '/processes/summaries')).status).toBe(200)
+    expect(gateway.servers.received.slice(before).map(({ request }) => request)).toMatchObject([
+      { identifier: 'summaries' },
+      { identifier: 'summaries' },
+    ])
+    const response = await rest('PUT', '/processes/summaries')
+    expect([response.status, response.headers.get('allow')]).toEqual([405, 'GET, PATCH, DELETE, HEAD, OPTIONS'])
+  })
+
   test('an operation that wants JSON refuses another type, also of nothing', async () => {
     for (const body of ['name=a', ''])
       expect(

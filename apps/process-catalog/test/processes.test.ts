@@ -154,6 +154,13 @@ describe('slugs', () => {
     expect((await catalog.process(caller, { name: id })).slug).toMatch(new RegExp(`^${id}-[a-z0-9]{6}$`))
   })
 
+  test('a slug at which another address is belongs to no process', async () => {
+    const caller = await catalog.team()
+    expect(await refused(catalog.process(caller, { slug: 'summaries' }))).toBe('/slug')
+    for (const name of ['summaries', 'Summaries!'])
+      expect((await catalog.process(caller, { name })).slug).toMatch(/^summaries-[a-z0-9]{6}$/)
+  })
+
   test('an empty slug on create counts as absent', async () => {
     const caller = await catalog.team()
     expect((await catalog.process(caller, { name: 'From Form', slug: '' })).slug).toBe('from-form')

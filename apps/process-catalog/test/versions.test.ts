@@ -41,12 +41,12 @@ describe('publishing', () => {
     expect(process).not.toHaveProperty('readme')
   })
 
-  test('a tag is 1 to 100 letters, digits, dots, underscores and hyphens, and not the form of an id', async () => {
+  test('a tag is 1 to 100 letters, digits, dots, underscores and hyphens, and not . or .. or the form of an id', async () => {
     const { caller, id } = await newProcess()
     const uuid = '0198A2C4-0000-7000-8000-000000000000'
-    for (const tag of ['', 'a b', 'a/b', 'ä', 'x'.repeat(101), 'a\n', 'a\0', uuid])
+    for (const tag of ['', '.', '..', 'a b', 'a/b', 'ä', 'x'.repeat(101), 'a\n', 'a\0', uuid])
       expect(await refused(publish(caller, id, tag)), tag).toBe('/tag')
-    for (const tag of ['A', '1', '..', '-_-', '__proto__', 'constructor', 'x'.repeat(100)])
+    for (const tag of ['A', '1', '...', '.a', '-_-', '__proto__', 'constructor', 'x'.repeat(100)])
       expect((await publish(caller, id, tag)).tag).toBe(tag)
   })
 

@@ -30,6 +30,8 @@ interface Definition<
   path: string
   /** Another path with the same parameters, for those who read the interface so; the document has the first alone. */
   alsoAt?: string
+  /** Its other methods are those of the path that has a parameter in place of its last word, which may be a name. */
+  amongNames?: boolean
   /** Beside `{base_url}` instead, below the team. */
   besideRest?: boolean
   /** `?token=` may stand for an access token: the handler decides what it opens, for a caller without a scope. */

@@ -50,6 +50,7 @@ export class RestApi {
   readonly #initiatedByHeader: string
   /** By their methods. */
   readonly #routes = new Map<string, Map<string, Answerer>>()
+  readonly #amongNames = new Set<string>()
 
   constructor(dependencies: RestDependencies) {
     this.#dependencies = dependencies
@@ -77,6 +78,7 @@ export class RestApi {
       const answers = this.#routes.get(route) ?? new Map<string, Answerer>()
       answers.set(operation.method.toUpperCase(), (c) => this.#answer(operation, handler, c, path))
       this.#routes.set(route, answers)
+      if (one.amongNames === true) this.#amongNames.add(route)
     }
   }
 
@@ -88,6 +90,7 @@ export class RestApi {
     const routes = [...this.#routes].toSorted(([a], [b]) => Number(isFixed(b)) - Number(isFixed(a)))
     for (const [route, answers] of routes) {
       for (const [method, answer] of answers) this.app.on(method, route, answer)
+      if (this.#amongNames.has(route)) continue
       const methods = [...answers.keys()]
       const allow = [...methods, ...(methods.includes('GET') ? ['HEAD'] : []), 'OPTIONS'].join(', ')
       this.app.all(route, (c) => {

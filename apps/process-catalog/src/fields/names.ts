@@ -5,6 +5,9 @@ import { limits } from './limits.ts'
 const maxChars = 255
 const slugForm = /^[a-z0-9](?:[a-z0-9-]*[a-z0-9])?$/
 
+/** Slugs of no new process, as `GET /processes/{slug}` is another operation's. */
+const reservedSlugs = new Set(['summaries'])
+
 /** Whether a process may have this slug: lower-case letters, digits and inner hyphens, and not the form of an id. */
 export function isSlug(value: string): boolean {
   return value.length <= maxChars && slugForm.test(value) && !isUuid(value)
@@ -15,21 +18,25 @@ export function explicitSlug(value: string): string {
   if (isUuid(value)) throw invalid('/slug', 'must not have the form of an id')
   if (value.length > maxChars) throw invalid('/slug', `must have at most ${maxChars} characters`)
   if (!slugForm.test(value)) throw invalid('/slug', 'must be lower-case letters, digits and inner hyphens')
+  if (reservedSlugs.has(value)) throw invalid('/slug', `is reserved: /processes/${value} is an address of its own`)
   return value
 }
 
 /** A process's name turned URL-safe; one that already is stays as it is. `suffix` tells those apart that would be no slug. */
 export function derivedSlug(name: string, suffix: string): string {
-  if (isSlug(name)) return name
-  const slug = name
+  const slug = isSlug(name) ? name : urlSafe(name)
+  if (slug === '') return withSuffix('process', suffix)
+  return isUuid(slug) || reservedSlugs.has(slug) ? withSuffix(slug, suffix) : slug
+}
+
+function urlSafe(name: string): string {
+  return name
     .normalize('NFKD')
     .replaceAll(/\p{M}/gu, '')
     .toLowerCase()
     .replaceAll(/[^a-z0-9]+/g, '-')
     .slice(0, maxChars)
     .replaceAll(/^-|-$/g, '')
-  if (slug === '') return withSuffix('process', suffix)
-  return isUuid(slug) ? withSuffix(slug, suffix) : slug
 }
 
 /** The same slug beside one that is taken. */
@@ -49,6 +56,8 @@ export function tag(path: string, value: string | undefined): string {
   if (value === undefined || value === '') throw invalid(path, 'is required')
   if (isUuid(value)) throw invalid(path, 'must not have the form of an id')
   if (!tagForm.test(value)) throw invalid(path, 'must be 1 to 100 letters, digits, dots, underscores and hyphens')
+  // No path leads to them: clients resolve such segments away.
+  if (value === '.' || value === '..') throw invalid(path, 'must not be . or ..')
   return value
 }
 

@@ -8,7 +8,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** List processes with their last execution, their last 24 hours and their next firing, newest first. A process whose slug is `summaries` is read, changed and deleted by its id */
+        /** List processes with their last execution, their last 24 hours and their next firing, newest first */
         get: operations["getProcessesSummaries"];
         put?: never;
         post?: never;

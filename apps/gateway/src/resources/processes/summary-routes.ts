@@ -27,9 +27,9 @@ export function processSummaryRoutes(api: RestApi, neighbours: Neighbours): void
       method: 'get',
       scope: 'read',
       path: '/processes/summaries',
+      amongNames: true,
       tag: 'Processes',
-      summary:
-        'List processes with their last execution, their last 24 hours and their next firing, newest first. A process whose slug is `summaries` is read, changed and deleted by its id',
+      summary: 'List processes with their last execution, their last 24 hours and their next firing, newest first',
       query: processFilters,
       success: onePage('processes and how they fare', 'ProcessSummariesPaginatedResult', processSummaryRecord),
     },
