@@ -3,6 +3,7 @@ import type { Client } from '../client/client.ts'
 import type { Process, Team } from '../client/records.ts'
 import { handled, inputOf, runsOf, type HandlerInput } from './handler-runs.ts'
 import { ownTeam } from './own-team.ts'
+import { expectProblem } from './problem.ts'
 import { awaitEnd, awaitLogs, awaitStatus, execute, logsOf, makeProcess } from './runs.ts'
 import { awaitEnded, inMs, makeSchedule } from './scheduling.ts'
 import { shared } from './shared-system.ts'
@@ -96,6 +97,17 @@ describe.skipIf(!shared.owned)('error handlers', { concurrent: false }, () => {
     expect(input.execution.comment).toBeNull()
     const runs = await runsOf(handler, by())
     expect(runs.map((one) => inputOf(one).execution?.id)).toEqual([undefined, late])
+  })
+
+  test('a team that has none names its process', async () => {
+    const { client: other } = await ownTeam('handlerless')
+    for (const errorHandlerConfig of [{}, { processSlug: null }, { tag: null }, { tag: 'v1' }]) {
+      const problem = expectProblem(await other.patch('/team', { errorHandlerConfig }), 400)
+      expect(problem.errors).toEqual([{ path: '/errorHandlerConfig/processSlug', message: 'is required' }])
+    }
+    await makeProcess({ name: 'mends' }, other)
+    await other.patch('/team', { errorHandlerConfig: { processSlug: 'mends' } })
+    expect((await other.patch('/team', { errorHandlerConfig: {} })).status).toBe(200)
   })
 
   test('it is the version of the tag; where that is gone, the log of the run says why nothing started', async () => {

@@ -112,6 +112,20 @@ describe('conventions', () => {
     expect(gateway.servers.received).toHaveLength(before)
   })
 
+  test.each([{}, { tag: null }, { processSlug: null, tag: 'v1' }])(
+    'the error handler of a team that has none names its process: %j',
+    async (errorHandlerConfig) => {
+      const patched = async () => {
+        const response = await rest('PATCH', '/team', { errorHandlerConfig })
+        return [response.status, (await problemOf(response)).errors?.[0]?.path]
+      }
+      expect(await patched()).toEqual([400, '/errorHandlerConfig/processSlug'])
+      const { answers } = gateway.servers
+      answers.set('getTeam', () => ({ slug: 'demo', createdAt: at, errorHandlerConfig: { processSlug: 'mends' } }))
+      expect(await patched()).toEqual([200, undefined])
+    },
+  )
+
   test.each([
     ['/executions/nope', 'execution_not_found'],
     ['/executions/nope/logs', 'execution_not_found'],

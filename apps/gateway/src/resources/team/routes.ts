@@ -1,6 +1,6 @@
 import { TeamService } from '@automation/contract/catalog/v1/team'
 import { isTeamSlug } from '@automation/contract/forms'
-import { Failure } from '@automation/errors'
+import { Failure, invalid } from '@automation/errors'
 import type { Neighbours } from '@automation/rpc'
 import { z } from '@hono/zod-openapi'
 import { callContext } from '../../http/caller.ts'
@@ -39,6 +39,8 @@ export function teamRoutes(api: RestApi, neighbours: Neighbours): void {
     async ({ body, teamsWith, ifMatch, context }) => {
       // Whose code inherits from a parent has the parent's secrets: only who could put code there gives them.
       const tokenTeams = teamsWith('build')
+      if (changesHandler(body) && (await teams.getTeam({}, context)).errorHandlerConfig === undefined)
+        throw invalid('/errorHandlerConfig/processSlug', 'is required')
       const team = await teams.updateTeam({ ...teamPatch(body), tokenTeams, ifMatch }, context)
       return taggedReply(team, presentTeam(team))
     },
@@ -68,6 +70,11 @@ export function teamRoutes(api: RestApi, neighbours: Neighbours): void {
       return { body: found.filter((team) => team !== undefined).map(presentTeam) }
     },
   )
+}
+
+/** Whether a change is one of the error handler that is there, as it names no process. */
+function changesHandler({ errorHandlerConfig }: z.output<typeof updateTeamInput>): boolean {
+  return errorHandlerConfig != null && errorHandlerConfig.processSlug == null
 }
 
 /** A token of another issuer may name groups that are no teams. */
