@@ -1,3 +1,4 @@
+import { request } from 'node:http'
 import { Status } from '@automation/contract/execution/v1/execution'
 import { Failure, invalid, notFound } from '@automation/errors'
 import type { CallContext } from '@automation/rpc'
@@ -38,6 +39,40 @@ describe('what a call starts', () => {
       rawBody: '{"a": 1.0, "big": 12345678901234567890}',
       headers: { 'x-custom': 'v', 'content-type': 'application/json' },
     })
+  })
+
+  // fetch sends no body with a GET.
+  const get = (body: string, headers: Record<string, string>) =>
+    new Promise<number | undefined>((resolve, reject) => {
+      const sent = request(`${gateway.base}/api/demo/webhooks/hello?q=1`, { method: 'GET', headers }, (answer) => {
+        resolve(answer.resume().statusCode)
+      })
+      sent.on('error', reject).end(body)
+    })
+
+  test.each([
+    ['application/json', '{"a":', false],
+    ['application/x-www-form-urlencoded', 'a=1', false],
+    ['', '{"a":1}', false],
+    ['application/octet-stream', 'abc', true],
+  ])('a GET has its body as it came, and of the query its parameters: %s', async (type, body, isBase64) => {
+    for (const length of [{ 'content-length': String(body.length) }, { 'transfer-encoding': 'chunked' }]) {
+      expect(await get(body, { ...(type !== '' && { 'content-type': type }), ...length })).toBe(204)
+      const rawBody = isBase64 ? Buffer.from(body).toString('base64') : body
+      expect(requestSeen()).toMatchObject({ method: 'GET', query: { q: '1' }, rawBody, ...(isBase64 && { isBase64 }) })
+      expect(utf8(gateway.servers.started.parameters)).toBe('{"q":"1"}')
+      expect(gateway.servers.started).toMatchObject({
+        textualParameters: true,
+        webhook: { bodyBytes: BigInt(body.length) },
+      })
+    }
+  })
+
+  test('the body of a GET is bounded as that of a POST; a GET without one may name an encoding', async () => {
+    expect(await get('x'.repeat(100_001), { 'content-length': '100001' })).toBe(413)
+    expect(await get('\x01'.repeat(90_000), { 'content-type': 'text/plain', 'content-length': '90000' })).toBe(413)
+    expect(await get('', { 'content-encoding': 'gzip' })).toBe(204)
+    expect(requestSeen()).toMatchObject({ rawBody: '' })
   })
 
   test('what came as texts alone is told apart from JSON, so that the schema of the process says its types', async () => {

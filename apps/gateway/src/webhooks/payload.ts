@@ -48,6 +48,12 @@ export async function readPayload(body: Buffer, type: MediaType): Promise<Payloa
   return { parameters: jsonParameters(text, parseJson(text)), ...raw(body, true) }
 }
 
+/** The body of a GET, whose parameters are its query: as it came. */
+export function unreadPayload(body: Buffer, { essence }: MediaType): Payload {
+  if (body.length === 0) return NO_PAYLOAD
+  return essence === '' ? withoutType(body) : { parameters: '{}', ...raw(body, isText(essence)) }
+}
+
 async function formPayload(body: Buffer, charset: string | undefined): Promise<Payload> {
   const othersTurn = async () => {
     if (body.length > LONG_WORK_BYTES) await setImmediate()

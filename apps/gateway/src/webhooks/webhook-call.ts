@@ -7,7 +7,7 @@ import { boundedParameters, requireModestGrowth } from '../http/json-growth.ts'
 import { type Exchange, queryRecord, type QueryRecord } from '../http/exchange.ts'
 import { idempotencyKey, type StartRequest } from '../resources/executions/input.ts'
 import { readMultipart } from './multipart.ts'
-import { type FormFile, LONG_WORK_BYTES, type Payload, readPayload } from './payload.ts'
+import { type FormFile, LONG_WORK_BYTES, type Payload, readPayload, unreadPayload } from './payload.ts'
 
 /** What a webhook address names. */
 export interface WebhookTarget {
@@ -71,10 +71,10 @@ export function webhookCallReader(body: Omit<BodyRules, 'beforeLarge'>, names: W
     const isPost = method === 'POST'
     const query = queryRecord(exchange.query)
     const options = webhookOptions(exchange, query, names)
-    const bytes = isPost ? await readBody(exchange, { ...body, beforeLarge }) : NO_BODY
+    const bytes = isPost || hasBody(headers) ? await readBody(exchange, { ...body, beforeLarge }) : NO_BODY
     // Others have their turn between what is done with all of a large body.
     if (bytes.length > LONG_WORK_BYTES) await setImmediate()
-    const payload = await payloadOf(bytes, headers['content-type'], body.maxBytes)
+    const payload = await payloadOf(isPost, bytes, headers['content-type'], body.maxBytes)
     if (bytes.length > LONG_WORK_BYTES) await setImmediate()
     const parameters = isPost
       ? boundedParameters(payload.parameters, body.maxBytes)
@@ -112,9 +112,14 @@ export function knownBytes({ incoming, bodyBytes }: Exchange): bigint {
 
 const NO_BODY = Buffer.alloc(0)
 
-function payloadOf(body: Buffer, contentType = '', maxBytes: number): Promise<Payload> {
+function hasBody(headers: IncomingHttpHeaders): boolean {
+  return headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0
+}
+
+async function payloadOf(isPost: boolean, body: Buffer, contentType = '', maxBytes: number): Promise<Payload> {
   const type = mediaTypeOf(contentType)
   requireModestGrowth(body, type, maxBytes)
+  if (!isPost) return unreadPayload(body, type)
   const isMultipart = type.essence === 'multipart/form-data' && body.length > 0
   return isMultipart ? readMultipart(body, contentType, maxBytes) : readPayload(body, type)
 }
