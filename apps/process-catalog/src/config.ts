@@ -1,3 +1,4 @@
+import { installTimeoutMs } from '@automation/contract/installs'
 import { readEncryptionKeys } from '@automation/database'
 import { readTeamLimits, type Environment } from '@automation/service'
 import type { DetectionOptions } from './dependencies/detect.ts'
@@ -76,7 +77,7 @@ export function readCatalogConfig(environment: Environment): CatalogConfig {
 function readDependenciesConfig(environment: Environment): DependenciesConfig {
   return {
     allowGit: environment.boolean('DEPENDENCIES_ALLOW_GIT', true),
-    installTimeoutMs: 600_000,
+    installTimeoutMs,
     without: new Set(['svc', environment.text('CODE_GLOBAL_ALIAS') ?? 'svc']),
     pythonImports: readPythonImports(environment),
   }

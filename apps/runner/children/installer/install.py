@@ -126,7 +126,8 @@ def install_python(order, made, environment, certificates):
         # As npm does: who names such an index means it.
         own += ["--trusted-host", host_of(order["registry"]).rpartition("@")[2]]
     wanted = [requirement(name, specifier) for name, specifier in order["packages"].items()]
-    run([sys.executable, "-I", *own, "--", *wanted], made, {**environment, "PIP_CONFIG_FILE": "/dev/null"})
+    # Unbuffered: one that is ended for its time has said where it was.
+    run([sys.executable, "-I", "-u", *own, "--", *wanted], made, {**environment, "PIP_CONFIG_FILE": "/dev/null"})
     unchecked = py_compile.PycInvalidationMode.UNCHECKED_HASH
     compileall.compile_dir(
         target, quiet=2, invalidation_mode=unchecked, stripdir=target, prependdir=PLACE + "/site-packages"

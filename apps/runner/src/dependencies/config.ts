@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { installTimeoutMs } from '@automation/contract/installs'
 import type { Environment } from '@automation/service'
 
 export interface DependenciesConfig {
@@ -39,8 +40,7 @@ export function readDependenciesConfig(env: Environment): DependenciesConfig {
     maxMb,
     // Beside two that are being made, what a pod has for them by default.
     keptMb: maxMb * 6,
-    // As long as the catalog gives one.
-    installMs: 600_000,
+    installMs: installTimeoutMs - 10_000,
     allowGit: env.boolean('DEPENDENCIES_ALLOW_GIT', true),
     ...readNpmRegistry(env),
     pypiIndex: env.secret('PYPI_INDEX_URL'),

@@ -123,7 +123,10 @@ export class Installer {
       end('K')
       await gone
       const exit = exitOf(report)
-      if (isLate) throw new Error(`The installation took longer than ${config.installMs / 1000} s`, { cause: error })
+      if (isLate) {
+        const text = `The installation took longer than ${config.installMs / 1000} s`
+        throw new Error(`${text}\n${lines.text}`, { cause: error })
+      }
       const hasFailed = exit.kind === 'exit' && exit.code !== 0
       throw hasFailed ? new Error(lines.text, { cause: error }) : error
     } finally {
