@@ -23,6 +23,7 @@ beforeAll(async () => {
       compiled: npmPackage(
         'Object.defineProperty(exports, "__esModule", { value: true }); exports.default = 5; exports.six = 6',
       ),
+      torn: npmPackage('exports.a = 1\n\tconst = 2'),
       'only-import': npmPackage('export default 7; export const seven = 7', {
         type: 'module',
         exports: { '.': { import: './index.js' } },
@@ -68,6 +69,13 @@ describe('what is installed', () => {
     const source = `import { answer } from 'good'; import seven from 'only-import'
       return [answer(), require('good').answer(), (await import('good')).answer(), seven]`
     expect((await runWith(JAVASCRIPT, all, source)).value).toEqual([42, 42, 42, 7])
+  })
+
+  test('is named with its line where it can not be read, and the import of it', async () => {
+    const { log } = await runWith(JAVASCRIPT, { torn: '*' }, "\nimport 'torn'")
+    expect(log.at(-1)!.message).toMatch(
+      /^SyntaxError: Unexpected token '='\n {4}at \/.*\/node_modules\/torn\/index\.js:2\n {4}at demo\.js:2:1$/,
+    )
   })
 
   test('has a place that require.resolve and import.meta.resolve name, also of files that are no code', async () => {

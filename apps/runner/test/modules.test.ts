@@ -22,6 +22,8 @@ function run(source: string, modules: Source[], language = Language.JAVASCRIPT) 
 
 const python = (source: string, modules: Source[]) => run(source, modules, Language.PYTHON)
 
+const placesIn = (text: string) => Array.from(text.matchAll(/^ +at (?:.* \()?(.*?)\)?$/gm), ([, place]) => place)
+
 describe('JavaScript', () => {
   test('all ways to import give the exports, of a module of either kind', async () => {
     const modules = [
@@ -133,6 +135,32 @@ describe('JavaScript', () => {
     expect(log.at(-1)!.message).toMatch(/SyntaxError.*\n.*modules\/torn\.js:2/)
     expect((await run('return 1', modules)).value).toBe(1)
   })
+
+  test.for([
+    ['an error', 'const a = 1\n\nexport const port = a.b.c', 'TypeError: Cannot read', ['modules/lib.js:3:25']],
+    ['its syntax', 'export const port = 1\nconst = 1', 'SyntaxError: Unexpected token', ['modules/lib.js:2:7']],
+    ['an await', 'export const port = 1\nawait port', 'SyntaxError: await is only valid', ['modules/lib.js:2']],
+    ['an export that is not there', '\nimport { no } from "fs"', "export named 'no'", ['modules/lib.js:2:1']],
+    ['a package that is not there', '\nimport no from "pad"', "Cannot find package 'pad'", ['modules/lib.js:2:1']],
+    ['a text that is thrown', 'throw "plain text"', 'Error: plain text', []],
+    ['nothing that is thrown', 'throw null', 'Error: null', []],
+  ] as const)(
+    '%s while it loads names its own line, then those that import it',
+    async ([, sourceCode, words, places]) => {
+      const modules = [
+        { name: 'lib', sourceCode },
+        { name: 'outer', sourceCode: '\n\nimport "lib"', imports: [{ name: 'lib', module: 0 }] },
+      ]
+      const source = '\nimport { port } from "lib"'
+      const { explanation, log } = await run(source, modules)
+      expect(explanation).toContain(words)
+      expect(placesIn(log.at(-1)!.message)).toEqual(places.flatMap((place) => [place, 'demo.js:2:1']))
+      const through = await run('import "outer"', modules)
+      expect(through.explanation).toBe(explanation)
+      const all = places.flatMap((place) => [place, 'modules/outer.js:3:1', 'demo.js:1:1'])
+      expect(placesIn(through.log.at(-1)!.message)).toEqual(all)
+    },
+  )
 
   test('modules that import each other find what is there already', async () => {
     const modules = [

@@ -37,11 +37,17 @@ function explained(message) {
 
 /** The lines `    at …` of an error's stack, with a newline before each. */
 function framesOf({ stack }) {
-  const frames = String(stack)
-    .split('\n')
-    .filter((line) => /^\s+at /.test(line) && !NOT_THE_USERS.some((mark) => line.includes(mark)))
+  const text = String(stack)
+  // Where the engine can't read a file, such as one of a package, it says so before the error's name.
+  const [, unread] = /^(\S.*:\d+)\n.*\n\s*\^+\n+SyntaxError: /.exec(text) ?? []
+  const frames = text.split('\n').filter(isUsers)
+  if (unread !== undefined) frames.unshift(`    at ${unread}`)
   return frames.map((frame) => `\n${frame.replace(`${EXPORTS}.`, '')}`).join('')
 }
+
+/** Whether it is a frame of the user's own code; what stands before its first column is not. */
+const isUsers = (line) =>
+  /^\s+at /.test(line) && !NOT_THE_USERS.some((mark) => line.includes(mark)) && !/:(?:0|-\d+)\)?$/.test(line)
 
 function causesOf(error) {
   let text = ''

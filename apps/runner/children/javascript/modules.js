@@ -8,7 +8,7 @@
 const { isBuiltin } = require('node:module')
 const { isAbsolute } = require('node:path')
 const { pathToFileURL } = require('node:url')
-const { isModuleNamespaceObject } = require('node:util').types
+const { isModuleNamespaceObject, isNativeError } = require('node:util').types
 const loadedModules = require('./loaded-modules.js')
 const missing = require('./missing.js')
 const { requirerOf } = require('./packages.js')
@@ -17,6 +17,7 @@ const subprocesses = require('./subprocesses.js')
 const used = new Set()
 const nodeRequire = require
 const { getBuiltinModule } = process
+const { set } = Reflect
 
 /** Names of the built-in modules that process code has asked for in this child, without `node:`. */
 const usedBuiltins = () => used
@@ -114,9 +115,7 @@ function scopeOf({ fileName, isModule, packages, directory, team, imports }) {
     try {
       return find(String(specifier), wanted)
     } catch (error) {
-      // An import is hoisted; its fault is told where the user wrote it.
-      if (line !== undefined) error.stack = `${error}\n    at ${fileName}:${line}:${column}`
-      throw error
+      throw line === undefined ? error : passing(error, fileName, `${line}:${column}`)
     }
   }
   load.define = (target, name, get) => Object.defineProperty(target, name, { get, enumerable: true })
@@ -141,6 +140,20 @@ function scopeOf({ fileName, isModule, packages, directory, team, imports }) {
     exported,
     values: [module.exports, require, module, path, directory, importLater, meta, exported, load],
   }
+}
+
+/**
+ * What has come through an import, with the place of the import in its stack where it is an error: imports are hoisted to
+ * before the first column, and a stack may end before it comes to them.
+ */
+function passing(thrown, fileName, place) {
+  if (!isNativeError(thrown) || typeof thrown.stack !== 'string') return thrown
+  const lines = thrown.stack.split('\n')
+  const hoisted = new RegExp(String.raw`^ {4}at (?:.* \()?${RegExp.escape(fileName)}:1:(?:0|-\d+)\)?$`)
+  const at = lines.findIndex((line) => hoisted.test(line))
+  lines.splice(at < 0 ? lines.length : at, 1, `    at ${fileName}:${place}`)
+  set(thrown, 'stack', lines.join('\n'))
+  return thrown
 }
 
 const ofBuiltins = new Map()

@@ -11,13 +11,14 @@ const { hintOn, scopeOf } = require('./modules.js')
 const { apply } = Reflect
 const { freeze } = Object
 
-/** Compiles a program's modules, each with its fault where it has one, which is told when it is imported. */
+/** Compiles a program's modules. One with a fault is compiled again by each run that imports it, which is told of it. */
 function prepare({ modules = [], names }) {
   return modules.map(({ fileName, source, imports }) => {
+    const known = { fileName, imports: mapOf(imports) }
     try {
-      return { fileName, imports: mapOf(imports), ...compile(source, fileName, names) }
-    } catch (fault) {
-      return { fileName, imports: mapOf(imports), words: new Set(), fault }
+      return { ...known, ...compile(source, fileName, names) }
+    } catch {
+      return { ...known, words: new Set(), evaluate: () => compile(source, fileName, names).evaluate() }
     }
   })
 }
@@ -39,8 +40,7 @@ function forRun({ prepared, names, svc, directory }) {
   }
 
   const load = (index) => {
-    const { fileName, imports, isModule, evaluate, fault } = prepared[index]
-    if (fault !== undefined) throw fault
+    const { fileName, imports, isModule, evaluate } = prepared[index]
     const own = Object.assign(Object.create(svc), { import: use(imports) })
     const packages = new Map(names.map((name) => [name, own]))
     const team = (name) => find(imports, name, '')
