@@ -1,3 +1,4 @@
+import { framesOf } from '@automation/errors/code-frames'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { startRunner, type RunnerUnderTest } from './runner-under-test.ts'
 import { lines } from './scripted-replica.ts'
@@ -142,6 +143,35 @@ describe('what ends as an error, in words', () => {
     expect(message).toMatch(/^Error: outer\n {4}at inner \(demo\.js:2:9\)\n {4}at demo\.js:4:1\n/)
     expect(message).toContain('[cause]: TypeError: deep\n    at inner (demo.js:2:')
   })
+
+  const message = 'two\n    at other.js:9:9'
+  const elsewhere = '\nawait require("vm").runInThisContext("async () => { await null; null.a }", "other.js")()'
+  const placed: [what: string, source: string, places: string[]][] = [
+    [
+      'awaited',
+      'const f = async () => {\n  await null\n  null.a\n}\nawait (async () => {\n  await f()\n})()',
+      ['f 3', '6', '5'],
+    ],
+    ['of what is awaited', elsewhere, ['other.js:1', '2']],
+    ['evaluated', '\neval("null.a")', ['eval 2', '2']],
+    ['evaluated by what is evaluated', '\neval("eval(\'null.a\')")', ['eval 2', 'eval 2', '2']],
+    ['with lines like frames', `\nthrow new Error(${JSON.stringify(message)})`, ['2']],
+    ['with a cause', '\nconst cause = new Error("deep")\nthrow new Error("outer", { cause })', ['3']],
+    ['of several', '\nthrow new AggregateError([new Error("a")], "many")', ['2']],
+    ['of syntax', '\nconst = 2', ['2']],
+  ]
+  test.for(placed)(
+    'the places of an error %s are its own, and so is the line of its result',
+    async ([, source, places]) => {
+      const { explanation = '', log, result } = await under.replica.run(source)
+      const frames = framesOf(log.at(-1)!.message, explanation)
+      const shown = frames.map(({ function: name = '', file, line }) =>
+        `${name} ${file}:${line}`.replace('demo.js:', '').trim(),
+      )
+      expect(shown).toEqual(places)
+      expect(result.end.value).toMatchObject({ line: frames.find(({ file }) => file === 'demo.js')!.line })
+    },
+  )
 
   test('text that a database refuses does not reach the explanation', async () => {
     const ended = await under.replica.run('throw new Error("a\\0b\\ud800")')

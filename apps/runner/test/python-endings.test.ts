@@ -1,3 +1,4 @@
+import { framesOf } from '@automation/errors/code-frames'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { run } from './python-run.ts'
 import { startRunner, type RunnerUnderTest } from './runner-under-test.ts'
@@ -200,6 +201,25 @@ describe('what ends as an error in Python, in words', () => {
     expect(message).toContain('The above exception was the direct cause of the following exception')
     expect(message).toMatch(/line 6, in <module>\n {4}raise ValueError\("outer"\) from error\nValueError: outer$/)
   })
+
+  const chain = 'def f():\n    raise KeyError("a")\ntry:\n    f()\nexcept KeyError:\n    raise ValueError("b")'
+  const quoted = 'RuntimeError("see\\nTraceback (most recent call last):\\n  File \'other.py\', line 9, in x")'
+  const placed: [what: string, source: string, places: string[]][] = [
+    ['that came of another', chain, ['<module> 6']],
+    ['with lines like a traceback', `def f():\n    raise ${quoted.replaceAll("'", '\\"')}\nf()`, ['<module> 3', 'f 2']],
+    ['of several', '\nraise ExceptionGroup("many", [ValueError("a")])', ['<module> 2']],
+    ['of syntax', '\nx = = 1', ['2']],
+  ]
+  test.for(placed)(
+    'the places of an error %s are its own, and so is the line of its result',
+    async ([, source, places]) => {
+      const { explanation = '', log, result } = await run(under, source)
+      const frames = framesOf(log.at(-1)!.message, explanation)
+      expect(frames.map((each) => [each.function ?? [], each.line].flat().join(' '))).toEqual(places)
+      expect(new Set(frames.map(({ file }) => file))).toEqual(new Set(['demo.py']))
+      expect(result.end.value).toMatchObject({ line: frames.at(-1)!.line })
+    },
+  )
 
   test('text that a database refuses does not reach the explanation', async () => {
     const ended = await run(under, 'raise Exception("a\\0b\\ud800")')

@@ -1,12 +1,12 @@
 import { Status, type ExecutionSchema } from '@automation/contract/execution/v1/execution'
 import { namedError } from '@automation/errors/code-error'
+import { framesOf } from '@automation/errors/code-frames'
 import type { MessageInitShape } from '@bufbuild/protobuf'
 import { timestampFromDate, timestampFromMs } from '@bufbuild/protobuf/wkt'
 import { createdAtMs } from '../execution-id.ts'
 import { isTerminal, shownStatus, type WaitingStatus } from '../status.ts'
 import type { EventRow, RecordRow } from '../store/records.ts'
 import { bytesOf } from '../store/stored-text.ts'
-import { framesOf } from './error-trace.ts'
 
 /** What a record is made from beside its row. */
 interface RecordExtras {
@@ -15,6 +15,8 @@ interface RecordExtras {
   /** The text of its failure in the log, where it was read. */
   trace?: string
 }
+
+const mostFrames = 50
 
 /** A row as the message that the rest of the system knows; as it was when the row was read. */
 export function executionOf(
@@ -68,5 +70,7 @@ function timeOf(events: EventRow[], is: (status: Status) => boolean) {
 }
 
 function errorOf(events: EventRow[], trace: string | undefined) {
-  return { ...namedError(events.at(-1)?.explanation ?? ''), frames: trace === undefined ? [] : framesOf(trace) }
+  const explanation = events.at(-1)?.explanation ?? ''
+  const frames = trace === undefined ? [] : framesOf(trace, explanation).slice(0, mostFrames)
+  return { ...namedError(explanation), frames }
 }

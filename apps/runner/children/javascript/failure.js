@@ -36,11 +36,14 @@ function explained(message) {
 }
 
 /** The lines `    at …` of an error's stack, with a newline before each. */
-function framesOf({ stack }) {
+function framesOf({ stack, message }) {
   const text = String(stack)
+  const [name] = text.split(String(message), 1)
   // Where the engine can't read a file, such as one of a package, it says so before the error's name.
   const [, unread] = /^(\S.*:\d+)\n.*\n\s*\^+\n+SyntaxError: /.exec(text) ?? []
-  const frames = text.split('\n').filter(isUsers)
+  // A message may have such lines, too.
+  const trace = name.includes('\n') ? text : text.slice(name.length + String(message).length)
+  const frames = trace.split('\n').filter(isUsers)
   if (unread !== undefined) frames.unshift(`    at ${unread}`)
   return frames.map((frame) => `\n${frame.replace(`${EXPORTS}.`, '')}`).join('')
 }

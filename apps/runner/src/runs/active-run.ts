@@ -179,8 +179,9 @@ export class ActiveRun implements Task {
   #resultOf(ending: Ending): Result {
     const { memoryMb, returnValueMaxBytes, network } = this.#environment
     if (ending.kind !== 'value') {
-      const line = ending.kind === 'failure' ? lineIn(ending.stack, this.version.fileName) : undefined
-      return this.#failed(explainRefusal(reasonOf(ending, memoryMb), network), line)
+      const reason = reasonOf(ending, memoryMb)
+      const line = ending.kind === 'failure' ? lineIn(reason, this.version.fileName) : undefined
+      return this.#failed(explainRefusal(reason, network), line)
     }
     if (ending.json.length > returnValueMaxBytes)
       return this.#failed(

@@ -1,4 +1,5 @@
 import { constants } from 'node:os'
+import { framesOf } from '@automation/errors/code-frames'
 import type { Ending } from '../children/task.ts'
 
 /** Why a run failed: what its timeline says, and the text of its last log line. */
@@ -45,16 +46,10 @@ export function reasonOf(ending: Exclude<Ending, { kind: 'value' }>, memoryMb: n
   return reason('Error', `The process ended (exit code ${exit.code}) before the run had a value`)
 }
 
-/** The line of this file that the stack of a failure names: the innermost one in JavaScript's order, then in Python's. */
-export function lineIn(stack: string, fileName: string): number | undefined {
-  let line: string | undefined
-  for (const frame of stack.split('\n')) {
-    const python = /^\s+File "(.*)", line (\d+)/.exec(frame)
-    if (python !== null && python[1] === fileName) line = python[2]
-    const javascript = /^\s+at (?:.* \()?([^() ]+?):(\d+)(?::\d+)?\)?$/.exec(frame)
-    if (javascript !== null && javascript[1] === fileName) return Number(javascript[2])
-  }
-  return line === undefined ? undefined : Number(line)
+/** The line of this file that a failure names: the innermost one, which JavaScript tells first, and Python last. */
+export function lineIn({ explanation, log }: Reason, fileName: string): number | undefined {
+  const frames = framesOf(log, explanation).filter(({ file }) => file === fileName)
+  return frames.at(fileName.endsWith('.py') ? -1 : 0)?.line
 }
 
 /** As the timeline takes it: one bounded text without what a database refuses. */
