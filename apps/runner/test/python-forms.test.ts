@@ -8,6 +8,8 @@ beforeAll(async () => {
 })
 afterAll(() => under.stop())
 
+const guard = 'if __name__ == "__main__":\n'
+
 const forms: [guarantee: string, source: string, value: unknown][] = [
   ['a top-level return gives the value', 'return 1 + 1', 2],
   ['a source without a value gives null', 'a = 1', null],
@@ -38,12 +40,18 @@ const forms: [guarantee: string, source: string, value: unknown][] = [
     'def main(): return 5\nif __name__ == "__main__" and "svc" not in globals(): main()',
     5,
   ],
+  [
+    'main is called where an if that asks where the source runs does not call it',
+    'def main(): return 5\nif "svc" not in globals(): main()',
+    5,
+  ],
   ['main of another is not called', 'from os import path as main\nfrom os.path import join as main', null],
   [
     'a script without main runs as one',
     'v = 0\ndef go():\n    global v\n    v = 3\nif __name__ == "__main__":\n    go()\nreturn v',
     3,
   ],
+  ['a method is no main', 'from os.path import basename as main\nclass A:\n    def main(self): return 1', null],
   ['a returned awaitable is awaited', 'async def work(): return 5\nreturn work()', 5],
   ['asyncio.run at the top level', 'import asyncio\nasync def work(): return 5\nreturn asyncio.run(work())', 5],
   ['star imports', 'from os.path import *\nreturn join("a", "b")', 'a/b'],
@@ -121,6 +129,56 @@ describe('the forms that a Python source may have', () => {
   })
 })
 
+// Each notes in `n` what it does; the value is what `main` has noted by then.
+const ownCalls: [form: string, source: string, value: unknown][] = [
+  ['with arguments that the guard makes', `${guard}    v = 21\n    main(v)`, [21]],
+  ['after what the guard sets', `${guard}    n.append("set")\n    main()`, ['set', 1]],
+  ['as sys.exit(main(21))', `import sys\n${guard}    sys.exit(main(21))`, [21]],
+  ['as raise SystemExit(main())', `${guard}    raise SystemExit(main())`, [1]],
+  ['in a guard that has an else', `${guard}    main()\nelse:\n    n.append("else")`, [1]],
+  ['in a try', `try: main(2)\nexcept ValueError: raise`, [2]],
+  ['in an if', 'if n == []: main(2)', [2]],
+  ['in a with', 'import io\nwith io.StringIO() as f: main(2)', [2]],
+  ['by a handler', `${guard}    try:\n        1 / 0\n    except ZeroDivisionError: main(2)`, [2]],
+  ['in a case', 'match n:\n    case []: main(2)', [2]],
+]
+const ownAsyncCalls: [form: string, source: string][] = [
+  ['a run that was imported', 'from asyncio import run\nrun(main())'],
+  ['a runner', 'with asyncio.Runner() as r: r.run(main())'],
+  ['a loop', 'asyncio.new_event_loop().run_until_complete(main())'],
+  ['asyncio.run in a try', 'try: asyncio.run(main())\nexcept ValueError: raise'],
+]
+// The value is null: what the source does with that of `main` is its own.
+const ownUses: [form: string, source: string, log: string[]][] = [
+  ['and keeps its value', `${guard}    r = main(2)\n    print("got", r)`, ['2', 'got 3']],
+  ['and handles what it raises', `${guard}    try: main(0)\n    except ZeroDivisionError: print("no")`, ['0', 'no']],
+  ['in a print', 'print(main())', ['1', '6']],
+  ['as the target of a thread', 'from threading import Thread\nt = Thread(target=main)\nt.start()\nt.join()', ['1']],
+  ['in a loop', 'for v in range(1, 4): main(v)', ['1', '2', '3']],
+  ['by another function', 'def go(): main(2)\ngo()', ['2']],
+  ['before other statements', 'main()\nprint("on")', ['1', 'on']],
+  ['where a condition keeps it from that', `${guard}    if not svc: main()`, []],
+]
+
+describe('a source that calls main itself has it called by that alone', () => {
+  test.for(ownCalls)('%s', async ([, source, value]) => {
+    const ended = await run(under, `n = []\ndef main(v=1):\n    n.append(v)\n    return n\n${source}`)
+    expect(ended.explanation).toBeUndefined()
+    expect(ended.value).toEqual(value)
+  })
+
+  test.for(ownAsyncCalls)('by %s', async ([, source]) => {
+    const main = 'import asyncio\nn = []\nasync def main():\n    n.append(1)\n    return n\n'
+    expect(await run(under, main + source)).toMatchObject({ value: [1], explanation: undefined })
+  })
+
+  test.for(ownUses)('%s', async ([, source, log]) => {
+    const ended = await run(under, `def main(v=1):\n    print(v)\n    return 6 // v\n${source}`)
+    expect(ended).toMatchObject({ value: null, explanation: undefined })
+    expect(ended.log.map(({ message }) => message)).toEqual(log)
+  })
+})
+
 const faults: [guarantee: string, source: string, explanation: string, location: string][] = [
   ['a syntax error', 'a = 1\nb = = 2', 'SyntaxError: invalid syntax', 'File "demo.py", line 2\n    b = = 2\n'],
   ['an indentation error', 'if 1:\nreturn', 'IndentationError: expected an indented block', 'line 2'],
@@ -167,6 +225,12 @@ const faults: [guarantee: string, source: string, explanation: string, location:
     'import asyncio\nasync def main():\n    await asyncio.sleep(0)\n    {}["k"]',
     "KeyError: 'k'",
     'line 4, in main\n    {}["k"]',
+  ],
+  [
+    'a raise in a main that a guard calls',
+    'def main(v):\n    """doc"""\n    raise ValueError(v)\n\nif __name__ == "__main__":\n    v = 2\n    main(v)',
+    'ValueError: 2',
+    'line 7, in <module>\n    main(v)\n',
   ],
   [
     'a raise in the library',

@@ -192,6 +192,14 @@ return [left, plain.now]`
     expect(distinct(all.map(([, now]) => now))).toBe(1)
   })
 
+  test.for(['', 'if __name__ == "__main__":\n    main()'])('alone calls main, with %j in the source', async (guard) => {
+    const main = 'calls = []\ndef main():\n    calls.append(os.getpid())\n    return [plain.now, *calls]\n'
+    const all = valuesOf(await runs(`import plain, os\n${main}${guard}`, 3))
+    expect(all.map(({ length }) => length)).toEqual([2, 2, 2])
+    expect(distinct(all.map(([now]) => now))).toBe(1)
+    expect(distinct(all.map(([, pid]) => pid))).toBe(3)
+  })
+
   test('draws random numbers of its own, but for those that were seeded', async () => {
     const source =
       'import draws, random, uuid, tempfile\nreturn [random.random(), draws.own.random(), str(uuid.uuid4()), next(tempfile._get_candidate_names()), draws.fixed.random(), draws.later.random(), draws.now]'

@@ -13,9 +13,12 @@ import sys
 import types
 
 END = "\0the end of the source"
-STAR = "import *"
+# Under this name, which no source can have, what is compiled here finds its program.
+PROGRAM = "the program"
 NAME = "<module>"
 FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
+GUARDS = ("__name__ == '__main__'", "'__main__' == __name__")
+EXITS = ("sys.exit", "exit", "quit", "SystemExit")
 # CO_OPTIMIZED, CO_NEWLOCALS; CO_GENERATOR, CO_COROUTINE, CO_ASYNC_GENERATOR: `inspect` has them, and takes long.
 MODULE_LIKE = ~(0x1 | 0x2)
 GENERATOR_LIKE = 0x20 | 0x80 | 0x200
@@ -56,11 +59,13 @@ class Program:
         self.has_annotations = False
         self.imports = leading_imports(body)
         self.later_imports = imports_anywhere(tree)
-        self.has_main = any(is_main(each) for each in ast.walk(tree))
+        mains = [each for each in at_top_level(body, is_definition) if is_main(each)]
         # Whether it is left to be called: many scripts call it themselves.
-        self.leaves_main = self.has_main and not any(map(call_of_main, body))
-        if self.has_main and isinstance(body[-1], ast.Expr) and (call := call_of_main(body[-1])):
-            body[-1] = ast.copy_location(ast.Return(call), body[-1])
+        self.leaves_main = bool(mains) and not any(map(uses_main, at_top_level(body, is_no_use)))
+        if mains:
+            return_main(body, any(isinstance(each, ast.AsyncFunctionDef) for each in mains))
+        for each in mains if self.leaves_main else ():
+            note_call(each)
         body = self.rewritten(body)
         # The first time tells which names the compiler takes for local.
         code = self.compiled(body)
@@ -100,9 +105,6 @@ class Program:
         return made
 
     def rewritten_inside(self, statement):
-        if self.has_main and is_guard(statement) and calls_main(statement.body):
-            # It is called anyway, once, and for its value.
-            statement.test = ast.copy_location(ast.Constant(False), statement.test)
         for holder in (statement, *getattr(statement, "handlers", ()), *getattr(statement, "cases", ())):
             for name in BODIES:
                 inner = getattr(holder, name, None)
@@ -125,13 +127,8 @@ class Program:
         yield ast.copy_location(ast.Assign([noted], annotation), statement)
 
     def misplaced_yield(self, body):
-        open_ends = list(reversed(body))
-        while open_ends:
-            node = open_ends.pop()
-            if isinstance(node, (ast.Yield, ast.YieldFrom)):
-                break
-            if not isinstance(node, FUNCTIONS):
-                open_ends.extend(reversed(list(ast.iter_child_nodes(node))))
+        inside = at_top_level(body, lambda each: isinstance(each, FUNCTIONS))
+        node = next(each for each in inside if isinstance(each, (ast.Yield, ast.YieldFrom)))
         position = (self.file_name, node.lineno, node.col_offset + 1, None, node.end_lineno, node.end_col_offset + 1)
         return SyntaxError("'yield' outside function", position)
 
@@ -144,7 +141,7 @@ class Program:
             self.namespace["__annotations__"] = {}
         for name, feature in self.bound_futures:
             self.namespace[name] = getattr(__future__, feature)
-        setattr(builtins, STAR, self.import_star)
+        setattr(builtins, PROGRAM, self)
         sys.modules["__main__"] = made
         return made
 
@@ -155,6 +152,9 @@ class Program:
             public = [each for each in vars(module) if not each.startswith("_")]
         for each in public:
             self.namespace[each] = getattr(module, each)
+
+    def note_main(self):
+        self.leaves_main = False
 
     def run(self):
         return eval(self.code, self.namespace)
@@ -199,42 +199,110 @@ def imports_anywhere(tree):
     return sorted(names)
 
 
+def at_top_level(nodes, is_closed):
+    """These nodes, and, in their order, those inside them, but not what is inside closed ones."""
+    open_ends = list(reversed(nodes))
+    while open_ends:
+        each = open_ends.pop()
+        yield each
+        if not is_closed(each):
+            open_ends.extend(reversed(list(ast.iter_child_nodes(each))))
+
+
+def own_call(method, values, statement):
+    """A call of this method of the program, in the place of a statement."""
+    function = ast.Attribute(ast.Name(PROGRAM, ast.Load()), method, ast.Load())
+    call = ast.Expr(ast.Call(function, [ast.Constant(each) for each in values], []))
+    return ast.fix_missing_locations(ast.copy_location(call, statement))
+
+
 def star_import(statement):
-    values = [ast.Constant(statement.module or ""), ast.Constant(statement.level)]
-    call = ast.Call(ast.Name(STAR, ast.Load()), values, [])
-    for each in (*values, call.func, call):
-        ast.copy_location(each, statement)
-    return ast.copy_location(ast.Expr(call), statement)
+    return own_call("import_star", (statement.module or "", statement.level), statement)
 
 
-def is_main(statement):
-    return isinstance(statement, (ast.FunctionDef, ast.AsyncFunctionDef)) and statement.name == "main"
+def is_definition(node):
+    return isinstance(node, (*FUNCTIONS, ast.ClassDef))
 
 
-def is_guard(statement):
-    """`if __name__ == '__main__':`"""
-    test = getattr(statement, "test", None)
-    if not isinstance(statement, ast.If) or not isinstance(test, ast.Compare) or len(test.ops) != 1:
+def is_main(node):
+    return isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)) and node.name == "main"
+
+
+def note_call(main):
+    """Makes it note that it has been called, by whomever."""
+    at = 0 if ast.get_docstring(main, clean=False) is None else 1
+    main.body.insert(at, own_call("note_main", (), main.body[0]))
+
+
+def is_no_use(node):
+    """
+    Where nobody looks for uses of `main`: in definitions, where it is bound anew, and below an `if` that asks where it
+    runs by more than `__name__ == "__main__"`. What is called there is noted when it is.
+    """
+    if isinstance(node, ast.Assign):
+        return any(map(names_main, node.targets))
+    return is_definition(node) or (isinstance(node, ast.If) and asks_for_more(node.test))
+
+
+def asks_for_more(test):
+    names = {each.id for each in ast.walk(test) if isinstance(each, ast.Name)}
+    return not names.isdisjoint(("__name__", "globals")) and ast.unparse(test) not in GUARDS
+
+
+def names_main(node):
+    return isinstance(node, ast.Name) and node.id == "main"
+
+
+def uses_main(node):
+    """Whether it calls `main`, or is a call that is given it, and so may call it."""
+    if not isinstance(node, ast.Call):
         return False
-    sides = [each.id if isinstance(each, ast.Name) else getattr(each, "value", None) for each in sides_of(test)]
-    return isinstance(test.ops[0], ast.Eq) and sorted(map(str, sides)) == ["__main__", "__name__"]
+    return any(map(names_main, (node.func, *node.args, *(each.value for each in node.keywords))))
 
 
-def sides_of(test):
-    return test.left, *test.comparators
+def return_main(statements, is_async, is_caught=False):
+    """Makes the call of `main` with which these end, if they do, what they return. `is_caught`: by a `try` or `with`."""
+    last = statements[-1] if statements else None
+    call = call_of_main(last, is_async, is_caught)
+    if call:
+        statements[-1] = ast.copy_location(ast.Return(call), last)
+    elif isinstance(last, ast.If):
+        return_main(last.body, is_async, is_caught)
+        return_main(last.orelse, is_async, is_caught)
+    elif isinstance(last, ast.Match):
+        for each in last.cases:
+            return_main(each.body, is_async, is_caught)
+    elif isinstance(last, ast.With):
+        return_main(last.body, is_async, True)
+    elif isinstance(last, (ast.Try, ast.TryStar)):
+        return_main(last.orelse or last.body, is_async, True)
+        # Those of a group can't return.
+        for each in last.handlers if isinstance(last, ast.Try) else ():
+            return_main(each.body, is_async, True)
 
 
-def calls_main(statements):
-    return any(is_call_of_main(each) for statement in statements for each in ast.walk(statement))
+def call_of_main(statement, is_async, is_caught):
+    """What gives the value of `main(…)`, `asyncio.run(main(…))` or `sys.exit(main(…))`; None for other statements."""
+    is_expression = isinstance(statement, ast.Expr)
+    call = statement.value if is_expression else getattr(statement, "exc", None)
+    if argument_of(call) and ast.unparse(call.func) in EXITS:
+        call = argument_of(call)
+    elif not is_expression:
+        return None
+    inner = argument_of(call)
+    if not is_call_of_main(inner):
+        return call if is_call_of_main(call) else None
+    is_run = ast.unparse(call.func) == "asyncio.run"
+    if is_run and not is_caught:
+        # It is awaited anyway, without a wait for what else is in its loop.
+        return inner
+    return call if is_run or is_async else None
 
 
-def call_of_main(statement):
-    """That of `main()`, `asyncio.run(main())` or `x = main()`; None where the statement is none of these."""
-    call = statement.value if isinstance(statement, (ast.Expr, ast.Assign)) else None
-    if isinstance(call, ast.Call) and len(call.args) == 1 and ast.unparse(call.func) == "asyncio.run":
-        call = call.args[0]
-    return call if is_call_of_main(call) else None
+def argument_of(call):
+    """The only one that it is given by its place; None where there is none."""
+    return call.args[0] if isinstance(call, ast.Call) and len(call.args) == 1 else None
 
 
 def is_call_of_main(node):
-    return isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "main"
+    return isinstance(node, ast.Call) and names_main(node.func)

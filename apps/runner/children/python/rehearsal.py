@@ -9,7 +9,7 @@ import sys
 
 import service
 import value
-from program import STAR, Program
+from program import PROGRAM, Program
 
 # Python adapts what has been called eight times.
 TIMES = 10
@@ -45,7 +45,7 @@ def play_once():
 
 def play(program):
     """As a run does it."""
-    own_main, own_star = sys.modules["__main__"], getattr(builtins, STAR, None)
+    own_main, own_program = sys.modules["__main__"], getattr(builtins, PROGRAM, None)
     svc = service.create(None)
     module = program.module()
     service.surround(svc, SURROUNDINGS)
@@ -55,4 +55,4 @@ def play(program):
     sys.modules["__main__"] = own_main
     del sys.modules["svc"]
     linecache.cache.pop(NAME, None)
-    setattr(builtins, STAR, own_star)
+    setattr(builtins, PROGRAM, own_program)
