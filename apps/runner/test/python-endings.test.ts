@@ -75,6 +75,11 @@ const values: [guarantee: string, source: string, value: unknown, transient?: bo
     3,
   ],
   [
+    'multiprocessing by its default, with a manager',
+    'import multiprocessing as m\nshared = m.Manager().list()\np = m.Process(target=shared.append, args=(3,))\np.start()\np.join()\nreturn [m.get_start_method(), m.get_all_start_methods(), *shared]',
+    ['fork', ['fork'], 3],
+  ],
+  [
     'executors',
     'from concurrent.futures import ThreadPoolExecutor\nwith ThreadPoolExecutor(40) as pool:\n    return sum(pool.map(lambda x: x * 2, range(100)))',
     9900,
@@ -116,6 +121,13 @@ const failures: [guarantee: string, source: string, explanation: RegExp][] = [
     /^SystemExit: sys.exit\(0\) was called before the run had a value$/,
   ],
   ['sys.exit with words', 'import sys\nsys.exit("bye")', /^SystemExit: sys.exit\('bye'\)/],
+  ...['get_context("spawn").Pool(1)', 'get_context("forkserver")', 'set_start_method("spawn")'].map(
+    (call): [string, string, RegExp] => [
+      `multiprocessing.${call}`,
+      `import multiprocessing\nmultiprocessing.${call}`,
+      /^ValueError: Processes of a run are started by 'fork' alone: use multiprocessing.get_context\('fork'\)/,
+    ],
+  ),
   ['exit()', 'exit()', /^SystemExit: sys.exit\(\) was called/],
   ['sys.exit in async code', 'import sys\nasync def main(): sys.exit(3)', /^SystemExit: sys.exit\(3\)/],
   ['os._exit', 'import os\nos._exit(4)', /^Error: The process ended \(exit code 4\) before the run had a value$/],

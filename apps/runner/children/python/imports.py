@@ -24,6 +24,6 @@ class Changed:
         return spec
 
 
-def change(**changes):
+def change(changes):
     """`changes`: a function for each name of a module that is not imported yet."""
     sys.meta_path.insert(0, Changed(changes))

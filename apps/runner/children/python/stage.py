@@ -7,6 +7,7 @@ from _sitebuiltins import Quitter
 
 import imports
 import logging_capture
+import multiprocesses
 import output
 import subprocesses
 import waiting
@@ -22,7 +23,12 @@ def install():
     output.install()
     logging_capture.install()
     subprocesses.install()
-    imports.change(logging=logging_capture.change_logging, subprocess=subprocesses.change_subprocess)
+    imports.change({
+        "logging": logging_capture.change_logging,
+        "multiprocessing.connection": multiprocesses.change_connection,
+        "multiprocessing.context": multiprocesses.change_context,
+        "subprocess": subprocesses.change_subprocess,
+    })
     warm.note_forks()
     for name in ("exit", "quit"):
         setattr(builtins, name, Quitter(name, "Ctrl-D (i.e. EOF)"))
