@@ -16,6 +16,8 @@ export class SmallCatalog {
   failure: Error | undefined
   /** The same for one call on behalf of one team, such as `getTeam demo`. */
   readonly failures = new Map<string, Error>()
+  /** Settled before it answers, when set. */
+  silence: Promise<void> | undefined
   asked = 0
   /** The slugs of which a whole spec was read, with their teams. */
   readonly read: string[] = []
@@ -80,6 +82,7 @@ export class SmallCatalog {
     return served(ResolveService, {
       resolveRun: async ({ team, identifier, tag, knownRevision, deleted }) => {
         this.asked += 1
+        await this.silence
         this.#check(`resolveRun ${team}`)
         if (!this.#specs.has(`${identifier} `)) throw notFound('process')
         const spec = (deleted ? this.#deleted : this.#specs).get(`${identifier} ${tag}`)

@@ -120,3 +120,17 @@ test('a schedule whose process has grown too large has a REJECTED execution that
   expect(status).toBe(Status.REJECTED)
   expect((await system.get(executionId)).timeline.at(-1)!.explanation).toContain('that a run may have')
 })
+
+test('while the catalog is silent all starts are refused within five seconds, to be tried again', async () => {
+  system.catalog.put('asked for')
+  const { promise, resolve } = Promise.withResolvers<void>()
+  system.catalog.silence = promise
+  const began = performance.now()
+  const refused = await Promise.allSettled([1, 2, 3].map(() => system.start('demo', { identifier: 'asked for' })))
+  expect(performance.now() - began).toBeLessThan(5000)
+  for (const one of refused)
+    expect(one).toMatchObject({ status: 'rejected', reason: { kind: 'unavailable', retryAfterS: 1 } })
+  system.catalog.silence = undefined
+  resolve()
+  await system.start('demo', { identifier: 'asked for' })
+})

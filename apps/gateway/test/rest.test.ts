@@ -191,7 +191,7 @@ describe('conventions', () => {
   test.each([
     [unavailable('The database is away', new Error('ECONNREFUSED 10.0.0.7'), 3), 503, '3'],
     [new Failure('resource_exhausted', 'too_many_attempts', 'Later', { retryAfterS: 30 }), 429, '30'],
-    [new Failure('deadline_exceeded', 'deadline_exceeded', 'Too slow'), 504, null],
+    [new Failure('deadline_exceeded', 'deadline_exceeded', 'Too slow'), 504, '1'],
     [new Failure('already_exists', 'idempotency_key_reused', 'Reused'), 409, null],
     [new Failure('failed_precondition', 'execution_ended', 'Ended'), 400, null],
     [new Failure('too_large', 'parameters_too_large', 'Large'), 413, null],

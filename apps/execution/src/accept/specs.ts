@@ -1,6 +1,6 @@
 import { createHmac, randomBytes } from 'node:crypto'
 import { ResolveService, type RunSpec } from '@automation/contract/catalog/v1/resolve'
-import { Failure } from '@automation/errors'
+import { Failure, unavailable } from '@automation/errors'
 import { asService, type CallContext, type Client, type Neighbours } from '@automation/rpc'
 import { isUuid } from '@automation/contract/forms'
 import { timestampFromDate } from '@bufbuild/protobuf/wkt'
@@ -35,6 +35,9 @@ interface SpecsOptions {
 }
 
 const askTimeoutMs = 3000
+/** Of who waits for a read that is on its way, and for the next one. */
+const shareTimeoutMs = 4000
+const silentText = 'The process catalog does not answer, try again'
 const neverAborted = new AbortController().signal
 
 /**
@@ -124,7 +127,8 @@ export class Specs {
     const id = cacheKey(name, deleted)
     const asking = this.#asked.get(id)
     if (asking !== undefined) {
-      const ask = () => this.#askNext(asking, traceparent)
+      const untilMs = Date.now() + shareTimeoutMs
+      const ask = () => this.#askNext(asking, traceparent, untilMs)
       return (asking.next ??= asking.answer!.then(ask, ask))
     }
     const begun: Asking = { name, id, deleted }
@@ -132,23 +136,23 @@ export class Specs {
     return (begun.answer = this.#ask(begun, traceparent))
   }
 
-  #askNext(asking: Asking, traceparent: string | undefined): Promise<RunSpec> {
+  #askNext(asking: Asking, traceparent: string | undefined, untilMs: number): Promise<RunSpec> {
     asking.next = undefined
-    return (asking.answer = this.#ask(asking, traceparent))
+    return (asking.answer = this.#ask(asking, traceparent, untilMs))
   }
 
-  #contextFor(team: string, traceparent: string | undefined): CallContext {
+  #contextFor(team: string, traceparent: string | undefined, untilMs = Infinity): CallContext {
     const principal = asService('execution', team)
     // The deadline ends it: a signal with a timer would cost as much as the call.
-    const deadlineMs = Date.now() + askTimeoutMs
+    const deadlineMs = Math.min(Date.now() + askTimeoutMs, untilMs)
     return { principal, requestId: crypto.randomUUID(), traceparent, deadlineMs, signal: neverAborted }
   }
 
-  async #ask(asking: Asking, traceparent: string | undefined): Promise<RunSpec> {
+  async #ask(asking: Asking, traceparent: string | undefined, untilMs?: number): Promise<RunSpec> {
     const { name, id, deleted } = asking
     try {
       const known = asking.found ?? this.#kept.get(name.team, id)
-      const context = this.#contextFor(name.team, traceparent)
+      const context = this.#contextFor(name.team, traceparent, untilMs)
       const knownRevision = known?.revision ?? 0n
       const request = { ...name, deleted, knownRevision, takesVariablesFault: true }
       const { outcome } = await this.#catalog.resolveRun(request, context)
@@ -161,6 +165,8 @@ export class Specs {
     } catch (error) {
       // A spec that is gone is not kept.
       if (error instanceof Failure && error.kind === 'not_found') this.#forget(asking)
+      // Its own time was over, not that of who asks.
+      if (error instanceof Failure && error.kind === 'deadline_exceeded') throw unavailable(silentText, error)
       throw error
     } finally {
       if (asking.next === undefined) this.#asked.delete(id)

@@ -17,6 +17,8 @@ const STATUS_BY_KIND: Record<FailureKind, number> = {
   internal: 500,
 }
 
+const passing = new Set([429, 503, 504])
+
 // Of faults in a text for people.
 const MOST_SHOWN = 20
 
@@ -91,7 +93,7 @@ export function problemAnswer(failure: Failure, occasion: Occasion, headers: Ans
   if (failure.present !== undefined) all['ETag'] = failure.present.etag
   if (status === 401 || failure.requiredScope !== undefined) all['WWW-Authenticate'] = challengeOf(failure, occasion)
   if (failure.retryAfterS !== undefined) all['Retry-After'] = String(Math.max(1, Math.ceil(failure.retryAfterS)))
-  else if (status === 503 || status === 429) all['Retry-After'] = '1'
+  else if (passing.has(status)) all['Retry-After'] = '1'
   return { status, headers: all, body: JSON.stringify(problem) }
 }
 

@@ -120,7 +120,7 @@ function refusal(status: number, codes: readonly string[], idHeader: string | un
       ...EVERY_ANSWER,
       ...(status === 401 && { 'WWW-Authenticate': { $ref: '#/components/headers/Challenge' } }),
       ...(codes.includes('scope_missing') && { 'WWW-Authenticate': SCOPE_CHALLENGE }),
-      ...((status === 429 || status === 503) && { 'Retry-After': { $ref: '#/components/headers/RetryAfter' } }),
+      ...([429, 503, 504].includes(status) && { 'Retry-After': { $ref: '#/components/headers/RetryAfter' } }),
       ...(isOauth && OAUTH_HEADERS),
       ...(isMeanwhile && { ETag: { description: 'Of the present state', required: true, schema: { type: 'string' } } }),
       ...(status === 416 && { 'Content-Range': { $ref: '#/components/headers/ContentRange' } }),

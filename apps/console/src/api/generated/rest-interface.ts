@@ -3500,6 +3500,7 @@ export interface components {
                 "X-Request-Id": components["headers"]["RequestId"];
                 "X-Content-Type-Options": components["headers"]["NoSniff"];
                 "Cache-Control": components["headers"]["Caching"];
+                "Retry-After": components["headers"]["RetryAfter"];
                 [name: string]: unknown;
             };
             content: {
