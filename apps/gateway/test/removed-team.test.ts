@@ -20,6 +20,10 @@ beforeAll(async () => {
       if (principal.team === 'never') throw notFound('team')
       return { ...process, settings: { formsEnabled: true, publicEnabled: true, publicToken: TOKEN } }
     })
+    answers.set('runExecution', (_, { principal }: CallContext) => {
+      if (principal.team === 'never') throw notFound('webhook')
+      throw new Failure('permission_denied', 'team_suspended', 'The operator has suspended the team')
+    })
     const openSignedUrl = ({ query }: { query: string }) => {
       if (query !== good) throw new Failure('permission_denied', 'signed_url_invalid', 'The link is not valid')
       return { name: 'a', size: 0n, md5: new Uint8Array(16), contentType: 'text/plain' }
@@ -46,6 +50,7 @@ test.each([
   ['GET', 'forms/%00?token=x'],
   ['GET', 'rest/storage/signed/a?X-Amz-Signature=x'],
   ['GET', 'rest/storage/signed/a'],
+  ['GET', 'webhooks/hello'],
 ])('without a token nobody can tell a removed team from one that never was: %s %s', async (method, path) => {
   const ofNever = await told(method, 'never', path)
   expect(ofNever.status).toBeGreaterThanOrEqual(400)

@@ -4,6 +4,7 @@ import { asFailure, Failure, notFound } from '@automation/errors'
 import type { CallContext, Client, Neighbours } from '@automation/rpc'
 import type { Logger } from '@automation/service'
 import type { CallLimits } from '../auth/call-limits.ts'
+import type { TeamAddresses } from '../auth/team-addresses.ts'
 import type { GatewayConfig } from '../config.ts'
 import { type Answer, type AnswerHeaders, type Exchange, send } from '../http/exchange.ts'
 import type { BodyBudget } from '../http/body-budget.ts'
@@ -42,6 +43,7 @@ interface WebhookDependencies {
   clientAddress: ClientAddress
   budget: BodyBudget
   calls: CallLimits
+  teamAddresses: Pick<TeamAddresses, 'isGone'>
   logger: Logger
   /** Is told of every failure that a caller is answered with. */
   report: (failure: Failure, exchange: Exchange) => void
@@ -101,7 +103,7 @@ export class WebhookEntry {
       const failure = asFailure(thrown)
       if (target !== 'nothing' && failure.executionId === undefined && !this.#known.has(failure))
         this.#notes.note(target, exchange, failure)
-      answer = this.#refusal(forCaller(failure), exchange, target)
+      answer = this.#refusal(this.#forCaller(failure, exchange), exchange, target)
     }
     const { headers } = answer
     headers['X-Request-Id'] = exchange.requestId
@@ -109,6 +111,15 @@ export class WebhookEntry {
     if (headers['content-security-policy'] === undefined && !exchange.isTeamHost)
       headers['Content-Security-Policy'] = 'sandbox'
     return answer
+  }
+
+  /** Who calls a webhook is no member of the team: the call may come again, and the operator's words stay inside. */
+  #forCaller(failure: Failure, { team }: Exchange): Failure {
+    if (failure.code !== 'team_suspended') return failure
+    // A team that is being removed is suspended, too.
+    if (this.#dependencies.teamAddresses.isGone(team)) return notFound('webhook')
+    const text = 'The team takes no calls at present, try again later'
+    return new Failure('unavailable', 'team_suspended', text, { cause: failure, retryAfterS: suspendedRetryS })
   }
 
   #refusal(failure: Failure, exchange: Exchange, target: WebhookTarget | 'nothing'): Answer {
@@ -248,11 +259,4 @@ export class WebhookEntry {
     }
     return callContext(exchange, principal, timeoutMs)
   }
-}
-
-/** Who calls a webhook is no member of the team: the call may come again, and the operator's words stay inside. */
-function forCaller(failure: Failure): Failure {
-  if (failure.code !== 'team_suspended') return failure
-  const text = 'The team takes no calls at present, try again later'
-  return new Failure('unavailable', 'team_suspended', text, { cause: failure, retryAfterS: suspendedRetryS })
 }
