@@ -1,3 +1,4 @@
+import { format } from 'node:util'
 import { Failure } from '@automation/errors'
 import type { Tracer } from '@automation/tracing'
 import type { Registry } from 'prom-client'
@@ -68,6 +69,7 @@ export async function runProgram<Config>(program: Program<Config>): Promise<void
   const progress = isQuiet && program.progress !== undefined ? new StartProgress(program.progress) : undefined
   const logger = createLogger({ service: program.name, level: settings.level, destination: progress })
   surviveClosedPipes()
+  logWarnings(logger)
   process.on('uncaughtException', (error) => fatal(logger, error, 'nobody handled this'))
   process.on('unhandledRejection', (reason) => fatal(logger, reason, 'nobody handled this rejection'))
 
@@ -174,6 +176,13 @@ function surviveClosedPipes(): void {
     stream.on('error', (error: NodeJS.ErrnoException) => {
       if (error.code !== 'EPIPE') throw error
     })
+}
+
+/** What Node and libraries would print is a line of the log. */
+function logWarnings(logger: Logger): void {
+  process.removeAllListeners('warning')
+  process.on('warning', (warning) => logger.warn({ err: warning }, 'Node warns'))
+  console.warn = (...words) => logger.warn(format(...words))
 }
 
 /** A Ctrl-C in a terminal arrives twice, from the group and from npm; what follows sooner than this is that echo. */

@@ -95,6 +95,17 @@ describe.concurrent('a program', () => {
     expect(stderr.at(-1)).toContain('not stopped in time')
   })
 
+  test('warnings of Node and of libraries are lines of the log', async () => {
+    const { child, stderr, ended } = await started({ FAILURE: 'warnings' })
+    child.kill('SIGTERM')
+    await ended
+    const lines = stderr.map((line) => JSON.parse(line) as { level: string })
+    expect(lines.filter(({ level }) => level === 'warn')).toMatchObject([
+      { msg: 'of a library, try 1' },
+      { msg: 'Node warns', err: { type: 'ExampleWarning', message: 'of Node' } },
+    ])
+  })
+
   test('a signal during the start lets it come to its end, then stops it', async () => {
     const { child, stdout, ended } = run({ START_MS: '400' })
     await new Promise((resolve) => setTimeout(resolve, 300))

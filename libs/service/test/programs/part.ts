@@ -18,6 +18,10 @@ await runPart({
       await new Promise((resolve) => setTimeout(resolve, config.startMs))
       if (config.failure === 'start') throw new Error('no luck')
       if (config.failure === 'later') setTimeout(() => void Promise.reject(new Error('nobody cares')), 10)
+      if (config.failure === 'warnings') {
+        process.emitWarning('of Node', 'ExampleWarning')
+        console.warn('of a library, %s', 'try 1')
+      }
       console.log('started')
       // Keeps the process alive, as a server would.
       setInterval(() => undefined, 1000)
