@@ -1,10 +1,11 @@
 import { execFile, spawn, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { globSync } from 'node:fs'
-import { appendFile, chown, mkdir, readFile } from 'node:fs/promises'
+import { appendFile, chown, mkdir } from 'node:fs/promises'
 import { delimiter, join } from 'node:path'
 import { promisify } from 'node:util'
 import { freePorts } from '@automation/testing/free-ports'
+import { commandsOf } from '@automation/testing/guide'
 import { Client } from 'pg'
 import { waitUntil } from './wait-until.ts'
 
@@ -25,12 +26,9 @@ export async function asServer(program: string, args: string[], env: Record<stri
   return stdout
 }
 
-const guide = new URL('../../docs/guides/operating/moving-the-database.md', import.meta.url)
-
 /** Runs the commands that the guide to moving the database has under this name. */
 export async function followMove(name: string, env: Record<string, string>): Promise<void> {
-  const [, commands] = new RegExp('^```sh ' + name + '\\n(.*?)^```', 'ms').exec(await readFile(guide, 'utf8')) ?? []
-  if (commands === undefined) throw new Error(`The guide has no commands ${name}`)
+  const commands = await commandsOf('moving-the-database', name)
   await asServer('bash', ['-euo', 'pipefail', '-c', commands], env)
 }
 

@@ -1,16 +1,14 @@
-import { execFile } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join, resolve } from 'node:path'
-import { promisify } from 'node:util'
+import { fitting, printedBy, stepsIn } from '@automation/testing/guide'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { parse } from 'yaml'
 import { ownTeam, type OwnTeam } from './own-team.ts'
 import { program, pushed, sourceOf as path, unique, Workspace } from './workspace.ts'
 
 const root = resolve(import.meta.dirname, '../../../..')
-const run = promisify(execFile)
 
 let system: OwnTeam
 let home: string
@@ -37,31 +35,14 @@ const environment = () => ({
   ...{ GIT_CONFIG_GLOBAL: '/dev/null', NODE_COMPILE_CACHE: process.env['NODE_COMPILE_CACHE'] },
 })
 
-/** The blocks of the guide that are `sh`, each with the block behind that shows what it prints; … stands for anything. */
-async function stepsOfGuide(): Promise<{ commands: string; shown?: string }[]> {
-  const text = await readFile(join(root, 'docs/guides/team-in-git.md'), 'utf8')
-  const blocks = [...text.matchAll(/^```(.*)\n([^]*?)^```$/gm)].map(([, kind = '', body = '']) => ({ kind, body }))
-  return blocks.flatMap(({ kind, body }, index) => {
-    const next = blocks[index + 1]
-    const commands = body
-      .replaceAll('http://localhost:8080', system.host)
-      .replaceAll('--team demo', `--team ${system.team}`)
-    if (kind !== 'sh') return []
-    return [{ commands, ...(next && /^(json|text)$/.test(next.kind) && { shown: next.body.trim() }) }]
-  })
-}
-
 test('the commands of the guide do what it says, one behind the other', { timeout: 180_000 }, async () => {
-  const steps = await stepsOfGuide()
-  const mark = '--- next step ---'
-  const script = steps.map(({ commands }) => commands).join(`\necho; echo '${mark}'\n`)
-  const { stdout } = await run('bash', ['-euo', 'pipefail', '-c', script], { cwd: home, env: environment() })
-  const printed = stdout.split(mark)
-  for (const [index, { shown }] of steps.entries()) {
-    if (shown === undefined) continue
-    const parts = shown.split('…').map((part) => part.trim().replaceAll(/[.*+?^${}()|[\]\\]/g, String.raw`\$&`))
-    expect(printed[index]).toMatch(new RegExp(parts.join('[^]*')))
-  }
+  const steps = stepsIn(await readFile(join(root, 'docs/guides/team-in-git.md'), 'utf8'))
+  const here = steps.map(({ commands }) =>
+    commands.replaceAll('http://localhost:8080', system.host).replaceAll('--team demo', `--team ${system.team}`),
+  )
+  const printed = await printedBy(here, home, environment())
+  for (const [index, { shown }] of steps.entries())
+    if (shown !== undefined) expect(printed[index]).toMatch(fitting(shown))
   expect(printed.join('')).toMatch(/"gross": 59.5\n[^]*merged +process\/invoice[^]*live +r1/)
   expect(parse(await readFile(join(home, 'shop/.github/workflows/team.yml'), 'utf8'))).toMatchObject({
     concurrency: { group: 'team-${{ github.ref }}' },
