@@ -1,4 +1,4 @@
-import { request } from 'node:http'
+import { type OutgoingHttpHeaders, request } from 'node:http'
 import { Status } from '@automation/contract/execution/v1/execution'
 import { Failure, invalid, notFound } from '@automation/errors'
 import type { CallContext } from '@automation/rpc'
@@ -42,7 +42,7 @@ describe('what a call starts', () => {
   })
 
   // fetch sends no body with a GET.
-  const get = (body: string, headers: Record<string, string>) =>
+  const get = (body: string, headers: OutgoingHttpHeaders) =>
     new Promise<number | undefined>((resolve, reject) => {
       const sent = request(`${gateway.base}/api/demo/webhooks/hello?q=1`, { method: 'GET', headers }, (answer) => {
         resolve(answer.resume().statusCode)
