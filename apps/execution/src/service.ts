@@ -68,7 +68,10 @@ export function createExecution(config: ExecutionConfig, context: PartContext): 
     get readers() {
       return [...events.readers, ...starts.readers, runCountsReader]
     },
-    wake: () => events.wake(),
+    wake: () => {
+      events.wake()
+      starts.wake()
+    },
     mark: () => events.mark(),
     backlogs: async () => {
       const counting = { consumer: runCountsReader, ...(await outbox.backlog(runCountsReader)) }

@@ -115,7 +115,8 @@ class Consumer {
   async #lead(): Promise<void> {
     const leadership = await this.#options.outbox.lead(this.name)
     if (leadership === undefined) {
-      // News are the leader's; without a pause this would ask again and again.
+      // News are the leader's; without a pause each would ask for the lead.
+      await pause(this.#options.batchMs, this.#stop.signal)
       this.#news = false
       this.#pauseMs = shortestPauseMs
       return
