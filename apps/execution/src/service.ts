@@ -34,7 +34,7 @@ import { runCountsReader } from './store/run-counts.ts'
 import { runnerService } from './rpc/runner-service.ts'
 import { errorHandlersReader, startRecordsReader } from './store/outbox.ts'
 import { openPools } from './store/pools.ts'
-import { unavailable } from '@automation/errors'
+import { stopping as stoppingFailure, unavailable } from '@automation/errors'
 import type { TeamMoves } from './move/team-moves.ts'
 import type { DescService } from '@bufbuild/protobuf'
 
@@ -109,25 +109,30 @@ export function createExecution(config: ExecutionConfig, context: PartContext): 
   }
 
   const teamMoves = () => running?.engine.teamMoves
+  /** Failure stopping once the database is closed. */
+  const inTime = () => {
+    if (running?.engine.giveUp.signal.aborted === true) throw stoppingFailure()
+    return running
+  }
 
   return {
     name: 'execution',
     events,
     serves: [
-      late(ExecutionService, () => running?.executions, teamMoves),
-      late(RunnerService, () => running?.runners),
-      late(RunnerDemandService, () => running?.demand),
-      late(RunnerOperatorService, () => running?.runnerOperator),
-      late(TeamPoolService, () => running?.teamPools),
-      late(PoolTokenService, () => running?.poolTokens),
-      late(ReplicaService, () => running?.replicas),
-      late(InstallService, () => running?.installs, teamMoves),
-      late(FiringService, () => running?.firings, teamMoves),
-      late(StatisticsService, () => running?.statistics, teamMoves),
-      late(TeamEventService, () => running?.teamEvents, teamMoves),
-      late(TeamRemovalService, () => running?.teamRemoval),
-      late(TeamMoveService, () => running?.teamMoves),
-      late(RunService, () => running?.runs),
+      late(ExecutionService, () => inTime()?.executions, teamMoves),
+      late(RunnerService, () => inTime()?.runners),
+      late(RunnerDemandService, () => inTime()?.demand),
+      late(RunnerOperatorService, () => inTime()?.runnerOperator),
+      late(TeamPoolService, () => inTime()?.teamPools),
+      late(PoolTokenService, () => inTime()?.poolTokens),
+      late(ReplicaService, () => inTime()?.replicas),
+      late(InstallService, () => inTime()?.installs, teamMoves),
+      late(FiringService, () => inTime()?.firings, teamMoves),
+      late(StatisticsService, () => inTime()?.statistics, teamMoves),
+      late(TeamEventService, () => inTime()?.teamEvents, teamMoves),
+      late(TeamRemovalService, () => inTime()?.teamRemoval),
+      late(TeamMoveService, () => inTime()?.teamMoves),
+      late(RunService, () => inTime()?.runs),
     ],
     async start() {
       const pools = await openPools(config.databaseUrl, context, stopping.signal)

@@ -34,6 +34,13 @@ test('a stop takes nothing new, lets runs finish within the grace time, answers 
   await system.stop()
 })
 
+test('what comes once it has stopped is told so, and nothing is asked of its closed database', async () => {
+  const system = await System.start()
+  await system.replicas[0]!.part.stop(0)
+  await expect(system.list()).rejects.toMatchObject({ kind: 'unavailable', code: 'stopping' })
+  await system.stop()
+})
+
 test('while its callers are waited for nothing is begun, and who waits for what is queued is told once nothing runs', async () => {
   const { system, runner, running, run, queued } = await oneRunsOneWaits()
   system.replicas[0]!.part.quiesce!()
