@@ -23,3 +23,18 @@ export function leaf(parent: Command, usage: string, description: string): Comma
 export function time(timestamp: Timestamp | undefined): string | undefined {
   return timestamp === undefined ? undefined : timestampDate(timestamp).toISOString()
 }
+
+/** What a command does, given its arguments and options behind the target. */
+export function acts<Args extends unknown[]>(
+  perform: Perform,
+  call: (target: Target, ...args: Args) => Promise<Answer>,
+): (this: Command, ...args: Args) => Promise<void> {
+  return function (...args) {
+    return perform(this, (target) => call(target, ...args))
+  }
+}
+
+/** Progress is no answer: it goes to stderr. */
+export function tell(text: string | undefined): void {
+  if (text !== undefined) process.stderr.write(`${text}\n`)
+}

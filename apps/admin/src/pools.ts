@@ -4,7 +4,7 @@ import { TeamPoolService, type PoolToken, type TeamPool } from '@automation/cont
 import { Failure, invalid, notFound } from '@automation/errors'
 import type { Answer } from './answer.ts'
 import type { Called } from './called.ts'
-import { group, leaf, time, type Perform } from './command-parts.ts'
+import { acts, group, leaf, time, type Perform } from './command-parts.ts'
 import { readTeam } from './find-team.ts'
 import { operatorContext } from './operator-context.ts'
 import type { Target } from './target.ts'
@@ -15,49 +15,40 @@ export function addPools(program: Command, perform: Perform, called: Called): vo
   leaf(pools, 'create <name>', 'make a pool, which one team alone sees and uses')
     .requiredOption('--team <team>', 'whose it is')
     .option('--label <name=value...>', 'what each of its runners must have in RUNNER_LABELS')
-    .action(function (this: Command, name: string, { team, label = [] }: { team: string; label?: string[] }) {
-      return perform(this, (target) => createPool(target, { name, team, labels: labelsIn(label) }, called))
-    })
-  leaf(pools, 'list', 'all of them, with their runners and tokens').action(function (this: Command) {
-    return perform(this, listPools)
-  })
+    .action(
+      acts(perform, (target, name: string, { team, label = [] }: { team: string; label?: string[] }) =>
+        createPool(target, { name, team, labels: labelsIn(label) }, called),
+      ),
+    )
+  leaf(pools, 'list', 'all of them, with their runners and tokens').action(acts(perform, listPools))
   leaf(pools, 'delete <name>', 'remove a pool in which no run waits or runs; its tokens and sessions end').action(
-    function (this: Command, name: string) {
-      return perform(this, async (target) => {
-        await target.client(TeamPoolService).deletePool({ name }, operatorContext())
-        return { json: { name, deleted: true }, text: `Pool ${name} is deleted.` }
-      })
-    },
+    acts(perform, async (target, name: string) => {
+      await target.client(TeamPoolService).deletePool({ name }, operatorContext())
+      return { json: { name, deleted: true }, text: `Pool ${name} is deleted.` }
+    }),
   )
-  addTokens(pools, perform)
+  addPoolTokens(pools, perform)
 }
 
-function addTokens(pools: Command, perform: Perform): void {
+function addPoolTokens(pools: Command, perform: Perform): void {
   const tokens = group(pools, 'token', 'tokens of a pool: with one, runners of other networks join it')
   leaf(tokens, 'create <pool>', 'make a token; it is shown this once')
     .option('--days <days>', 'how long it is good; without, until it is revoked')
-    .action(function (this: Command, pool: string, { days }: { days?: string }) {
-      return perform(this, async (target) => {
+    .action(
+      acts(perform, async (target, pool: string, { days }: { days?: string }) => {
         const livesMs = days === undefined ? undefined : BigInt(Math.round(numberOf(days) * 86_400_000))
         const { text, token } = await target
           .client(TeamPoolService)
           .createPoolToken({ pool, livesMs }, operatorContext())
         return { json: { token: text, pool, ...(token && tokenRecord(token)) }, text }
-      })
-    })
-  leaf(tokens, 'list <pool>', 'the tokens of a pool, without their secrets').action(function (
-    this: Command,
-    pool: string,
-  ) {
-    return perform(this, (target) => listTokens(target, pool))
-  })
+      }),
+    )
+  leaf(tokens, 'list <pool>', 'the tokens of a pool, without their secrets').action(acts(perform, listTokens))
   leaf(tokens, 'revoke <id>', 'end the sessions that it has opened, with their runs; it opens no more').action(
-    function (this: Command, id: string) {
-      return perform(this, async (target) => {
-        await target.client(TeamPoolService).revokePoolToken({ id }, operatorContext())
-        return { json: { id, revoked: true }, text: `Pool token ${id} is revoked.` }
-      })
-    },
+    acts(perform, async (target, id: string) => {
+      await target.client(TeamPoolService).revokePoolToken({ id }, operatorContext())
+      return { json: { id, revoked: true }, text: `Pool token ${id} is revoked.` }
+    }),
   )
 }
 

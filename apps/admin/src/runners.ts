@@ -5,18 +5,34 @@ import {
   type PoolOnDemand,
   type Runner,
 } from '@automation/contract/execution/v1/runner_operator'
+import type { Command } from 'commander'
 import { Failure } from '@automation/errors'
 import type { Client } from '@automation/rpc'
 import { cellName } from './cell-move.ts'
 import { operatorContext } from './operator-context.ts'
 import type { Answer } from './answer.ts'
-import { time } from './command-parts.ts'
+import { acts, group, leaf, tell, time, type Perform } from './command-parts.ts'
 import { labelsText } from './pools.ts'
 import type { Target } from './target.ts'
 
 const lookEveryMs = 500
 /** Longer than a third of a lease: it should have been heard of. */
 const silentMs = 10_000
+
+/** The commands for runners. */
+export function addRunners(program: Command, perform: Perform): void {
+  const runners = group(program, 'runners', 'the runners, which run the code of processes')
+  leaf(runners, 'list', 'each runner: what it serves, how many of its slots are in use, and what it waits for').action(
+    acts(perform, (target) => listRunners(target, tell)),
+  )
+  leaf(runners, 'drain <id>', 'let a runner take no more runs, and end once those that it has are over')
+    .option('--wait', 'until it has ended')
+    .action(
+      acts(perform, (target, id: string, { wait = false }: { wait?: boolean }) =>
+        drainRunner(target, id, { wait, tell }),
+      ),
+    )
+}
 
 /**
  * The runners of all pools, those that have been there longest first; behind them those that were made on demand and have not

@@ -30,14 +30,14 @@ interface Entry {
   json: string
 }
 
-interface MoveOptions {
+interface TransferOptions {
   /** Where the REST interface is; that of the running system, or PUBLIC_URL, where it is absent. */
   url?: string
   tell(text: string): void
 }
 
 /** How an export is brought in. */
-export interface ImportedTeam extends Pick<MoveOptions, 'url'> {
+export interface ImportedTeam extends Pick<TransferOptions, 'url'> {
   team: string
   /** Names of variables of the environment that the folder may take secrets from. */
   secret?: string[]
@@ -54,7 +54,7 @@ export interface ImportedTeam extends Pick<MoveOptions, 'url'> {
 export async function exportTeam(
   target: Target,
   team: string,
-  { out, executions, ...options }: MoveOptions & { out: string; executions: boolean },
+  { out, executions, ...options }: TransferOptions & { out: string; executions: boolean },
 ): Promise<Answer> {
   requirePas()
   const folder = resolve(out)
@@ -92,7 +92,7 @@ export async function exportTeam(
 export async function importTeam(
   target: Target,
   from: string,
-  { team, secret = [], apiTokens, operatorSettings = false, ...options }: MoveOptions & ImportedTeam,
+  { team, secret = [], apiTokens, operatorSettings = false, ...options }: TransferOptions & ImportedTeam,
 ): Promise<Answer> {
   requirePas()
   const folder = resolve(from)
@@ -182,7 +182,7 @@ async function revokeOwn(target: Target, team: string): Promise<void> {
   for (const { clientId } of own) await tokens.revokeApiToken({ clientId }, operatorContext())
 }
 
-interface PasCall extends MoveOptions {
+interface PasCall extends TransferOptions {
   target: Target
   team: string
   token: string
