@@ -108,6 +108,13 @@ describe('JavaScript', () => {
     expect(seen).toEqual(['no more', 0])
   })
 
+  test('an upload whose source has failed before it is read is caught like any other', async () => {
+    const seen = await js(`
+      const source = new (require('node:stream').PassThrough)().destroy(new Error('gone'))
+      return svc.storage.upload('${unique()}', source).catch(({ message }) => message)`)
+    expect(seen).toBe('gone')
+  })
+
   test('copies of what is not there leave no upload open', async () => {
     const seen = await js(`
       const codes = new Set()

@@ -22,6 +22,7 @@ const jsonOf = (_, bytes) => JSON.parse(bytes.utf8Slice())
 // The bytes of an answer are only there until the next one comes.
 const pieceOf = (answer, bytes) => (answer.more === true ? Buffer.from(bytes) : null)
 const nothingOf = () => undefined
+const ignore = () => {}
 
 /** Makes `svc.storage`; `send(message, read, failure)` sends a call to the runner. */
 function createStorage(send) {
@@ -61,6 +62,8 @@ function createDatastore(send) {
 async function upload(send, name, data, { contentType }, failure) {
   const pieces = piecesOf(data)
   const begin = { method: 'storage.upload', name: named(name), contentType: contentType ?? '' }
+  // The error of a stream that is not read yet is told by reading it.
+  if (typeof data?.[Symbol.asyncIterator] === 'function') data.on?.('error', ignore)
   const transfer = await send(begin, valueOf, failure)
   try {
     for await (const piece of pieces)
