@@ -96,6 +96,17 @@ describe('JavaScript', () => {
     expect(explanation).toContain(words)
   })
 
+  test('a name that is put together at run time is told to be none, and one that stands there is not', async () => {
+    const told = '; a module of the team is found where an import has its name as a literal'
+    for (const load of ['await import', 'require', 'require.resolve']) {
+      expect((await run(`const name = "live"; ${load}(name)`, [])).explanation).toContain(told)
+      expect((await run(`${load}( "live")`, [])).explanation).not.toContain(told)
+    }
+    expect((await run('import "live"', [])).explanation).not.toContain(told)
+    const modules = [{ name: 'lib', sourceCode: 'require("li" + "ve")' }]
+    expect((await run('import "lib"; require("live")', modules)).explanation).toContain(told)
+  })
+
   test('one of the team that the source does not import comes near, too; a version that is not there names those that are', async () => {
     const unmetImports = [
       { name: 'prcing', near: ['pricing'] },

@@ -112,6 +112,7 @@ function begin(payload) {
       directory,
       team: (name) => team.find(compiled.imports, name, ''),
       imports: compiled.imports,
+      hasLiteral: compiled.hasLiteral,
     })
     const body = apply(compiled.evaluate(), compiled.isModule ? undefined : scope.module.exports, [
       ...scope.values,

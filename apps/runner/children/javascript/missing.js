@@ -13,6 +13,7 @@ const MAX_NAMES = 3
 const MAX_LENGTH = 100
 const HOW_TO_ADD =
   "to add a package, name it in the team's dependencies or in the process's manifest, or save the process with settings.dependencies.autoDetect"
+const LITERAL = 'a module of the team is found where an import has its name as a literal'
 const NO_FILES = 'a source has no files beside it: team modules and packages are imported by their names'
 
 /** By directory: they never change. */
@@ -46,15 +47,19 @@ function versionsOf(name, tag) {
 /** The names of the team's modules that a source imports. */
 const namesOf = (imports) => Array.from(imports.keys(), (reference) => reference.split(' ')[0])
 
-/** The end of the sentence on a name that leads nowhere; `known` are names that lead somewhere beside Node's own. */
-function hint(name, known) {
+/**
+ * The end of the sentence on a name that leads nowhere; `known` are names that lead somewhere beside Node's own, `isLiteral`
+ * tells whether the source imports this one by a literal.
+ */
+function hint(name, known, isLiteral) {
   const prefix = name.startsWith('node:') ? 'node:' : ''
   const builtins = builtinModules.filter((each) => !each.startsWith('_')).map((each) => prefix + each)
   const ofTeam = unmet.filter((each) => each.name === name).flatMap(({ near }) => near)
   const near = nearest(name, [...new Set([...ofTeam, ...known, ...builtins])])
   const meant = near.length === 0 ? '' : `; did you mean ${near.map((each) => `'${each}'`).join(' or ')}?`
   if (/^(?:\.{0,2}\/|file:)/.test(name)) return continued(meant, NO_FILES)
-  return prefix === '' ? continued(meant, HOW_TO_ADD) : meant
+  if (prefix !== '') return meant
+  return continued(meant, isLiteral ? HOW_TO_ADD : `${HOW_TO_ADD}; ${LITERAL}`)
 }
 
 const continued = (meant, text) => (meant === '' ? `; ${text}` : `${meant} ${text[0].toUpperCase()}${text.slice(1)}`)

@@ -43,8 +43,8 @@ function showPackages(directory) {
 }
 
 /** What is said of a name that leads nowhere to a source with these imports. */
-const hintOn = (name, imports, names = []) =>
-  missing.hint(name, [...names, ...missing.namesOf(imports), ...missing.installed(packagesDirectory)])
+const hintOn = (name, imports, names = [], isLiteral = true) =>
+  missing.hint(name, [...names, ...missing.namesOf(imports), ...missing.installed(packagesDirectory)], isLiteral)
 
 const isPackage = (name) => /^(?:@[^/]+\/)?[^./@][^/]*(?:\/|$)/.test(name)
 
@@ -64,26 +64,26 @@ process.getBuiltinModule = (specifier) => (isBuiltin(specifier) ? builtin(specif
 /**
  * The scope that one run's source is evaluated in. `packages` maps the names of our own packages to their exports;
  * `team(name)` gives the team's module of this name as `{ exported, isNamespace }`, or undefined; `imports` are
- * those that there are.
+ * those that there are, `hasLiteral(name)` tells whether the source imports this name by a literal.
  */
-function scopeOf({ fileName, isModule, packages, directory, team, imports }) {
+function scopeOf({ fileName, isModule, packages, directory, team, imports, hasLiteral }) {
   const path = `${directory}/${fileName}`
   const module = { exports: {}, id: '.', filename: path, path: directory, loaded: false, children: [], paths: [] }
 
+  const hint = (name) => hintOn(name, imports, packages.keys(), hasLiteral(name))
   const resolve = (specifier) => {
     const name = String(specifier)
     if (isBuiltin(name)) return builtin(name)
     if (packages.has(name)) return packages.get(name)
     const found = team(name)
     if (found !== undefined) return found.exported
-    if (installed !== undefined && isPackage(name)) return installed(name, () => hintOn(name, imports, packages.keys()))
-    throw notFound(name, isModule, hintOn(name, imports, packages.keys()))
+    if (installed !== undefined && isPackage(name)) return installed(name, () => hint(name))
+    throw notFound(name, isModule, hint(name))
   }
   const isOurs = (name) => isBuiltin(name) || packages.has(name) || team(name) !== undefined
   const locate = (specifier) => {
     const name = String(specifier)
-    if (installed !== undefined && isPackage(name) && !isOurs(name))
-      return installed.resolve(name, () => hintOn(name, imports, packages.keys()))
+    if (installed !== undefined && isPackage(name) && !isOurs(name)) return installed.resolve(name, () => hint(name))
     return (resolve(name), name)
   }
   const require = Object.assign((specifier) => resolve(specifier), {

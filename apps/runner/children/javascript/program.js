@@ -15,8 +15,8 @@ const AsyncFunction = (async () => {}).constructor
 
 /**
  * Compiles a source: of a process, or, with `own` (the names that it gets beside a process's), of a module, which can't
- * wait at its top level. Gives `{ isModule, words, evaluate }`: `evaluate` makes a fresh async function of the user's code,
- * `words` are the identifiers that occur in it. Throws a SyntaxError whose stack names the user's line.
+ * wait at its top level. Gives `{ isModule, words, hasLiteral, evaluate }`: `evaluate` makes a fresh async function of the
+ * user's code, `words` are the identifiers that occur in it, `hasLiteral(name)` tells whether an import has this name. Throws a SyntaxError whose stack names the user's line.
  */
 function compile(source, fileName, own) {
   const text = source.replace(/^\uFEFF/, '').replace(/^#!/, '//')
@@ -34,11 +34,19 @@ function compile(source, fileName, own) {
       importModuleDynamically: vm.constants.USE_MAIN_CONTEXT_DEFAULT_LOADER,
     })
     if (!mayHaveModuleSyntax) refuseEscapes(code, own === undefined ? AsyncFunction : Function)
-    return { isModule, words: new Set(text.match(/[A-Za-z_$][\w$]*/g)), evaluate: () => script.runInThisContext() }
+    return {
+      isModule,
+      words: new Set(text.match(/[A-Za-z_$][\w$]*/g)),
+      hasLiteral: (name) => importOf(name).test(text),
+      evaluate: () => script.runInThisContext(),
+    }
   } catch (error) {
     throw error instanceof SyntaxError ? withUsersLine(error, text, fileName) : error
   }
 }
+
+const importOf = (name) =>
+  new RegExp(String.raw`\b(?:import|from|require|resolve)\s*\(?\s*(['"\`])${RegExp.escape(name)}\1`)
 
 /** A source such as `}); (() => {` would close the function around it; as a function's whole body it is refused. */
 function refuseEscapes(code, Kind) {

@@ -40,11 +40,11 @@ function forRun({ prepared, names, svc, directory }) {
   }
 
   const load = (index) => {
-    const { fileName, imports, isModule, evaluate } = prepared[index]
+    const { fileName, imports, isModule, hasLiteral, evaluate } = prepared[index]
     const own = Object.assign(Object.create(svc), { import: use(imports) })
     const packages = new Map(names.map((name) => [name, own]))
     const team = (name) => find(imports, name, '')
-    const scope = scopeOf({ fileName, isModule, packages, directory, team, imports })
+    const scope = scopeOf({ fileName, isModule, packages, directory, team, imports, hasLiteral })
     // There before it is evaluated: modules may import each other.
     const entry = {
       get exported() {
