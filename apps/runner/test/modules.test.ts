@@ -189,6 +189,23 @@ describe('JavaScript', () => {
     expect((await run('return require("a").both()', modules)).value).toBe('aba')
   })
 
+  test('what is imported as a whole shows what its module sets later, also of modules that import each other', async () => {
+    const modules = [
+      {
+        name: 'a',
+        sourceCode: 'import * as b from "b"\nexport let a = 1\nexport const init = () => (a = b.b + 1)',
+        imports: [{ name: 'b', module: 1 }],
+      },
+      {
+        name: 'b',
+        sourceCode: 'import * as a from "a"\nexport const b = 2\nexport const ofA = () => a.a',
+        imports: [{ name: 'a', module: 0 }],
+      },
+    ]
+    const source = 'import * as a from "a"\nimport { ofA } from "b"\na.init()\nreturn [a.a, ofA()]'
+    expect((await run(source, modules)).value).toEqual([3, 3])
+  })
+
   test('svc.import in a module means what that module means', async () => {
     const modules = [
       { name: 'tools', sourceCode: 'module.exports = "own"' },
