@@ -6,6 +6,8 @@ type Target = { path: string } | { host: string; port: number }
 /** Stands between a service and its database, or another server of TCP, and misbehaves when told to. */
 export class FaultProxy {
   readonly url: string
+  /** Of all that the database has answered. */
+  answeredBytes = 0
   readonly #server: Server
   readonly #sockets = new Set<Socket>()
   #target: Target | undefined
@@ -136,6 +138,7 @@ export class FaultProxy {
       toDatabase(sent as Buffer)
     })
     database.on('data', (answer) => {
+      this.answeredBytes += answer.length
       if (lost) client.destroy()
       else toClient(answer as Buffer)
     })

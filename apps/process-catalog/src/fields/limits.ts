@@ -11,6 +11,8 @@ export const limits = {
   runModuleCount: 500,
   /** Of one run: the variables that it sees together, in bytes as they are stored. */
   runVariablesBytes: 10 * 1024 * 1024,
+  /** What the variables of all teams may hold in memory, as their runs see them. */
+  keptVariablesBytes: 32 * 1024 * 1024,
   /** Imports of a run that are not there: how many are compared with what it could have, with how many names, and how many versions are named. */
   comparedImports: 10,
   comparedNames: 500,

@@ -9,15 +9,17 @@ import { noteNeed } from '../store/deleted-versions.ts'
 import { readInstallSpec } from '../store/installs.ts'
 import { readReferences } from '../store/references.ts'
 import { readRunSpec } from '../store/run-spec.ts'
+import { TeamVariables } from '../store/team-variables.ts'
 
 /** What a name stands for when it is run, for execution. */
 export function resolveHandlers({ store, box, revisions }: Catalog): Handlers<typeof ResolveService> {
+  const variables = new TeamVariables(box)
   const needDeleted = async ({ team, tag }: ResolveRunRequest) => {
     if (!isUuid(tag)) throw notFound('version')
     await noteNeed(store, team, tag)
   }
   const spec = async (request: ResolveRunRequest) => {
-    const found = await readRunSpec(store, box, request, {
+    const found = await readRunSpec(store, variables, request, {
       named: request.deleted ? 'deleted' : 'living',
       asOf: request.asOf && timestampDate(request.asOf),
     })

@@ -11,33 +11,36 @@ const processes = {
       false AS webhook_enabled, NULL::text AS webhook_username, NULL::text AS webhook_password_hash,
       '{}'::text[] AS webhook_allowed_addresses,
       NULL::text AS awaited_dependencies, NULL::text AS dependencies_error, false AS dependencies_scoped_to_process
-    FROM drafts WHERE drafts.team = revisions.team AND drafts.process_id = $2::uuid AND drafts.id = $3::uuid
+    FROM drafts WHERE drafts.team = revisions.team AND drafts.process_id = $2::uuid AND drafts.id = $4::uuid
   ) process ON true`,
 }
 
 const versionConditions = {
   none: 'false',
-  id: 'version.id = $3::uuid',
+  id: 'version.id = $4::uuid',
   name: `version.id = coalesce(
-    (SELECT id FROM versions WHERE process_id = process.id AND tag = $3),
-    (SELECT version_id FROM aliases WHERE process_id = process.id AND name = $3))`,
+    (SELECT id FROM versions WHERE process_id = process.id AND tag = $4),
+    (SELECT version_id FROM aliases WHERE process_id = process.id AND name = $4))`,
 }
 
 /** How a version is named, if at all: by its id where it may only be a deleted one, or a draft. */
 export type NamedVersion = keyof typeof versionConditions | 'deleted'
 
 /**
- * The prepared statement that reads a run's specification: $1 the team, $2 the process, $3 the version where one is named,
- * and last, with `isAsOf`, the moment as of which sources that are nobody's version are read.
+ * The prepared statement that reads a run's specification: $1 the team, $2 the process, $3 the revision of the team whose
+ * variables are known, $4 the version where one is named, and last, with `isAsOf`, the moment as of which sources that are nobody's
+ * version are read.
  */
 export function runSpecStatement(process: keyof typeof processes, version: NamedVersion, isAsOf = false) {
-  const moment = version === 'none' ? '$3' : '$4'
+  const moment = version === 'none' ? '$4' : '$5'
   const at = (table: 'processes' | 'modules') => (isAsOf ? asOf(table, moment) : table)
   const isKept = version === 'deleted'
   const [versions, condition] = isKept
     ? ['kept_versions', versionConditions.id]
     : ['versions', versionConditions[version]]
   const packages = isKept ? packagesOfKept : packagesOfProcess
+  // Of a process without the version that is named nothing is read.
+  const source = version === 'none' ? 'process' : 'version'
   return {
     name: `run_spec_${process}_${version}${isAsOf ? '_as_of' : ''}`,
     text: `
@@ -48,11 +51,8 @@ export function runSpecStatement(process: keyof typeof processes, version: Named
           process.webhook_password_hash AS "webhookPasswordHash",
           process.webhook_allowed_addresses AS "webhookAllowedAddresses",
           version.id AS "versionId",
-          CASE WHEN version.id IS NULL THEN process.language ELSE version.language END AS language,
-          CASE WHEN version.id IS NULL THEN process.source_code ELSE version.source_code END AS "sourceCode",
-          CASE WHEN version.id IS NULL THEN process.imports ELSE version.imports END AS imports,
-          CASE WHEN version.id IS NULL THEN process.parameters_schema
-               ELSE version.parameters_schema END AS "parametersSchema",
+          ${source}.language, ${source}.source_code AS "sourceCode", ${source}.imports,
+          ${source}.parameters_schema AS "parametersSchema",
           teams.params_schema_validation_enabled AS "enforcesSchema",
           manifest.set_key AS "setKey", manifest.installed AS "installedDependencies", manifest.digest AS "setDigest",
           ${packages.awaited} AS "awaitedDependencies",
@@ -66,10 +66,11 @@ export function runSpecStatement(process: keyof typeof processes, version: Named
         WHERE revisions.team = $1
       ),
       ${scope},
+      ${seen(`"${source}Id"`)},
       ${needed(at('modules'))},
       ${unmet}
-      SELECT run.*, seen.*, ${linksAndSources}, ${unmetAndNames}
-      FROM run CROSS JOIN LATERAL (${variables}) seen`,
+      SELECT run.*, ${variables}, ${linksAndSources}, ${unmetAndNames}
+      FROM run`,
   }
 }
 
@@ -105,16 +106,21 @@ export const scope =
 /** A team's own variables come before those of its parents, and these in the order of their slugs. */
 export const ownFirst = 'team <> $1, team'
 
-const variables = `
-  SELECT array_agg(id::text) AS "variableIds", array_agg(key::text) AS "variableKeys",
-    CASE WHEN sum(octet_length(ciphertext)) <= ${limits.runVariablesBytes} THEN array_agg(ciphertext)
-      END AS "variableCiphertexts", array_agg(key_id) AS "variableKeyIds",
-    array_agg(is_sensitive) AS "variableSensitive"
-  FROM (
-    SELECT DISTINCT ON (key) * FROM variables
+// Only where they are needed and not known: a team may have 10 MiB of them, and strangers may ask for what is not there.
+const seen = (found: string) => `
+  seen AS (
+    SELECT DISTINCT ON (key) id, key, ciphertext, key_id, is_sensitive FROM variables
     WHERE team IN (SELECT team FROM scope)
+      AND EXISTS (SELECT FROM run WHERE ${found} IS NOT NULL AND revision IS DISTINCT FROM $3)
     ORDER BY key, ${ownFirst}
-  ) first`
+  )`
+
+// The client reads an array by its characters, and a text at once.
+const variables = `
+  (SELECT json_agg(json_build_array(id, key, key_id, is_sensitive, octet_length(ciphertext)) ORDER BY key)
+   FROM seen) AS "sealedVariables",
+  (SELECT CASE WHEN sum(octet_length(ciphertext)) <= ${limits.runVariablesBytes}
+     THEN (SELECT encode(string_agg(ciphertext, '' ORDER BY key), 'base64') FROM seen) END FROM seen) AS ciphertexts`
 
 /**
  * The module that a reference `wanted` of a source of this team means: of the source's own team, then of the run's, then of

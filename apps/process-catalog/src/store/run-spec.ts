@@ -1,6 +1,5 @@
 import { createHash } from 'node:crypto'
 import type { RunSpecSchema } from '@automation/contract/catalog/v1/resolve'
-import type { SecretBox } from '@automation/database'
 import { Batcher } from '@automation/service'
 import { notFound } from '@automation/errors'
 import type { MessageInitShape } from '@bufbuild/protobuf'
@@ -11,15 +10,14 @@ import { installable } from '../dependencies/manifest.ts'
 import { languageOf, type LanguageName } from '../fields/language.ts'
 import { limits } from '../fields/limits.ts'
 import { isSlug, isTag } from '../fields/names.ts'
-import { variableContext } from '../fields/variable-rules.ts'
 import { runSpecStatement } from './run-spec-statement.ts'
 import type { Store } from './store.ts'
+import type { RunVariables, SealedRows, TeamVariables } from './team-variables.ts'
 import { unmetImports, type UnmetRows } from './unmet-imports.ts'
 
 type RunSpecMessage = MessageInitShape<typeof RunSpecSchema>
 
-interface RunRow extends ModuleRows, UnmetRows {
-  revision: string
+interface RunRow extends ModuleRows, UnmetRows, SealedRows {
   zoneId: string
   processId: string | null
   processName: string
@@ -38,12 +36,6 @@ interface RunRow extends ModuleRows, UnmetRows {
   setDigest: string | null
   awaitedDependencies: string | null
   dependenciesError: string | null
-  variableIds: string[] | null
-  variableKeys: string[]
-  /** None where they are too large. */
-  variableCiphertexts: Buffer[] | null
-  variableKeyIds: string[]
-  variableSensitive: boolean[]
 }
 
 /** The revisions of teams, read for all that ask at once; undefined where there is no such team. */
@@ -70,7 +62,7 @@ async function readRevisions(store: Store, teams: string[]): Promise<(bigint | u
  */
 export async function readRunSpec(
   store: Store,
-  box: SecretBox,
+  variables: TeamVariables,
   { team, identifier, tag }: { team: string; identifier: string; tag: string },
   { named = 'living', asOf }: { named?: 'living' | 'deleted'; asOf?: Date | undefined } = {},
 ): Promise<RunSpecMessage> {
@@ -81,17 +73,24 @@ export async function readRunSpec(
   // What can't be a slug or a name is asked for as the empty text, which nothing has.
   const process = byId || isSlug(identifier) ? identifier : ''
   const name = version !== 'name' || isTag(tag) ? tag : ''
+  const known = variables.of(team)
   const [row] = await store.forRuns<RunRow>({
     ...runSpecStatement(isStored ? (byId ? 'id' : 'slug') : 'draft', version, asOf !== undefined),
-    values: [team, process, ...(version === 'none' ? [] : [name]), ...(asOf === undefined ? [] : [asOf])],
+    values: [
+      team,
+      process,
+      known?.revision ?? null,
+      ...(version === 'none' ? [] : [name]),
+      ...(asOf === undefined ? [] : [asOf]),
+    ],
   })
   if (row === undefined) throw notFound('team')
   if (row.processId === null) throw absentProcess(identifier)
   if (version !== 'none' && row.versionId === null) throw absentVersionOrAlias(tag)
-  return runSpec(row, row.processId, team, box)
+  return runSpec(row, row.processId, team, await variables.open(team, row, known))
 }
 
-function runSpec(row: RunRow, processId: string, team: string, box: SecretBox): RunSpecMessage {
+function runSpec(row: RunRow, processId: string, team: string, variables: RunVariables): RunSpecMessage {
   const { versionId, language, sourceCode } = row
   const modules = runModules(row, team)
   const schema = row.parametersSchema ?? undefined
@@ -114,7 +113,7 @@ function runSpec(row: RunRow, processId: string, team: string, box: SecretBox): 
       passwordHash: row.webhookPasswordHash ?? undefined,
       allowedAddresses: row.webhookAllowedAddresses,
     },
-    ...variables(row, box),
+    ...variables,
     ...modules,
     unmetImports: unmet,
     ...dependencies(row),
@@ -138,22 +137,6 @@ function textOf(modules: ReturnType<typeof runModules>, unmet: ReturnType<typeof
   const seen = (name: string, value: unknown) => (name === 'versionId' ? undefined : value)
   const text = modules.modules?.length === 0 ? '' : JSON.stringify(modules, seen)
   return unmet.length === 0 ? text : text + JSON.stringify(unmet)
-}
-
-function variables(row: RunRow, box: SecretBox): Pick<RunSpecMessage, 'variables' | 'variablesFault'> {
-  const { variableIds, variableKeys, variableCiphertexts, variableKeyIds, variableSensitive } = row
-  if (variableIds === null) return {}
-  if (variableCiphertexts === null)
-    return { variablesFault: `The variables of the team are larger than ${limits.runVariablesBytes} bytes together` }
-  const valueOf = (id: string, index: number) =>
-    box.open({ ciphertext: variableCiphertexts[index]!, keyId: variableKeyIds[index]! }, variableContext(id))
-  return {
-    variables: variableIds.map((id, index) => ({
-      key: variableKeys[index]!,
-      value: valueOf(id, index),
-      isSensitive: variableSensitive[index]!,
-    })),
-  }
 }
 
 /** What a warm child keeps between runs. */
