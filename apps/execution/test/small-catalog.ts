@@ -2,6 +2,7 @@ import { ResolveService, RunSpecSchema, type RunSpec } from '@automation/contrac
 import { TeamService, type ErrorHandlerSchema } from '@automation/contract/catalog/v1/team'
 import { TeamLimitService } from '@automation/contract/catalog/v1/team_limit'
 import { Language } from '@automation/contract/common/v1/language'
+import { isUuid } from '@automation/contract/forms'
 import { notFound } from '@automation/errors'
 import { memberIn, served, type Handlers, type ServedService } from '@automation/rpc'
 import { create, type MessageInitShape } from '@bufbuild/protobuf'
@@ -80,7 +81,8 @@ export class SmallCatalog {
 
   get service(): ServedService<typeof ResolveService> {
     return served(ResolveService, {
-      resolveRun: async ({ team, identifier, tag, knownRevision, deleted }) => {
+      resolveRun: async ({ team, identifier: name, tag, knownRevision, deleted }) => {
+        const identifier = isUuid(name) ? name.toLowerCase() : name
         this.asked += 1
         await this.silence
         this.#check(`resolveRun ${team}`)

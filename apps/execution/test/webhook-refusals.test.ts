@@ -23,6 +23,7 @@ beforeAll(async () => {
   put('flooded', { enabled: false })
   put('shared', { enabled: false })
   put('quick', { enabled: false })
+  put('asked', { enabled: false })
   put('guarded', { enabled: true, username: 'hook', passwordHash })
   put('walled', { enabled: true, allowedAddresses: ['192.0.2.7'] })
 })
@@ -110,6 +111,19 @@ test('refused calls of one millisecond are listed in their order', async () => {
   await Promise.all(methods.map((method) => expect(call('quick', { method })).rejects.toBeInstanceOf(Failure)))
   await until(async () => (await rowsOf('quick')) === methods.length)
   expect((await list('quick')).map(({ method }) => method)).toEqual(methods.toReversed())
+})
+
+test('a process whose webhook refuses calls is read once by its slug and once by its id', async () => {
+  const id = ids['asked']!
+  const refusal = { kind: 'too_large', code: 'body_too_large', reason: 'Too large' }
+  const note = { identifier: 'asked', method: 'PUT', bodyBytes: 1n, refusal }
+  system.catalog.read.splice(0)
+  for (let n = 0; n < 3; n += 1) {
+    for (const name of [id, id.toUpperCase()]) await expect(call(name)).rejects.toBeInstanceOf(Failure)
+    await system.replicas[0]!.executions.noteWebhookRefusal(note, serviceContext('gateway', 'demo'))
+    await expect(call('asked', { tag: `nope-${n}` })).rejects.toBeInstanceOf(Failure)
+  }
+  expect(system.catalog.read).toEqual(['demo asked', 'demo asked'])
 })
 
 test('what the gateway has refused is kept, too, of the processes that the team has', async () => {

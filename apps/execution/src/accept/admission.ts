@@ -110,8 +110,10 @@ export class Admission {
   /** What has been refused before a start was asked for. It is forgotten where the team has no such process. */
   async noteRefusal(team: string, identifier: string, call: RefusedCall, failure: Failure): Promise<void> {
     const { specs, refusals } = this.#context
-    const { processId } = await specs.resolve({ team, identifier, tag: '' })
-    refusals.note({ team, processId }, call, failure)
+    const name = { team, identifier, tag: '' }
+    const spec = await specs.resolve(name)
+    specs.keep(name, spec)
+    refusals.note({ team, processId: spec.processId }, call, failure)
   }
 
   /** Its record is one of the process's current source, which it would not have run. */

@@ -41,8 +41,9 @@ const silentText = 'The process catalog does not answer, try again'
 const neverAborted = new AbortController().signal
 
 /**
- * What runs need to know, as the catalog has it at the moment of asking. The specs of runs that were accepted are kept,
- * and the catalog says whether they are still true; askers that come while a read is on its way share the next one.
+ * What runs need to know, as the catalog has it at the moment of asking. The specs of runs that were accepted and of webhooks
+ * that were called are kept, and the catalog says whether they are still true; askers that come while a read is on its way
+ * share the next one.
  */
 export class Specs {
   readonly #catalog: Client<typeof ResolveService>
@@ -68,7 +69,10 @@ export class Specs {
     return this.#share(name, false, traceparent)
   }
 
-  /** A run of this spec was accepted, so the next one need not read it anew. What is refused leaves nothing here. */
+  /**
+   * A run of this spec was accepted, or a call of its webhook refused, so the next one need not read it anew. Whatever else is
+   * refused leaves nothing here.
+   */
   keep(name: SpecName, spec: RunSpec): void {
     const id = cacheKey(name, this.#deleted.has(spec))
     const kept = this.#kept.get(name.team, id)
@@ -181,7 +185,12 @@ export class Specs {
 }
 
 function cacheKey({ team, identifier, tag }: SpecName, deleted: boolean): string {
-  return `${team} ${deleted ? 'deleted ' : ''}${identifier.length} ${identifier} ${tag}`
+  return `${team} ${deleted ? 'deleted ' : ''}${identifier.length} ${oneCase(identifier)} ${oneCase(tag)}`
+}
+
+/** Ids mean the same in capitals. */
+function oneCase(name: string): string {
+  return isUuid(name) ? name.toLowerCase() : name
 }
 
 const sizes = new WeakMap<RunSpec, number>()

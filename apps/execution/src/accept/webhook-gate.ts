@@ -31,6 +31,8 @@ export class WebhookGate {
     // Whether a version is there is told to nobody who may not start it.
     const spec = asked instanceof Failure ? await this.#current(name) : asked
     const refuse = (failure: Failure, reason?: string): never => {
+      // Else each call that anybody sends would have the whole of it read.
+      this.#specs.keep(asked instanceof Failure ? { ...name, tag: '' } : name, spec)
       this.#refusals.note({ team: name.team, processId: spec.processId }, call, failure, reason)
       throw failure
     }
