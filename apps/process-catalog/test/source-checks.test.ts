@@ -5,6 +5,8 @@ import type { CallContext } from '@automation/rpc'
 import { operatorContext, until } from '@automation/testing'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { refused, startCatalog, type CatalogUnderTest } from './catalog-under-test.ts'
+import { foundImports } from '../src/dependencies/found-imports.ts'
+import { emptyReading } from '../src/reading/reading.ts'
 import { manifestsOf, succeed } from './manifests.ts'
 
 let catalog: CatalogUnderTest
@@ -108,4 +110,19 @@ test('a source may name any number of imports, of which the first thousand are l
   const caller = await catalog.team()
   const source = Array.from({ length: 3000 }, (_, at) => `require('a${at}')`).join('\n')
   expect(await imports(caller, JAVASCRIPT, source)).toHaveLength(1000)
+})
+
+test('however many imports a Python source has, the modules of the team are gone through once', () => {
+  let gone = 0
+  class Counted extends Set<string> {
+    override [Symbol.iterator]() {
+      gone += 1
+      return super[Symbol.iterator]()
+    }
+  }
+  const names = Array.from({ length: 1000 }, (_, at) => `a.b.m${at}`)
+  const reading = { ...emptyReading, written: names.map((name) => ({ name })) }
+  const findable = { modules: new Counted(names), installed: {}, without: new Set<string>(), pythonImports: new Map() }
+  expect(foundImports('PYTHON', reading, findable)).toHaveLength(1000)
+  expect(gone).toBe(1)
 })

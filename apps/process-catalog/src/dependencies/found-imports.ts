@@ -24,12 +24,14 @@ type FoundImport = MessageInitShape<typeof FoundImportSchema>
  * package that is installed, as at a run. Pure.
  */
 export function foundImports(language: LanguageName, { written }: Reading, findable: Findable): FoundImport[] {
-  const find = language === 'PYTHON' ? foundByPython : foundByJavascript
   const packages = new Map(
     Object.entries(findable.installed).map(([name, version]) => [canonicalName(language, name), version]),
   )
-  const all = written.flatMap((one) =>
-    one.moduleTag === undefined ? find(one.name, findable, packages) : foundModule(one.name, one.moduleTag, findable),
+  const below = language === 'PYTHON' ? byBeginning(findable.modules) : undefined
+  const find = (name: string) =>
+    below ? foundByPython(name, findable, { packages, below }) : foundByJavascript(name, findable, packages)
+  const all = written.flatMap(({ name, moduleTag }) =>
+    moduleTag === undefined ? find(name) : foundModule(name, moduleTag, findable),
   )
   return [...new Map(all.map((found) => [`${found.name} ${found.kind} ${found.version ?? ''}`, found])).values()]
 }
@@ -40,6 +42,8 @@ function foundModule(name: string, tag: string, { modules }: Findable): FoundImp
 }
 
 type Packages = ReadonlyMap<string, string>
+/** Modules by each of their names' beginnings, the whole name among them. */
+type Beginnings = ReadonlyMap<string, string[]>
 
 function foundByJavascript(name: string, { without, modules }: Findable, packages: Packages): FoundImport[] {
   if (isBuiltin(name) || without.has(name)) return [{ name, kind: ImportKind.BUILTIN }]
@@ -49,12 +53,33 @@ function foundByJavascript(name: string, { without, modules }: Findable, package
 }
 
 /** A dotted name leads to a module of that name, of its beginning, or of a name below it. */
-function foundByPython(name: string, { without, modules, pythonImports }: Findable, packages: Packages): FoundImport[] {
+function foundByPython(
+  name: string,
+  { without, modules, pythonImports }: Findable,
+  { packages, below }: { packages: Packages; below: Beginnings },
+): FoundImport[] {
   const first = name.split('.', 1)[0]!
   if (pythonLibrary.has(first) || without.has(first)) return [{ name: first, kind: ImportKind.BUILTIN }]
-  const own = [...modules].filter((one) => `${name}.`.startsWith(`${one}.`) || one.startsWith(`${name}.`))
+  const above = beginnings(name).filter((one) => one !== name && modules.has(one))
+  const own = [...above, ...(below.get(name) ?? [])]
   if (own.length > 0) return own.map((one) => ({ name: one, kind: ImportKind.MODULE }))
   return [{ name: first, ...installed(pythonVersion(first, pythonImports, packages)) }]
+}
+
+function byBeginning(modules: Iterable<string>): Beginnings {
+  const found = new Map<string, string[]>()
+  for (const name of modules)
+    for (const beginning of beginnings(name)) {
+      const names = found.get(beginning) ?? []
+      names.push(name)
+      found.set(beginning, names)
+    }
+  return found
+}
+
+/** `a.b` → `a` and `a.b` */
+function beginnings(name: string): string[] {
+  return [...name.matchAll(/\.|$/g)].map(({ index }) => name.slice(0, index))
 }
 
 function pythonVersion(
