@@ -1,8 +1,9 @@
-import { createHash, createHmac, randomBytes, timingSafeEqual } from 'node:crypto'
+import { createHmac, randomBytes } from 'node:crypto'
 import { unavailable, type Failure } from '@automation/errors'
 import { DeadlineError, DeadlineWorker } from '@automation/service'
 import { LRUCache } from 'lru-cache'
 import { Attempts, ChecksAtWork, type CheckTarget } from './attempts.ts'
+import { sameText } from './same-text.ts'
 
 export type { CheckTarget }
 
@@ -112,9 +113,4 @@ export class CredentialsGate {
       throw error
     }
   }
-}
-
-function sameText(a: string, b: string): boolean {
-  const digest = (text: string) => createHash('sha256').update(text).digest()
-  return timingSafeEqual(digest(a), digest(b))
 }

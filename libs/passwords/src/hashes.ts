@@ -1,5 +1,6 @@
-import { createHash, timingSafeEqual } from 'node:crypto'
+import { createHash } from 'node:crypto'
 import bcrypt from 'bcryptjs'
+import { sameText } from './same-text.ts'
 
 /**
  * Whether a password belongs to a hash: bcrypt ($2a$, $2b$, $2x$, $2y$), MD5 in the forms of htpasswd ($apr1$) and of
@@ -57,9 +58,4 @@ function encoded(value: number, length: number): string {
 
 function md5(...parts: Buffer[]): Buffer {
   return createHash('md5').update(Buffer.concat(parts)).digest()
-}
-
-function sameText(a: string, b: string): boolean {
-  const digest = (text: string) => createHash('sha256').update(text).digest()
-  return timingSafeEqual(digest(a), digest(b))
 }

@@ -157,7 +157,7 @@ export interface Lease {
 export async function readLeases(pool: Queries, sessionIds: string[]): Promise<Lease[]> {
   const { rows } = await pool.query<Lease>({
     name: 'leases',
-    text: `SELECT i.id, s.id IS NULL OR s.ended_at IS NOT NULL OR (${hasLostToken('s')}) AS ended,
+    text: `SELECT i.id, s.id IS NULL OR s.ended_at IS NOT NULL OR (${hasLostToken}) AS ended,
                   coalesce(extract(epoch FROM s.expires_at - now()) * 1000, 0)::float8 AS "leftMs"
              FROM unnest($1::uuid[]) AS i(id) LEFT JOIN sessions s ON s.id = i.id`,
     values: [sessionIds],
@@ -201,7 +201,7 @@ export async function readClock(pool: Queries): Promise<number> {
 export async function readSessionsWithoutToken(pool: Queries): Promise<string[]> {
   return ids(pool, {
     name: 'sessions-without-token',
-    text: `SELECT id FROM sessions s WHERE ended_at IS NULL AND ${hasLostToken('s')}`,
+    text: `SELECT id FROM sessions s WHERE ended_at IS NULL AND ${hasLostToken}`,
   })
 }
 

@@ -184,8 +184,6 @@ export function isGood(row: string): string {
   return `${row}.revoked_at IS NULL AND (${row}.expires_at IS NULL OR ${row}.expires_at > now())`
 }
 
-/** Whether the token that a session was opened with is worth nothing any more. */
-export function hasLostToken(session: string): string {
-  return `${session}.token_id IS NOT NULL
-          AND NOT EXISTS (SELECT FROM pool_tokens t WHERE t.id = ${session}.token_id AND ${isGood('t')})`
-}
+/** Whether the token that the session `s` was opened with is worth nothing any more. */
+export const hasLostToken = `s.token_id IS NOT NULL
+          AND NOT EXISTS (SELECT FROM pool_tokens t WHERE t.id = s.token_id AND ${isGood('t')})`
