@@ -1,13 +1,12 @@
 import { SandboxStatus } from '@automation/contract/sandbox/v1/sandbox'
 import type { Member } from '@automation/rpc'
-import { failPoint, type Logger } from '@automation/service'
+import { failPoint, within, type Logger } from '@automation/service'
 import { SandboxFault, type Driver, type SandboxOrder } from './drivers/driver.ts'
 import { retryWhileAway } from './retry-while-away.ts'
 import { endOverdue, endUnanswered, markEnded, markRunning, type End } from './store/changes.ts'
 import { readActive } from './store/reads.ts'
 import type { SandboxRow } from './store/rows.ts'
 import type { Store } from './store/store.ts'
-import { within } from './within.ts'
 
 interface ReconcilerOptions {
   store: Store

@@ -2,7 +2,7 @@ import type { CreateSandboxRequest } from '@automation/contract/sandbox/v1/sandb
 import type { SecretBox } from '@automation/database'
 import { asFailure, Failure, notFound } from '@automation/errors'
 import type { Member } from '@automation/rpc'
-import { DeadlineWorker, failPoint } from '@automation/service'
+import { DeadlineWorker, failPoint, within } from '@automation/service'
 import { isUuid } from '@automation/contract/forms'
 import { v7 } from 'uuid'
 import { digestOf, newApiKey, newSecret } from './api-key.ts'
@@ -14,7 +14,6 @@ import { checkQuota, insertSandbox, moveDeadline, tooMany } from './store/change
 import { readSandbox } from './store/reads.ts'
 import { hasEnded, type SandboxRow } from './store/rows.ts'
 import type { Store } from './store/store.ts'
-import { within } from './within.ts'
 
 interface SandboxesOptions {
   config: SandboxConfig

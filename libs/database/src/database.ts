@@ -1,4 +1,4 @@
-import type { Check, Logger, Registry } from '@automation/service'
+import { pause, within, type Check, type Logger, type Registry } from '@automation/service'
 import { PrismaPg } from '@prisma/adapter-pg'
 import { Gauge } from 'prom-client'
 import { isConnectionFailure } from './failure.ts'
@@ -154,18 +154,6 @@ export async function untilReachable(
   }
 }
 
-function pause(ms: number, signal?: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    const timer = setTimeout(done, ms)
-    signal?.addEventListener('abort', done, { once: true })
-    function done() {
-      clearTimeout(timer)
-      signal?.removeEventListener('abort', done)
-      resolve()
-    }
-  })
-}
-
 /** Names for Prisma's statements, so that connections keep them prepared; a bounded number, as filters vary without end. */
 function statementNames(): (query: { sql: string }) => string {
   const names = new Map<string, string>()
@@ -193,18 +181,12 @@ function readiness(pool: pg.Pool): () => Promise<Check> {
   return () => (asking ??= ask(pool).finally(() => (asking = undefined)))
 }
 
-async function ask(pool: pg.Pool): Promise<Check> {
-  const { promise: late, resolve } = Promise.withResolvers<Check>()
-  const timer = setTimeout(resolve, 1000, { name: 'database', ok: false, detail: 'no answer within 1 s' })
+function ask(pool: pg.Pool): Promise<Check> {
   const answer = pool.query({ text: 'SELECT 1', query_timeout: 1000 } as pg.QueryConfig).then(
     (): Check => ({ name: 'database', ok: true }),
     (): Check => ({ name: 'database', ok: false, detail: 'not reachable' }),
   )
-  try {
-    return await Promise.race([answer, late])
-  } finally {
-    clearTimeout(timer)
-  }
+  return within(1000, answer, (): Check => ({ name: 'database', ok: false, detail: 'no answer within 1 s' }))
 }
 
 interface MeasuredPool {

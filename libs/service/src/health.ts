@@ -1,4 +1,5 @@
 import type { Check } from './part.ts'
+import { within } from './waits.ts'
 
 /** What `/readyz` answers; 200 only for `ready`. */
 export interface HealthReport {
@@ -41,14 +42,10 @@ export class Health {
 }
 
 async function patiently(name: string, ready: () => Promise<Check[]>): Promise<Check[]> {
-  const late = Promise.withResolvers<Check[]>()
-  const timer = setTimeout(() => late.resolve([{ name, ok: false, detail: 'no answer within 2 s' }]), patienceMs)
   try {
-    return await Promise.race([ready(), late.promise])
+    return await within(patienceMs, ready(), () => [{ name, ok: false, detail: 'no answer within 2 s' }])
   } catch {
     // Why is in the log of what failed; here anybody may read.
     return [{ name, ok: false, detail: 'the check failed' }]
-  } finally {
-    clearTimeout(timer)
   }
 }

@@ -1,5 +1,5 @@
 export { TeamLimitRows, type TeamLimitAnswer, type TeamSuspension } from './team-limit-rows.ts'
-export { abortable, atMost, pause } from './abortable.ts'
+export { abortable, atMost, pause, within } from './waits.ts'
 export { AddressList, isAddressRange } from './address-list.ts'
 export { BoundedRows } from './bounded-rows.ts'
 export { readArguments, type Usage } from './arguments.ts'

@@ -2,7 +2,7 @@ import { hash } from 'node:crypto'
 import { Failure, unavailable } from '@automation/errors'
 import { timestampMs, type Timestamp } from '@bufbuild/protobuf/wkt'
 import type { Logger } from 'pino'
-import { atMost } from './abortable.ts'
+import { atMost } from './waits.ts'
 import { AddressList } from './address-list.ts'
 import { Periodic } from './periodic.ts'
 

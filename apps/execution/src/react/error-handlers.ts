@@ -4,7 +4,7 @@ import { LogLevel, Origin, Status } from '@automation/contract/execution/v1/exec
 import { asFailure, Failure, isPassing, teamMovedCode, unavailable } from '@automation/errors'
 import { installsProcessId } from '@automation/contract/installs'
 import { asService, ownContext, type Client, type Neighbours } from '@automation/rpc'
-import { Periodic, type Logger } from '@automation/service'
+import { Periodic, within, type Logger } from '@automation/service'
 import { LRUCache } from 'lru-cache'
 import type { Admission } from '../accept/admission.ts'
 import type { StartRequest } from '../accept/start-request.ts'
@@ -91,7 +91,7 @@ export class ErrorHandlers {
       for (const { team, executionId: id } of open) {
         if (signal.aborted) return
         const isLate = this.#lateTeams.has(team)
-        const fault = isLate ? late() : await this.#inTime(this.#attempt(team, id, handlerOf))
+        const fault = isLate ? late() : await within(inTimeMs, this.#attempt(team, id, handlerOf), late)
         if (fault === undefined) continue
         if (!isLate) this.#lateTeams.set(team, true)
         await this.#note(team, id, fault)
@@ -100,15 +100,6 @@ export class ErrorHandlers {
     const done = await Promise.allSettled(Array.from({ length: most.events }, work))
     signal.throwIfAborted()
     for (const each of done) if (each.status === 'rejected') throw each.reason
-  }
-
-  /** The fault of this attempt, or that it takes too long: then it goes on. */
-  async #inTime(attempt: Promise<unknown>): Promise<unknown> {
-    const { promise, resolve } = Promise.withResolvers<unknown>()
-    const timer = setTimeout(() => resolve(late()), inTimeMs)
-    const fault = await Promise.race([attempt, promise])
-    clearTimeout(timer)
-    return fault
   }
 
   async #note(team: string, id: string, fault: unknown): Promise<void> {

@@ -1,6 +1,7 @@
 import type { WatchExecutionResponseSchema } from '@automation/contract/execution/v1/execution'
 import { isConnectionFailure } from '@automation/database'
 import { Failure, notFound, stopping, unavailable } from '@automation/errors'
+import { pause } from '@automation/service'
 import type { MessageInitShape } from '@bufbuild/protobuf'
 import { isUuid } from '@automation/contract/forms'
 import type { Signals } from '../signals.ts'
@@ -134,18 +135,6 @@ export class Watches {
 }
 
 type WatchMessage = MessageInitShape<typeof WatchExecutionResponseSchema>
-
-function pause(ms: number, signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    const timer = setTimeout(go, ms)
-    signal.addEventListener('abort', go, { once: true })
-    function go() {
-      clearTimeout(timer)
-      signal.removeEventListener('abort', go)
-      resolve()
-    }
-  })
-}
 
 /** One watched execution: its readers are woken together, and what one reads serves all that stand at the same cursor. */
 class Feed {
