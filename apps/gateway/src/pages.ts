@@ -12,7 +12,7 @@ const KEYS_MAX_AGE_MS = 5_000
 export interface PageSources {
   readiness: () => Promise<Check[]>
   keys: SigningKeys
-  document: () => Buffer
+  document: () => Promise<Buffer>
   config: OAuthConfig
 }
 
@@ -23,7 +23,7 @@ export async function pageAnswer(exchange: Exchange, sources: PageSources): Prom
     (await healthAnswer(path, sources)) ??
     (await keysAnswer(path, sources)) ??
     metadataAnswer(path, sources.config) ??
-    documentAnswer(path, sources) ??
+    (await documentAnswer(path, sources)) ??
     (await docsAnswer(path))
   const { method = '' } = incoming
   if (answer === undefined || method === 'GET' || method === 'HEAD') return answer
@@ -50,9 +50,10 @@ async function keysAnswer(path: string, { keys }: PageSources): Promise<Answer |
   return { status: 200, headers, body: await keys.json(KEYS_MAX_AGE_MS) }
 }
 
-function documentAnswer(path: string, { document }: PageSources): Answer | undefined {
+async function documentAnswer(path: string, { document }: PageSources): Promise<Answer | undefined> {
   if (path !== '/openapi.json') return undefined
-  return { status: 200, headers: { 'Content-Type': 'application/json', 'Cache-Control': 'no-cache' }, body: document() }
+  const headers = { 'Content-Type': 'application/json', 'Cache-Control': 'no-cache' }
+  return { status: 200, headers, body: await document() }
 }
 
 const POLICY =

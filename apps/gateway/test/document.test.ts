@@ -28,6 +28,23 @@ beforeAll(async () => {
 })
 afterAll(() => gateway.stop())
 
+test('it is made in turns, between which others are served', async () => {
+  const fresh = await startGateway()
+  const turnsUs: number[] = []
+  let isMade = false
+  const look = (before = process.threadCpuUsage()) => {
+    const { user, system } = process.threadCpuUsage(before)
+    turnsUs.push(user + system)
+    if (!isMade) setImmediate(look, process.threadCpuUsage())
+  }
+  look()
+  await (await fresh.request('GET', '/openapi.json')).arrayBuffer()
+  isMade = true
+  await fresh.stop()
+  const long = turnsUs.filter((us) => us > 1000)
+  expect(Math.max(...long)).toBeLessThan(long.reduce((sum, us) => sum + us) / 2)
+})
+
 const isNullable = ({ type }: Schema) => [type].flat().includes('null')
 
 /** What clients were written for: method, path, status, and the record where there is one. */

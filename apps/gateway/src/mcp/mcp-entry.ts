@@ -22,7 +22,7 @@ import { toolServer, type ToolServing } from './tool-server.ts'
 interface McpDependencies extends RestDependencies {
   app: RestApi['app']
   /** The OpenAPI document, as JSON text. */
-  document: () => Buffer
+  document: () => Promise<Buffer>
 }
 
 /** The longest wait of a call whose client is not told of progress: clients give up after 60 s. */
@@ -40,7 +40,7 @@ export class McpEntry {
   readonly #callers: McpCallers
   readonly #cancellations = new Cancellations()
   readonly #handler: McpHttpHandler
-  #operations: Operations | undefined
+  #operations: Promise<Operations> | undefined
 
   constructor(dependencies: McpDependencies) {
     this.#dependencies = dependencies
@@ -98,7 +98,7 @@ export class McpEntry {
     const cancels = isObject(message) && message['method'] === 'notifications/cancelled' ? message['params'] : undefined
     if (isObject(cancels)) this.#cancellations.cancel(keyOf(cancels['requestId']))
     const key = keyOf(isObject(message) ? message['id'] : undefined)
-    this.#operations ??= operationInputs(document().toString())
+    this.#operations ??= document().then((bytes) => operationInputs(bytes.toString()))
     const client = clientIn(message) || clientOf(session)
     const serving: Serving = {
       caller: { ...caller, client },
@@ -107,7 +107,7 @@ export class McpEntry {
       budget,
       report,
       selection,
-      operations: this.#operations,
+      operations: await this.#operations,
       begin: () => this.#cancellations.begin(key),
       waitMs: Math.min(longestWaitMs, config.syncWaitMaxMs),
     }

@@ -75,10 +75,20 @@ function inlined(schema: unknown, schemas: JsonObject): unknown {
   return Object.fromEntries(Object.entries(whole).map(([key, value]) => [key, inlined(value, schemas)]))
 }
 
-/** What the tool of a row takes. */
+const schemas = new WeakMap<OperationInputs, Map<ToolRow, InputSchema>>()
+
+/** What the tool of a row takes; made once, as every request asks for those of all rows. */
 export function rowSchema(row: ToolRow, operation: OperationInputs): InputSchema {
   const own = ownInputs[row.name]
   if (own !== undefined) return own.schema
+  const made = schemas.get(operation) ?? new Map<ToolRow, InputSchema>()
+  schemas.set(operation, made)
+  const schema = made.get(row) ?? schemaOf(row, operation)
+  made.set(row, schema)
+  return schema
+}
+
+function schemaOf(row: ToolRow, operation: OperationInputs): InputSchema {
   const lacks = row.lacks ?? []
   const kept = Object.entries(operation.properties).filter(([name]) => !lacks.includes(name))
   const confirm = { type: 'string', description: `What is deleted, as its ${row.confirms?.member} has it` }

@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises'
 import { isDeepStrictEqual } from 'node:util'
 import { OpenAPIHono, type RouteConfig } from '@hono/zod-openapi'
 import type { GatewayConfig } from '../config.ts'
@@ -21,23 +22,18 @@ Most lists have \`page\`, \`limit\`, \`total\`, \`hasNextPage\` and \`data\`, ne
 Every refusal is a problem (RFC 9457) with a stable \`code\`. A path answers 405 with \`Allow\` to methods that it does not
 have, and HEAD where it has GET, webhooks aside.`
 
+/** How many operations are made without a turn for others: all of them take long. */
+const atOnce = 8
+
 /** Makes the OpenAPI 3.1 document of the operations, once, when it is first asked for; gives its text, in UTF-8. */
-export function openApiDocument(operations: readonly Operation[], config: GatewayConfig): () => Buffer {
+export function openApiDocument(operations: readonly Operation[], config: GatewayConfig): () => Promise<Buffer> {
   // As bytes, which all answers share: of a text each has a copy until its client has taken it.
-  let text: Buffer | undefined
-  return () => {
-    text ??= Buffer.from(JSON.stringify(makeDocument(operations, config)))
-    return text
-  }
+  let text: Promise<Buffer> | undefined
+  return () => (text ??= makeDocument(operations, config).then((document) => Buffer.from(JSON.stringify(document))))
 }
 
-function makeDocument(operations: readonly Operation[], config: GatewayConfig): object {
+async function makeDocument(operations: readonly Operation[], config: GatewayConfig): Promise<object> {
   const idHeader = `${config.headerPrefix}Execution-ID`
-  // Routes nothing: it is what makes documents.
-  const described = new OpenAPIHono()
-  registerParts(described.openAPIRegistry, config)
-  for (const operation of operations)
-    described.openAPIRegistry.registerPath(describeOperation(operation, idHeader) as RouteConfig)
   const head = {
     openapi: '3.1.0',
     info: {
@@ -48,20 +44,34 @@ function makeDocument(operations: readonly Operation[], config: GatewayConfig): 
     },
     servers: [{ url: config.publicUrl, description: 'This system' }],
   }
-  const { paths, components } = described.getOpenAPI31Document(head) as unknown as DocumentJson
-  // Copied, as what follows changes it, and constants are parts of it.
-  const document: DocumentJson = structuredClone({
-    paths: { ...paths, ...webhookPaths(config.headerPrefix) },
-    components,
-  })
-  nameParts(document)
-  addLinks(document.paths, idHeader)
-  addExamples(document)
-  shareRefusals(document)
+  const document = { paths: {}, components: {} } as DocumentJson
+  for (let at = 0; at < operations.length; at += atOnce) {
+    // Routes nothing: it is what makes documents.
+    const described = new OpenAPIHono()
+    registerParts(described.openAPIRegistry, config)
+    for (const operation of operations.slice(at, at + atOnce))
+      described.openAPIRegistry.registerPath(describeOperation(operation, idHeader) as RouteConfig)
+    addPart(document, described.getOpenAPI31Document(head) as unknown as DocumentJson)
+    await setImmediate()
+  }
+  addPart(document, { paths: webhookPaths(config.headerPrefix), components: { schemas: {} } })
+  const steps = [nameParts, (made: DocumentJson) => addLinks(made.paths, idHeader), addExamples, shareRefusals]
+  for (const step of steps) {
+    step(document)
+    await setImmediate()
+  }
   const all = Object.values(document.paths).flatMap((methods) => Object.values(methods))
   // After those that a call is about.
   for (const operation of all) operation.parameters = [...(operation.parameters ?? []), ...EVERY_CALL]
   return { ...head, tags: describeTags(new Set(all.flatMap(({ tags }) => tags))), ...document }
+}
+
+function addPart({ paths, components }: DocumentJson, part: DocumentJson): void {
+  // Copied, as what follows changes it, and constants are parts of it.
+  const copy = structuredClone(part)
+  for (const [path, methods] of Object.entries(copy.paths)) paths[path] = { ...paths[path], ...methods }
+  for (const [kind, members] of Object.entries(copy.components))
+    Object.assign(components, { [kind]: { ...components[kind as 'schemas'], ...members } })
 }
 
 /** What the groups of operations are about, in the order in which the document has them. */
