@@ -1,6 +1,7 @@
 import { escapedViewsOf } from './escapes.ts'
 import { SecretFinder, workFor, type Range, type Work } from './secret-finder.ts'
-import { formsOf, linesOf } from './secret-forms.ts'
+import { FormMaker } from './secret-forms.ts'
+import { LineSecrets } from './secret-lines.ts'
 
 /** What stands for a secret. */
 export const shown = '******'
@@ -11,20 +12,37 @@ const cutMark = /(… \(cut\)|['"`]?\.\.\. \d+ more (?:character|byte)s?)/
 export interface Mask {
   /** The text with stars. `wasCut`: it went on, unseen. */
   (text: string, wasCut?: boolean): string
-  /** The lines of each secret that has several. */
-  readonly sequences: string[][]
+  readonly lineSecrets: LineSecrets
 }
+
+// Of how many characters of secrets a form is made, about.
+const charactersToForm = 16
+const formsToSecret = 10
 
 /**
  * Makes the mask of a run's secrets, from four characters on: as they are, line by line where they have several, in
  * base64 (also inside a longer one) and hex, with the escapes of URLs and of strings, and where their end was cut off.
  * What is hidden is shown as six stars, whatever its length; so is the rest of a text in which looking takes too long.
  */
-export function maskOf(secrets: string[]): Mask {
-  const forms = formsOf(secrets)
-  const sequences = secrets.map(linesOf).filter((lines) => lines.length > 1)
-  if (forms.length === 0) return Object.assign((text: string) => text, { sequences })
-  const finder = new SecretFinder(forms)
+export function maskOf(secrets: readonly string[]): Mask {
+  const steps = stepsToMask(secrets)
+  for (;;) {
+    const { done, value } = steps.next()
+    if (done === true) return value
+  }
+}
+
+/** The same in many short steps. */
+export function* stepsToMask(secrets: readonly string[], lineSecrets = new LineSecrets()): Generator<undefined, Mask> {
+  const characters = secrets.reduce((sum, { length }) => sum + length, 0)
+  const finder = new SecretFinder(secrets.length * formsToSecret + characters / charactersToForm)
+  const maker = new FormMaker()
+  for (const secret of secrets) {
+    for (const form of maker.of(secret)) finder.add(form)
+    lineSecrets.add(secret)
+    yield
+  }
+  if (finder.isEmpty) return Object.assign((text: string) => text, { lineSecrets })
   const hasSpaces = secrets.some((secret) => secret.includes(' '))
   const hide = (text: string, wasCut: boolean, work: Work) => {
     const ranges = finder.find({ text }, wasCut, work).slice()
@@ -45,7 +63,7 @@ export function maskOf(secrets: string[]): Mask {
     const last = parts.length - 1
     return parts.map((part, at) => (at % 2 === 1 ? part : hide(part, wasCut || at < last, work))).join('')
   }
-  return Object.assign(mask, { sequences })
+  return Object.assign(mask, { lineSecrets })
 }
 
 /** Ranges that overlap or touch are shown as one. */

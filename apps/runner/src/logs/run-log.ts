@@ -2,6 +2,7 @@ import { create } from '@bufbuild/protobuf'
 import { LogLevel, type LogEntry } from '@automation/contract/execution/v1/execution'
 import { LogChunkSchema, type LogChunk } from '@automation/contract/runner/v1/runner'
 import { shown as stars, type Mask } from './masking.ts'
+import { SecretLines } from './secret-lines.ts'
 
 const chunkEveryMs = 50
 const chunkBytes = 64 * 1024
@@ -35,7 +36,7 @@ export class RunLog {
 
   constructor(options: RunLogOptions) {
     this.#options = options
-    this.#secretLines = new SecretLines(options.mask.sequences)
+    this.#secretLines = new SecretLines(options.mask.lineSecrets)
   }
 
   /** Whether the limit is reached, so that whatever else is printed is dropped. */
@@ -150,43 +151,4 @@ export class RunLog {
 
 function nowUs(): number {
   return (performance.timeOrigin + performance.now()) * 1000
-}
-
-const maxSequenceLines = 200
-const aloneFrom = 8
-
-/**
- * Finds secrets of several lines that come as one entry each, such as a key that is printed raw. Lines that are long
- * enough are hidden by themselves; this is for those that are not.
- */
-class SecretLines {
-  readonly #byLast = new Map<string, string[][]>()
-  readonly #recent: string[] = []
-  #keeps = 0
-
-  constructor(sequences: string[][]) {
-    for (const lines of sequences) {
-      if (lines.length > maxSequenceLines || lines.every(({ length }) => length >= aloneFrom)) continue
-      const last = lines.at(-1)!
-      this.#byLast.set(last, [...(this.#byLast.get(last) ?? []), lines])
-      this.#keeps = Math.max(this.#keeps, lines.length)
-    }
-  }
-
-  /**
-   * Takes the next entry; gives how many of the last ones, this included, are one secret, and what stands `before` it in
-   * the first of them.
-   */
-  next(text: string): { count: number; before: string } | undefined {
-    if (this.#keeps === 0) return undefined
-    this.#recent.push(text)
-    if (this.#recent.length > this.#keeps) this.#recent.shift()
-    for (const lines of this.#byLast.get(text) ?? []) {
-      const from = this.#recent.length - lines.length
-      if (from < 0 || !this.#recent[from]!.endsWith(lines[0]!)) continue
-      if (lines.every((line, at) => at === 0 || line === this.#recent[from + at]))
-        return { count: lines.length, before: this.#recent[from]!.slice(0, -lines[0]!.length) }
-    }
-    return undefined
-  }
 }

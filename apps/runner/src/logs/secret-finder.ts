@@ -1,5 +1,5 @@
 import type { View } from './escapes.ts'
-import { headLength, minLength, type Form } from './secret-forms.ts'
+import { type Form, headLength, minLength } from './secret-forms.ts'
 
 /** From here, up to and without there. */
 export type Range = [start: number, end: number]
@@ -13,8 +13,8 @@ const lookUpWork = 20
 // Makes the upper bits of a product depend on all of a hash.
 const spread = 0x9e3779b1
 const none: readonly Range[] = []
-// Of more forms all that might begin one is hidden at the end of a text that was cut.
-const mostBeginnings = 20_000
+// Of more forms what begins with the first four characters of one is hidden at the end of a text that was cut.
+const mostBeginnings = 2000
 const madeMax = 16 * 1024 * 1024
 const base64Character = /[\w+/-]/
 
@@ -34,11 +34,10 @@ export function workFor(length: number): Work {
  * they have in common, the work is bounded by the length of the text.
  */
 export class SecretFinder {
-  readonly #forms: Form[]
   readonly #short = new Map<string, Form>()
-  readonly #shortLengths: number[]
-  readonly #workPerLook: number
-  readonly #byHead = new Map<string, Form[]>()
+  readonly #shortLengths: number[] = []
+  /** By a hash of their first characters. */
+  readonly #long = new Map<number, Form>()
   readonly #bits: Uint8Array
   readonly #shift: number
   /** Forms of large secrets, made when they were needed, the oldest first. */
@@ -47,21 +46,32 @@ export class SecretFinder {
   /** How forms begin, with fewer characters than tell them apart; made for the first text that was cut. */
   #beginnings: Set<string> | undefined
 
-  constructor(forms: Form[]) {
-    this.#forms = forms
-    const size = Math.min(22, Math.max(16, Math.ceil(Math.log2(forms.length * 64))))
+  /** `forms`: about how many are added, all before it is used. */
+  constructor(forms: number) {
+    const size = Math.min(22, Math.max(16, Math.ceil(Math.log2(forms * 64 + 1))))
     this.#bits = new Uint8Array(2 ** size)
     this.#shift = 32 - size
-    for (const form of forms) {
-      const { head } = form
-      this.#bits[Math.imul(hashOf(head), spread) >>> this.#shift] = 1
-      const alike = this.#byHead.get(head)
-      if (head.length < headLength) this.#short.set(head, form)
-      else if (alike === undefined) this.#byHead.set(head, [form])
-      else alike.push(form)
-    }
-    this.#shortLengths = [...new Set([...this.#short.keys()].map(({ length }) => length))]
-    this.#workPerLook = (this.#shortLengths.length + 1) * lookUpWork
+  }
+
+  get isEmpty(): boolean {
+    return this.#short.size + this.#long.size === 0
+  }
+
+  add(form: Form): void {
+    const { beginning } = form
+    this.#bits[Math.imul(hashOf(beginning), spread) >>> this.#shift] = 1
+    if (beginning.length >= headLength) return this.#addLong(form, headHashOf(beginning, 0))
+    if (this.#short.has(beginning)) return
+    this.#short.set(beginning, form)
+    if (!this.#shortLengths.includes(beginning.length)) this.#shortLengths.push(beginning.length)
+  }
+
+  #addLong(form: Form, hash: number): void {
+    const alike = this.#long.get(hash)
+    // As lines of wrapped base64 often are.
+    if (alike?.isAtHand === true && form.isAtHand && alike.text() === form.text()) return
+    form.next = alike
+    this.#long.set(hash, form)
   }
 
   /**
@@ -88,19 +98,23 @@ export class SecretFinder {
 
   /** How many characters at the end of a text that was cut may be the beginning of a secret. */
   beginningAtEndOf(text: string): number {
-    if (this.#forms.length > mostBeginnings) return Math.min(text.length, headLength - 1)
-    this.#beginnings ??= new Set(this.#forms.flatMap(beginningsOf))
-    for (let length = headLength - 1; length >= minLength; length -= 1) {
-      if (length <= text.length && this.#beginnings.has(text.slice(-length))) return length
-    }
+    for (let length = Math.min(headLength - 1, text.length); length >= minLength; length -= 1)
+      if (this.#isBeginning(text.slice(-length))) return length
     return 0
+  }
+
+  #isBeginning(text: string): boolean {
+    if (this.#short.size + this.#long.size > mostBeginnings)
+      return this.#bits[Math.imul(hashOf(text), spread) >>> this.#shift] === 1
+    this.#beginnings ??= new Set([...this.#short.values(), ...this.#long.values()].flatMap(beginningsOf))
+    return this.#beginnings.has(text)
   }
 
   /** The longest range that begins here, if any; all the rest when the search has taken too long. */
   #at(start: number, search: Search): Range | undefined {
     const { text, work } = search
     if (work.left <= 0) return [start, text.length]
-    work.left -= this.#workPerLook
+    work.left -= (this.#shortLengths.length + 1) * lookUpWork
     let longest: Range | undefined
     const add = (range: Range) => {
       if (longest === undefined || range[1] > longest[1]) longest = range
@@ -109,7 +123,8 @@ export class SecretFinder {
       const form = this.#short.get(text.slice(start, start + length))
       if (form !== undefined) add(widened(text, start, start + length, form))
     }
-    for (const form of this.#byHead.get(text.slice(start, start + headLength)) ?? []) {
+    if (start + headLength > text.length) return longest
+    for (let form = this.#long.get(headHashOf(text, start)); form !== undefined; form = form.next) {
       if (work.left <= 0) return [start, text.length]
       const whole = this.#textOf(form, work)
       const end = start + commonLength(text, start, whole, search)
@@ -120,7 +135,7 @@ export class SecretFinder {
   }
 
   #textOf(form: Form, work: Work): string {
-    if (form.isSmall) return form.text()
+    if (form.isAtHand) return form.text()
     const known = this.#made.get(form)
     if (known !== undefined) return known
     const made = form.text()
@@ -150,22 +165,30 @@ function addTo(ranges: Range[], start: number, end: number): void {
   else if (end > last[1]) last[1] = end
 }
 
-function beginningsOf({ head }: Form): string[] {
-  return Array.from({ length: headLength - minLength }, (_, each) => head.slice(0, minLength + each))
+function beginningsOf(form: Form): string[] {
+  const { beginning } = form
+  return Array.from({ length: headLength - minLength }, (_, each) => beginning.slice(0, minLength + each))
 }
 
-function hashOf(head: string): number {
+function hashOf(beginning: string): number {
   let hash = 0
-  for (let at = 0; at < minLength; at += 1) hash = (hash << 8) ^ (head.charCodeAt(at) & 0xff)
+  for (let at = 0; at < minLength; at += 1) hash = (hash << 8) ^ (beginning.charCodeAt(at) & 0xff)
+  return hash
+}
+
+function headHashOf(text: string, start: number): number {
+  let hash = 0
+  for (let at = start; at < start + headLength; at += 1)
+    hash = Math.imul(hash ^ text.charCodeAt(at), spread) ^ (hash >>> 15)
   return hash
 }
 
 /** How many characters of the form stand in the text from `start` on. */
 function commonLength(text: string, start: number, form: string, search: Search): number {
   const most = Math.min(form.length, text.length - start)
-  let length = headLength
+  let length = 0
   while (length < most && text.charCodeAt(start + length) === form.charCodeAt(length)) length += 1
-  search.work.left -= length
+  search.work.left -= Math.max(length, headLength)
   return length
 }
 

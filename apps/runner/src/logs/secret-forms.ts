@@ -9,22 +9,13 @@ export const minLength = 4
 export const headLength = 16
 const minLineLength = 8
 // Forms of longer secrets are made when a text may hold them.
-const smallLength = 4096
-const sampleLength = 96
+const smallLength = 96
+// The first characters of a form need no more of its secret.
+const sampleLength = 24
+// Of longer ones the lines of wrapped base64 are no forms.
+const wrappedLength = 4096
 const maxLines = 100_000
 const wrapsAt = [64, 76]
-
-/** One form of a secret. */
-export interface Form {
-  /** Its first characters, `headLength` of them where it has as many. */
-  head: string
-  /** It is at hand; else `text` makes it anew. */
-  isSmall: boolean
-  text(): string
-  /** In base64: the character before, or behind, holds bits of the secret, too. */
-  bitsBefore: boolean
-  bitsAfter: boolean
-}
 
 interface Coding {
   make(secret: string): string
@@ -32,8 +23,9 @@ interface Coding {
   offset?: number
 }
 
+const plain: Coding = { make: (secret) => secret }
 const codings: Coding[] = [
-  { make: (secret) => secret },
+  plain,
   ...(['base64', 'base64url'] as const).flatMap((alphabet) =>
     [0, 1, 2].map((offset) => ({ offset, make: (secret: string) => base64(secret, offset, alphabet) })),
   ),
@@ -43,50 +35,85 @@ const codings: Coding[] = [
   { make: (secret) => hex(secret).replace(/..\B/g, '$& ') },
 ]
 
-/** All forms of these secrets, each once. */
-export function formsOf(secrets: string[]): Form[] {
-  const whole = new Set(
-    secrets.flatMap((secret) => [secret, secret.trim()]).filter(({ length }) => length >= minLength),
-  )
-  const small = new Map<string, Form>()
-  const large: Form[] = []
-  const add = (text: string, coding: Partial<Form> = {}) => {
-    if (text.length < minLength || small.has(text)) return
-    small.set(text, { ...formOf(text.slice(0, headLength), () => text, true), ...coding })
+/** One form of a secret. There may be very many: it holds little. */
+export class Form {
+  /** In base64: the character before, or behind, holds bits of the secret, too. */
+  readonly bitsBefore: boolean
+  readonly bitsAfter: boolean
+  /** Another that begins alike. */
+  next: Form | undefined
+  readonly #source: string
+  readonly #coding: Coding
+
+  constructor(source: string, coding: Coding, bitsBefore: boolean, bitsAfter: boolean) {
+    this.#source = source
+    this.#coding = coding
+    this.bitsBefore = bitsBefore
+    this.bitsAfter = bitsAfter
   }
-  for (const secret of whole) {
-    for (const coding of codings) {
-      const bits = bitsOf(secret, coding)
-      if (secret.length <= smallLength) add(coding.make(secret), bits)
-      else {
-        const head = coding.make(secret.slice(0, sampleLength)).slice(0, headLength)
-        large.push({ ...formOf(head, () => coding.make(secret), false), ...bits })
-      }
+
+  /** What it begins with, `headLength` characters at least where it has as many. */
+  get beginning(): string {
+    return this.isAtHand ? this.#source : this.#coding.make(this.#source.slice(0, sampleLength))
+  }
+
+  /** Else `text` makes it anew. */
+  get isAtHand(): boolean {
+    return this.#coding === plain
+  }
+
+  text(): string {
+    return this.#coding.make(this.#source)
+  }
+}
+
+/** Makes the forms of secrets, one secret after the other. */
+export class FormMaker {
+  readonly #secrets = new Set<string>()
+  #lines = maxLines
+
+  /** The forms of one more; with those of it without white space around it. */
+  of(secret: string): Form[] {
+    const forms: Form[] = []
+    for (const each of [secret, secret.trim()]) {
+      if (each.length < minLength || this.#secrets.has(each)) continue
+      this.#secrets.add(each)
+      this.#addCoded(each, forms)
     }
-    if (secret.length <= smallLength) for (const piece of wrapped(secret)) add(piece, { bitsAfter: true })
+    this.#addLines(secret, forms)
+    return forms
   }
-  const lines = [...whole].flatMap(linesOf).filter(({ length }) => length >= minLineLength)
-  for (const line of lines.slice(0, maxLines)) add(line)
-  return [...small.values(), ...large]
+
+  #addCoded(secret: string, forms: Form[]): void {
+    const bytes = Buffer.byteLength(secret)
+    for (const coding of codings) {
+      const { offset } = coding
+      const bitsBefore = offset !== undefined && offset > 0
+      const bitsAfter = offset !== undefined && (offset + bytes) % 3 > 0
+      if (secret.length > smallLength) forms.push(new Form(secret, coding, bitsBefore, bitsAfter))
+      else add(coding.make(secret), forms, bitsBefore, bitsAfter)
+    }
+    if (secret.length <= wrappedLength) for (const piece of wrapped(secret)) add(piece, forms, false, true)
+  }
+
+  #addLines(secret: string, forms: Form[]): void {
+    if (this.#lines === 0) return
+    for (const line of linesOf(secret)) {
+      if (line.length < minLineLength || this.#lines === 0) continue
+      this.#lines -= 1
+      add(line, forms, false, false)
+    }
+  }
 }
 
-/** The lines of a secret that has several, else none. */
-export function linesOf(secret: string): string[] {
-  const lines = secret.trim().split(/\r?\n/)
+function add(text: string, forms: Form[], bitsBefore: boolean, bitsAfter: boolean): void {
+  if (text.length >= minLength) forms.push(new Form(text, plain, bitsBefore, bitsAfter))
+}
+
+/** The lines of a secret that has several, else none; `most` of them. */
+export function linesOf(secret: string, most?: number): string[] {
+  const lines = secret.trim().split(/\r?\n/, most)
   return lines.length > 1 ? lines : []
-}
-
-const formOf = (head: string, text: () => string, isSmall: boolean): Form => ({
-  head,
-  text,
-  isSmall,
-  bitsBefore: false,
-  bitsAfter: false,
-})
-
-function bitsOf(secret: string, { offset }: Coding): Pick<Form, 'bitsBefore' | 'bitsAfter'> {
-  if (offset === undefined) return { bitsBefore: false, bitsAfter: false }
-  return { bitsBefore: offset > 0, bitsAfter: (offset + Buffer.byteLength(secret)) % 3 > 0 }
 }
 
 const hex = (secret: string) => Buffer.from(secret).toString('hex')
@@ -98,10 +125,10 @@ function base64(secret: string, offset: number, alphabet: 'base64' | 'base64url'
 }
 
 /** The lines of its base64 when that is wrapped, as mail and command lines do. */
-function wrapped(secret: string): string[] {
+function* wrapped(secret: string): Generator<string> {
   const text = base64(secret, 0, 'base64')
-  return wrapsAt
-    .filter((width) => text.length > width)
-    .flatMap((width) => text.match(new RegExp(`.{1,${width}}`, 'g')) ?? [])
-    .filter(({ length }) => length >= minLineLength)
+  for (const width of wrapsAt) {
+    if (text.length <= width) continue
+    for (let at = 0; at <= text.length - minLineLength; at += width) yield text.slice(at, at + width)
+  }
 }

@@ -8,9 +8,11 @@ import type { ActiveRun } from './active-run.ts'
 import type { ChildLanguage } from '../children/programs.ts'
 import { FrameType, jsonFrame } from '../children/frames.ts'
 import type { Program, ShownPackages, Surroundings } from '../children/task.ts'
-import { type Mask, maskOf } from '../logs/masking.ts'
+import type { Mask } from '../logs/masking.ts'
+import { type MaskInMaking, Masks } from '../logs/masks.ts'
 
 interface VersionOptions {
+  masks: Masks
   globalNames: string[]
   returnValueMaxBytes: number
   logMaxLines: number
@@ -26,19 +28,29 @@ export class Version {
   readonly surroundings: Surroundings
   /** As stacks name the source of the process. */
   readonly fileName: string
-  #mask: Mask | undefined
+  readonly #masks: Masks
+  #masking: MaskInMaking | undefined
 
   constructor(spec: RunSpec, options: VersionOptions) {
+    this.#masks = options.masks
     this.spec = spec
     this.fileName = `${spec.processSlug || 'process'}${extensions[childLanguage(spec.language)]}`
     this.program = programOf(spec, options)
     this.surroundings = surroundingsOf(spec)
   }
 
-  get mask(): Mask {
-    const secrets = this.spec.variables.filter(({ isSensitive }) => isSensitive)
-    return (this.#mask ??= maskOf(secrets.map(({ value }) => value)))
+  /** Of its secrets; made for its first run, which waits for it. */
+  get masking(): MaskInMaking {
+    return (this.#masking ??= this.#masks.of(this.spec.team, secretsOf(this.spec)))
   }
+
+  get mask(): Mask {
+    return this.masking.mask
+  }
+}
+
+function secretsOf({ variables }: RunSpec): string[] {
+  return variables.filter(({ isSensitive }) => isSensitive).map(({ value }) => value)
 }
 
 const extensions: Record<ChildLanguage, string> = { javascript: '.js', python: '.py' }
@@ -102,7 +114,8 @@ function surroundingsOf({ team, timeZone, processId, processName, processSlug, v
 export class RunStarter {
   readonly #pool: ChildPool
   readonly #sets: DependencySets
-  /** Runs that wait for their packages. */
+  readonly #masks = new Masks()
+  /** Runs that wait for their mask or their packages. */
   readonly #waiting = new Set<ActiveRun>()
 
   readonly #packagesOf: VersionOptions['packagesOf']
@@ -114,11 +127,18 @@ export class RunStarter {
   }
 
   /** A version as it is run here, with its packages where they are found. */
-  versionOf(spec: RunSpec, options: VersionOptions): Version {
-    return new Version(spec, { ...options, packagesOf: this.#packagesOf })
+  versionOf(spec: RunSpec, options: Omit<VersionOptions, 'masks'>): Version {
+    return new Version(spec, { ...options, masks: this.#masks, packagesOf: this.#packagesOf })
   }
 
   run(run: ActiveRun): void {
+    const { masking } = run.version
+    if (masking.isMade) return this.#run(run)
+    this.#waiting.add(run)
+    void masking.made.then(() => this.#waiting.delete(run) && this.#run(run))
+  }
+
+  #run(run: ActiveRun): void {
     const { team, language, dependencies, isInstall } = run.version.spec
     if (dependencies === undefined) return this.#pool.run(run)
     if (isInstall) return void this.#install(run)
