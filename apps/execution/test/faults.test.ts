@@ -231,25 +231,20 @@ test('where the database answers reads and refuses the writes of leases, runs go
   await system.rows(
     `CREATE TRIGGER refuse BEFORE INSERT OR UPDATE OR DELETE ON sessions FOR EACH STATEMENT EXECUTE FUNCTION refuse()`,
   )
-  const isOver = async (byMs: number) =>
-    (
-      await system.rows(
-        `SELECT FROM sessions WHERE id = $1 AND expires_at < now() - $2 * interval '1 ms'`,
-        values(byMs),
-      )
-    ).length > 0
-  const values = (...others: unknown[]) => [runner.sessionId, ...others]
-  await until(() => isOver(0), { what: 'the end of the lease' })
+  const hasSession = async (condition: string) => {
+    const text = `SELECT FROM sessions WHERE id = $1 AND (${condition})`
+    return (await system.rows(text, [runner.sessionId])).length > 0
+  }
+  await until(() => hasSession('expires_at < now()'), { what: 'the end of the lease' })
   // Should it be called over at all, that is the first write to come through.
   const { promise: writable, resolve } = Promise.withResolvers<void>()
   let isCalledOver = false
   proxy.hold((sent) => says('\0expire-sessions\0')(sent) && (isCalledOver = true), writable)
-  await until(async () => isCalledOver || (await isOver(3000)), { what: 'two more leases' })
+  const twoMore = () => hasSession("expires_at < now() - interval '3 s'")
+  await until(async () => isCalledOver || (await twoMore()), { what: 'two more leases' })
   await system.rows('DROP TRIGGER refuse ON sessions')
   resolve()
-  const renewed = () =>
-    system.rows('SELECT FROM sessions WHERE id = $1 AND (expires_at > now() OR ended_at IS NOT NULL)', values())
-  await until(async () => (await renewed()).length > 0, { what: 'a renewal' })
+  await until(() => hasSession('expires_at > now() OR ended_at IS NOT NULL'), { what: 'a renewal' })
   expect((await system.get(id)).status).toBe(Status.RUNNING)
   runner.finish(id, value('goes on'))
   expect((await system.ended(id)).status).toBe(Status.FINISHED)

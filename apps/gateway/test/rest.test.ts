@@ -229,8 +229,9 @@ describe('conventions', () => {
       { identifier: 'summaries' },
       { identifier: 'summaries' },
     ])
-    const response = await rest('PUT', '/processes/summaries')
-    expect([response.status, response.headers.get('allow')]).toEqual([405, 'GET, PATCH, DELETE, HEAD, OPTIONS'])
+    expect((await rest('PUT', '/processes/summaries')).status).toBe(405)
+    // The document has no other here.
+    expect((await rest('OPTIONS', '/processes/summaries')).headers.get('allow')).toBe('GET, HEAD, OPTIONS')
   })
 
   test('an operation that wants JSON refuses another type, also of nothing', async () => {

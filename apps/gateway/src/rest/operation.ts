@@ -30,7 +30,7 @@ interface Definition<
   path: string
   /** Another path with the same parameters, for those who read the interface so; the document has the first alone. */
   alsoAt?: string
-  /** Its other methods are those of the path that has a parameter in place of its last word, which may be a name. */
+  /** Its other methods are answered as those of the path that has a parameter there: the last word may be a name, too. */
   amongNames?: boolean
   /** Beside `{base_url}` instead, below the team. */
   besideRest?: boolean

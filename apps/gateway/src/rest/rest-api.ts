@@ -90,11 +90,11 @@ export class RestApi {
     const routes = [...this.#routes].toSorted(([a], [b]) => Number(isFixed(b)) - Number(isFixed(a)))
     for (const [route, answers] of routes) {
       for (const [method, answer] of answers) this.app.on(method, route, answer)
-      if (this.#amongNames.has(route)) continue
       const methods = [...answers.keys()]
       const allow = [...methods, ...(methods.includes('GET') ? ['HEAD'] : []), 'OPTIONS'].join(', ')
-      this.app.all(route, (c) => {
+      this.app.all(route, (c, next) => {
         if (c.req.method === 'OPTIONS') return new Response(null, { status: 204, headers: { Allow: allow } })
+        if (this.#amongNames.has(route)) return next()
         c.env.exchange.outgoing.setHeader('Allow', allow)
         throw methodNotAllowed(c.req.method, allow)
       })
