@@ -2,7 +2,7 @@ import { constants } from 'node:os'
 import { framesOf } from '@automation/errors/code-frames'
 import type { Ending } from '../children/task.ts'
 
-/** Why a run failed: what its timeline says, and the text of its last log line. */
+/** Why a run failed: what its timeline says, and the text of its last log line, which begins with it. */
 export interface Reason {
   explanation: string
   log: string
@@ -101,7 +101,8 @@ export function explainRefusal(reason: Reason, { closedPorts, isOwn }: RunNetwor
       ? (isOwn && found.some(([, host]) => host) && ownLoopback) || (isDenied && found.length === 0 && servicesOwn())
       : servicesOwn(port)
   if (!note) return reason
-  return { explanation: `${reason.explanation}; ${note}`, log: `${log}\n${note}` }
+  const explanation = `${reason.explanation}; ${note}`
+  return { explanation, log: explanation + log.slice(reason.explanation.length) }
 }
 
 const ownLoopback =
