@@ -1,5 +1,5 @@
+import { createParser, type EventSourceMessage } from 'eventsource-parser'
 import { backoffMs } from '../rules/backoff.ts'
-import { eventReader, type ServerEvent } from '../rules/server-events.ts'
 
 /** How a stream stands. `ended`: the session has ended, and nothing is tried until it is asked for again. */
 export type StreamState =
@@ -9,12 +9,12 @@ export type StreamState =
   | { is: 'ended' }
 
 interface EventSourceOptions {
-  onEvent: (event: ServerEvent) => void
+  onEvent: (event: EventSourceMessage) => void
   onState: (state: StreamState) => void
   /** Events may be missing: the server does not know the position any more, or there never was one. */
   onGap: () => void
   /** After this event nothing more comes. */
-  isLast?: (event: ServerEvent) => boolean
+  isLast?: (event: EventSourceMessage) => boolean
 }
 
 /** What of a stream that the server has ended is told as lost only after so long, as it is opened again at once. */
@@ -115,13 +115,15 @@ export class ReconnectingEvents {
   }
 
   async #read(body: ReadableStream<Uint8Array<ArrayBuffer>>, control: AbortController): Promise<boolean> {
-    const events = eventReader()
+    const events: EventSourceMessage[] = []
+    const parser = createParser({ onEvent: (event) => events.push(event) })
     const reader = body.pipeThrough(new TextDecoderStream()).getReader()
     for (;;) {
       const { done, value } = await reader.read()
       if (done || this.#control !== control) return false
       this.#heard(control)
-      for (const event of events(value)) {
+      parser.feed(value)
+      for (const event of events.splice(0)) {
         if (event.id !== undefined) this.#position = event.id
         this.#options.onEvent(event)
         if (this.#options.isLast?.(event) === true) return true
