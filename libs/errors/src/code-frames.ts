@@ -51,7 +51,7 @@ function javascriptFrame(text: string): CodeFrame | undefined {
   const isEvaluated = open > 0 && evaluated > 0
   const place =
     open < 0 ? text.replace(/^async /, '') : text.slice(open + 2, isEvaluated ? text.indexOf(')', open) : -1)
-  const [, file, line, column] = /^(.+?)(?<!:\d*):(\d{1,9})(?::(\d{1,9}))?$/.exec(place) ?? []
+  const [, file, line, column] = /^(.+?):(?<!:\d*:)(\d{1,9})(?::(\d{1,9}))?$/.exec(place) ?? []
   if (file === undefined) return undefined
   return {
     ...(open > 0 && { function: text.slice(0, isEvaluated ? evaluated : open) }),

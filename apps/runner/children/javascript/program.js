@@ -16,7 +16,8 @@ const AsyncFunction = (async () => {}).constructor
 /**
  * Compiles a source: of a process, or, with `own` (the names that it gets beside a process's), of a module, which can't
  * wait at its top level. Gives `{ isModule, words, hasLiteral, evaluate }`: `evaluate` makes a fresh async function of the
- * user's code, `words` are the identifiers that occur in it, `hasLiteral(name)` tells whether an import has this name. Throws a SyntaxError whose stack names the user's line.
+ * user's code, `words` are the identifiers that occur in it, `hasLiteral(name)` tells whether an import has this name.
+ * Throws a SyntaxError whose stack names the user's line.
  */
 function compile(source, fileName, own) {
   const text = source.replace(/^\uFEFF/, '').replace(/^#!/, '//')
