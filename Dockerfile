@@ -85,8 +85,7 @@ RUN ldconfig && rm -rf /var/cache/ldconfig && groupadd --gid 1000 node \
 ENV NODE_ENV=production NODE_COMPILE_CACHE=/app/compiled
 WORKDIR /app
 USER 1000:1000
-# kafkajs sets timers whose time has passed, of which Node would warn.
-ENTRYPOINT ["node", "--disable-warning=TimeoutNegativeWarning", "--import", "/app/libs/service/src/early-stop.ts"]
+ENTRYPOINT ["node", "--import", "/app/libs/service/src/early-stop.ts"]
 
 FROM service AS gateway
 COPY --from=gateway-files /app .

@@ -113,6 +113,22 @@ describe('what a run sees', () => {
     })
   })
 
+  test('so do very many, however small', async () => {
+    const { caller, id } = await newProcess()
+    await catalog.variables.createVariable({ key: 'V' }, caller)
+    await catalog.withoutTriggers(
+      'variables',
+      `INSERT INTO variables (id, team, key, ciphertext, key_id, is_sensitive, created_by, created_at)
+       SELECT gen_random_uuid(), team, key || n, ciphertext, key_id, true, created_by, created_at
+       FROM variables, generate_series(1, 10000) n WHERE team = $1`,
+      [caller.principal.team],
+    )
+    expect(await catalog.spec(caller, id)).toMatchObject({
+      variablesFault: 'The run sees more than 10000 variables',
+      variables: [],
+    })
+  })
+
   test('equal digests exactly for the same source of the same version', async () => {
     const { caller, id } = await newProcess({ sourceCode: 'a' })
     const first = await catalog.spec(caller, id)

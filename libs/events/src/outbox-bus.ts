@@ -115,9 +115,9 @@ class Consumer {
   async #lead(): Promise<void> {
     const leadership = await this.#options.outbox.lead(this.name)
     if (leadership === undefined) {
-      // News are the leader's; without a pause each would ask for the lead.
-      await pause(this.#options.batchMs, this.#stop.signal)
       this.#news = false
+      // Without a pause each news would ask for the lead.
+      await pause(this.#options.batchMs, this.#stop.signal)
       this.#pauseMs = shortestPauseMs
       return
     }

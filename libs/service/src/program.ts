@@ -181,7 +181,10 @@ function surviveClosedPipes(): void {
 /** What Node and libraries would print is a line of the log. */
 function logWarnings(logger: Logger): void {
   process.removeAllListeners('warning')
-  process.on('warning', (warning) => logger.warn({ err: warning }, 'Node warns'))
+  process.on('warning', (warning) => {
+    // kafkajs sets timers whose time has passed.
+    if (warning.name !== 'TimeoutNegativeWarning') logger.warn({ err: warning }, `Node warns: ${warning.message}`)
+  })
   console.warn = (...words) => logger.warn(format(...words))
 }
 

@@ -102,7 +102,7 @@ describe.concurrent('a program', () => {
     const lines = stderr.map((line) => JSON.parse(line) as { level: string })
     expect(lines.filter(({ level }) => level === 'warn')).toMatchObject([
       { msg: 'of a library, try 1' },
-      { msg: 'Node warns', err: { type: 'ExampleWarning', message: 'of Node' } },
+      { msg: 'Node warns: of Node', err: { type: 'ExampleWarning', message: 'of Node' } },
     ])
   })
 

@@ -34,9 +34,8 @@ interface SpecsOptions {
   held?: { set(bytes: number): void }
 }
 
-const askTimeoutMs = 3000
-/** Of who waits for a read that is on its way, and for the next one. */
-const shareTimeoutMs = 4000
+// Who comes while a read is on its way waits for that and for the next one: five seconds are promised.
+const askTimeoutMs = 2300
 const silentText = 'The process catalog does not answer, try again'
 const neverAborted = new AbortController().signal
 
@@ -131,8 +130,7 @@ export class Specs {
     const id = cacheKey(name, deleted)
     const asking = this.#asked.get(id)
     if (asking !== undefined) {
-      const untilMs = Date.now() + shareTimeoutMs
-      const ask = () => this.#askNext(asking, traceparent, untilMs)
+      const ask = () => this.#askNext(asking, traceparent)
       return (asking.next ??= asking.answer!.then(ask, ask))
     }
     const begun: Asking = { name, id, deleted }
@@ -140,23 +138,23 @@ export class Specs {
     return (begun.answer = this.#ask(begun, traceparent))
   }
 
-  #askNext(asking: Asking, traceparent: string | undefined, untilMs: number): Promise<RunSpec> {
+  #askNext(asking: Asking, traceparent: string | undefined): Promise<RunSpec> {
     asking.next = undefined
-    return (asking.answer = this.#ask(asking, traceparent, untilMs))
+    return (asking.answer = this.#ask(asking, traceparent))
   }
 
-  #contextFor(team: string, traceparent: string | undefined, untilMs = Infinity): CallContext {
+  #contextFor(team: string, traceparent: string | undefined): CallContext {
     const principal = asService('execution', team)
     // The deadline ends it: a signal with a timer would cost as much as the call.
-    const deadlineMs = Math.min(Date.now() + askTimeoutMs, untilMs)
+    const deadlineMs = Date.now() + askTimeoutMs
     return { principal, requestId: crypto.randomUUID(), traceparent, deadlineMs, signal: neverAborted }
   }
 
-  async #ask(asking: Asking, traceparent: string | undefined, untilMs?: number): Promise<RunSpec> {
+  async #ask(asking: Asking, traceparent: string | undefined): Promise<RunSpec> {
     const { name, id, deleted } = asking
     try {
       const known = asking.found ?? this.#kept.get(name.team, id)
-      const context = this.#contextFor(name.team, traceparent, untilMs)
+      const context = this.#contextFor(name.team, traceparent)
       const knownRevision = known?.revision ?? 0n
       const request = { ...name, deleted, knownRevision, takesVariablesFault: true }
       const { outcome } = await this.#catalog.resolveRun(request, context)

@@ -9,8 +9,9 @@ export const limits = {
   /** Of one run: the sources of its modules together, in bytes, and their number. */
   runModulesBytes: 10 * 1024 * 1024,
   runModuleCount: 500,
-  /** Of one run: the variables that it sees together, in bytes as they are stored. */
+  /** Of one run: the variables that it sees together, in bytes as they are stored, and their number. */
   runVariablesBytes: 10 * 1024 * 1024,
+  runVariableCount: 10_000,
   /** What the variables of all teams may hold in memory, as their runs see them. */
   keptVariablesBytes: 32 * 1024 * 1024,
   /** Imports of a run that are not there: how many are compared with what it could have, with how many names, and how many versions are named. */

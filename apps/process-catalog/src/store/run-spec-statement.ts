@@ -119,7 +119,7 @@ const seen = (found: string) => `
 const variables = `
   (SELECT json_agg(json_build_array(id, key, key_id, is_sensitive, octet_length(ciphertext)) ORDER BY key)
    FROM seen) AS "sealedVariables",
-  (SELECT CASE WHEN sum(octet_length(ciphertext)) <= ${limits.runVariablesBytes}
+  (SELECT CASE WHEN sum(octet_length(ciphertext)) <= ${limits.runVariablesBytes} AND count(*) <= ${limits.runVariableCount}
      THEN (SELECT encode(string_agg(ciphertext, '' ORDER BY key), 'base64') FROM seen) END FROM seen) AS ciphertexts`
 
 /**

@@ -28,13 +28,19 @@ export interface SealedRows {
 
 /** How long the event loop may be held up by opening them. */
 const sliceMs = 5
+/** Values in clear are not kept for longer, such as those of a team that is removed. */
+const keptMs = 600_000
 /** About what an object in memory takes beside its texts. */
 const objectBytes = 200
 
 /** The variables that runs of a team see, kept as they were opened last: they are the same until its revision is another. */
 export class TeamVariables {
   readonly #box: SecretBox
-  readonly #kept = new LRUCache<string, Known>({ maxSize: limits.keptVariablesBytes })
+  readonly #kept = new LRUCache<string, Known>({
+    maxSize: limits.keptVariablesBytes,
+    ttl: keptMs,
+    ttlAutopurge: true,
+  })
 
   constructor(box: SecretBox) {
     this.#box = box
@@ -56,8 +62,7 @@ export class TeamVariables {
   }
 
   async #opened(sealed: NonNullable<SealedRows['sealedVariables']>, ciphertexts: string | null): Promise<RunVariables> {
-    if (ciphertexts === null)
-      return { variablesFault: `The variables of the team are larger than ${limits.runVariablesBytes} bytes together` }
+    if (ciphertexts === null) return { variablesFault: faultOf(sealed.length) }
     const variables: NonNullable<RunVariables['variables']> = []
     const all = Buffer.from(ciphertexts, 'base64')
     let at = 0
@@ -72,4 +77,10 @@ export class TeamVariables {
     }
     return { variables }
   }
+}
+
+function faultOf(count: number): string {
+  return count > limits.runVariableCount
+    ? `The run sees more than ${limits.runVariableCount} variables`
+    : `The variables of the team are larger than ${limits.runVariablesBytes} bytes together`
 }

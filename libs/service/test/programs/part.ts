@@ -20,6 +20,7 @@ await runPart({
       if (config.failure === 'later') setTimeout(() => void Promise.reject(new Error('nobody cares')), 10)
       if (config.failure === 'warnings') {
         process.emitWarning('of Node', 'ExampleWarning')
+        setTimeout(() => undefined, -1)
         console.warn('of a library, %s', 'try 1')
       }
       console.log('started')
