@@ -6,8 +6,9 @@ import { LineSecrets } from './secret-lines.ts'
 // Most masks take less. Between two slices others have their turn.
 const sliceMs = 8
 const pauseMs = 4
-// Of the secrets of all masks that are kept for further versions; a mask has several times as much.
+// Of the secrets of all masks that are kept for further versions; a mask has several times as much, and tables besides.
 const keptCharacters = 12 * 1024 * 1024
+const tableCharacters = 64 * 1024
 
 /** A mask that is made, at once where that takes no longer than a slice. */
 export class MaskInMaking {
@@ -46,7 +47,7 @@ export class MaskInMaking {
 
 /** The masks of teams' secrets. Versions of a team with the same secrets share one; large ones are made in turns. */
 export class Masks {
-  readonly #kept = new LRUCache<string, MaskInMaking>({ max: 10_000, maxSize: keptCharacters })
+  readonly #kept = new LRUCache<string, MaskInMaking>({ maxSize: keptCharacters })
   readonly #making: MaskInMaking[] = []
 
   of(team: string, secrets: readonly string[]): MaskInMaking {
@@ -54,7 +55,7 @@ export class Masks {
     const known = this.#kept.get(key)
     if (known !== undefined) return known
     const made = new MaskInMaking(secrets)
-    const size = secrets.reduce((sum, { length }) => sum + length, 1)
+    const size = secrets.reduce((sum, { length }) => sum + length, tableCharacters)
     this.#kept.set(key, made, { size })
     if (!made.isMade && this.#making.push(made) === 1) this.#nextTurn()
     return made
