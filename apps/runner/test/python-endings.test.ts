@@ -80,6 +80,11 @@ const values: [guarantee: string, source: string, value: unknown, transient?: bo
     ['fork', ['fork'], 3],
   ],
   [
+    'multiprocessing for another way, as packages do while they load',
+    'import multiprocessing\nreturn multiprocessing.get_context("spawn").get_start_method()',
+    'spawn',
+  ],
+  [
     'executors',
     'from concurrent.futures import ThreadPoolExecutor\nwith ThreadPoolExecutor(40) as pool:\n    return sum(pool.map(lambda x: x * 2, range(100)))',
     9900,
@@ -121,7 +126,7 @@ const failures: [guarantee: string, source: string, explanation: RegExp][] = [
     /^SystemExit: sys.exit\(0\) was called before the run had a value$/,
   ],
   ['sys.exit with words', 'import sys\nsys.exit("bye")', /^SystemExit: sys.exit\('bye'\)/],
-  ...['get_context("spawn").Pool(1)', 'get_context("forkserver")', 'set_start_method("spawn")'].map(
+  ...['get_context("spawn").Pool(1)', 'get_context("forkserver").Process().start()'].map(
     (call): [string, string, RegExp] => [
       `multiprocessing.${call}`,
       `import multiprocessing\nmultiprocessing.${call}`,

@@ -32,7 +32,7 @@ const forms: [guarantee: string, source: string, value: unknown][] = [
     (call): [string, string, unknown] => [
       `main is called once where the source ends with ${call}`,
       `import asyncio\nn = []\nasync def main(x="b"):\n    n.append(x)\n    return n\n${call}`,
-      call.startsWith('value') ? null : ['a'],
+      ['a'],
     ],
   ),
   [
@@ -148,16 +148,30 @@ const ownAsyncCalls: [form: string, source: string][] = [
   ['a loop', 'asyncio.new_event_loop().run_until_complete(main())'],
   ['asyncio.run in a try', 'try: asyncio.run(main())\nexcept ValueError: raise'],
 ]
-// The value is null: what the source does with that of `main` is its own.
-const ownUses: [form: string, source: string, log: string[]][] = [
-  ['and keeps its value', `${guard}    r = main(2)\n    print("got", r)`, ['2', 'got 3']],
-  ['and handles what it raises', `${guard}    try: main(0)\n    except ZeroDivisionError: print("no")`, ['0', 'no']],
-  ['in a print', 'print(main())', ['1', '6']],
-  ['as the target of a thread', 'from threading import Thread\nt = Thread(target=main)\nt.start()\nt.join()', ['1']],
-  ['in a loop', 'for v in range(1, 4): main(v)', ['1', '2', '3']],
-  ['by another function', 'def go(): main(2)\ngo()', ['2']],
-  ['before other statements', 'main()\nprint("on")', ['1', 'on']],
-  ['where a condition keeps it from that', `${guard}    if not svc: main()`, []],
+// `main` prints what it gets, and gives 6 by it.
+const ownUses: [form: string, source: string, log: string[], value: unknown][] = [
+  ['and keeps its value', `${guard}    r = main(2)\n    print("got", r)`, ['2', 'got 3'], 3],
+  [
+    'and handles what it raises',
+    `${guard}    try: main(0)\n    except ZeroDivisionError: print("no")`,
+    ['0', 'no'],
+    null,
+  ],
+  ['in a print', 'print(main())', ['1', '6'], 6],
+  ['as the target of a thread', 'from threading import Thread\nt = Thread(target=main)\nt.start()\nt.join()', ['1'], 6],
+  ['in another process', 'from multiprocessing import Pool\nwith Pool(1) as pool: pool.map(main, [2])', ['2'], null],
+  ['in a loop', 'for v in range(1, 4): main(v)', ['1', '2', '3'], 2],
+  ['by another function', 'def go(): main(2)\ngo()', ['2'], 3],
+  ['before other statements', 'main()\nprint("on")', ['1', 'on'], 6],
+  ['before it exits', 'import sys\nmain(2)\nsys.exit(0)', ['2'], 3],
+  ['for its exit', 'import sys\nsys.exit(main(3) or 0)', ['3'], 2],
+]
+const notCalled: [form: string, source: string][] = [
+  ['where a condition keeps it from that', `${guard}    if not svc: main(2)`],
+  ['outside of the service', 'try: import svc\nexcept ImportError: main(2)'],
+  ['where the environment asks for it', 'import os\nif os.environ.get("LOCAL"): main(2)'],
+  ['by what is made of it', 'def retry(f): return lambda: f(2)\nhandler = retry(main)'],
+  ['of which it asks the form', 'import inspect\nassert inspect.signature(main).parameters["v"]'],
 ]
 
 describe('a source that calls main itself has it called by that alone', () => {
@@ -172,10 +186,25 @@ describe('a source that calls main itself has it called by that alone', () => {
     expect(await run(under, main + source)).toMatchObject({ value: [1], explanation: undefined })
   })
 
-  test.for(ownUses)('%s', async ([, source, log]) => {
-    const ended = await run(under, `def main(v=1):\n    print(v)\n    return 6 // v\n${source}`)
-    expect(ended).toMatchObject({ value: null, explanation: undefined })
+  const dividing = 'def main(v=1):\n    print(v)\n    return 6 // v\n'
+  test.for(ownUses)('%s', async ([, source, log, value]) => {
+    const ended = await run(under, dividing + source)
+    expect(ended).toMatchObject({ value, explanation: undefined })
     expect(ended.log.map(({ message }) => message)).toEqual(log)
+  })
+
+  test.for(notCalled)('and by the service where it does not: %s', async ([, source]) => {
+    const ended = await run(under, dividing + source)
+    expect(ended).toMatchObject({ value: 6, explanation: undefined })
+    expect(ended.log.map(({ message }) => message)).toEqual(['1'])
+  })
+
+  test('with a value that it keeps, which may be no JSON', async () => {
+    expect(await run(under, 'def main(): return {1, 2}\nfound = main()\nprint(len(found))')).toMatchObject({
+      value: null,
+      explanation: undefined,
+    })
+    expect((await run(under, 'def main(): return {1, 2}\nmain()')).explanation).toContain('as JSON')
   })
 })
 

@@ -226,12 +226,22 @@ class Fork:
         return frames.VALUE, (b"\1" if is_transient else b"\0") + data
 
     def value(self):
-        """What the top level returned, or, where it did not, what `main` gives."""
+        """What the top level returned, or, where it did not, what `main` gives or has given."""
         result = self.program.run()
         if isinstance(result, str) and result == END:
-            main = self.program.namespace.get("main") if self.program.leaves_main else None
+            if not self.program.leaves_main:
+                return self.of_own_call(self.program.result)
+            main = self.program.namespace.get("main")
             result = main() if callable(main) else None
         return waiting.wait_for(result) if hasattr(type(result), "__await__") else result
+
+    def of_own_call(self, result):
+        """What the source has got of its `main` itself need be no JSON."""
+        try:
+            value.serialise(result, self.settings["returnValueMaxBytes"])
+        except (TypeError, ValueError):
+            return None
+        return result
 
     def failure_of(self, error):
         self.ballast = None

@@ -17,8 +17,12 @@ END = "\0the end of the source"
 PROGRAM = "the program"
 NAME = "<module>"
 FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
-GUARDS = ("__name__ == '__main__'", "'__main__' == __name__")
 EXITS = ("sys.exit", "exit", "quit", "SystemExit")
+# What calls, in another thread or process, what it is given.
+STARTERS = frozenset(
+    "Thread Timer Process submit map imap imap_unordered starmap apply apply_async map_async starmap_async "
+    "run_in_executor to_thread".split()
+)
 # CO_OPTIMIZED, CO_NEWLOCALS; CO_GENERATOR, CO_COROUTINE, CO_ASYNC_GENERATOR: `inspect` has them, and takes long.
 MODULE_LIKE = ~(0x1 | 0x2)
 GENERATOR_LIKE = 0x20 | 0x80 | 0x200
@@ -35,6 +39,9 @@ class Program:
         self.source = source.removeprefix("\ufeff")
         self.file_name = file_name
         self.namespace = None
+        # Of `main`, where the source has called it.
+        self.has_ended = False
+        self.result = None
         # Tracebacks, warnings and inspect find the lines here.
         lines = self.source.splitlines(keepends=True)
         linecache.cache[file_name] = (len(self.source), None, lines, file_name)
@@ -60,12 +67,12 @@ class Program:
         self.imports = leading_imports(body)
         self.later_imports = imports_anywhere(tree)
         mains = [each for each in at_top_level(body, is_definition) if is_main(each)]
-        # Whether it is left to be called: many scripts call it themselves.
-        self.leaves_main = bool(mains) and not any(map(uses_main, at_top_level(body, is_no_use)))
+        # Whether it is left to be called: many scripts call it themselves, which is noted when they do.
+        self.leaves_main = bool(mains) and not any(map(starts_main, at_top_level(body, is_definition)))
         if mains:
             return_main(body, any(isinstance(each, ast.AsyncFunctionDef) for each in mains))
-        for each in mains if self.leaves_main else ():
-            note_call(each)
+        for each in mains:
+            note_calls(each)
         body = self.rewritten(body)
         # The first time tells which names the compiler takes for local.
         code = self.compiled(body)
@@ -154,10 +161,22 @@ class Program:
             self.namespace[each] = getattr(module, each)
 
     def note_main(self):
-        self.leaves_main = False
+        self.leaves_main = self.has_ended = False
+        self.result = None
+
+    def note_end(self, result=None):
+        self.has_ended = True
+        self.result = result
+        return result
 
     def run(self):
-        return eval(self.code, self.namespace)
+        try:
+            return eval(self.code, self.namespace)
+        except SystemExit as error:
+            # Many scripts end so once their `main` has.
+            if self.has_ended and (error.code is None or error.code is self.result or error.code == 0):
+                return END
+            raise
 
 
 def position():
@@ -210,9 +229,9 @@ def at_top_level(nodes, is_closed):
 
 
 def own_call(method, values, statement):
-    """A call of this method of the program, in the place of a statement."""
+    """A call of this method of the program, as a statement in the place of another."""
     function = ast.Attribute(ast.Name(PROGRAM, ast.Load()), method, ast.Load())
-    call = ast.Expr(ast.Call(function, [ast.Constant(each) for each in values], []))
+    call = ast.Expr(ast.Call(function, [each if isinstance(each, ast.AST) else ast.Constant(each) for each in values], []))
     return ast.fix_missing_locations(ast.copy_location(call, statement))
 
 
@@ -228,36 +247,26 @@ def is_main(node):
     return isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)) and node.name == "main"
 
 
-def note_call(main):
-    """Makes it note that it has been called, by whomever."""
+def note_calls(main):
+    """Makes it note that it has been called, by whomever, and what it has given."""
+    for each in at_top_level(main.body, is_definition):
+        if isinstance(each, ast.Return) and each.value is not None:
+            each.value = own_call("note_end", (each.value,), each.value).value
     at = 0 if ast.get_docstring(main, clean=False) is None else 1
     main.body.insert(at, own_call("note_main", (), main.body[0]))
-
-
-def is_no_use(node):
-    """
-    Where nobody looks for uses of `main`: in definitions, where it is bound anew, and below an `if` that asks where it
-    runs by more than `__name__ == "__main__"`. What is called there is noted when it is.
-    """
-    if isinstance(node, ast.Assign):
-        return any(map(names_main, node.targets))
-    return is_definition(node) or (isinstance(node, ast.If) and asks_for_more(node.test))
-
-
-def asks_for_more(test):
-    names = {each.id for each in ast.walk(test) if isinstance(each, ast.Name)}
-    return not names.isdisjoint(("__name__", "globals")) and ast.unparse(test) not in GUARDS
+    main.body.append(own_call("note_end", (), main.body[-1]))
 
 
 def names_main(node):
     return isinstance(node, ast.Name) and node.id == "main"
 
 
-def uses_main(node):
-    """Whether it calls `main`, or is a call that is given it, and so may call it."""
+def starts_main(node):
+    """Whether it hands `main` to what calls it elsewhere, perhaps later."""
     if not isinstance(node, ast.Call):
         return False
-    return any(map(names_main, (node.func, *node.args, *(each.value for each in node.keywords))))
+    name = getattr(node.func, "attr", None) or getattr(node.func, "id", None)
+    return name in STARTERS and any(map(names_main, (*node.args, *(each.value for each in node.keywords))))
 
 
 def return_main(statements, is_async, is_caught=False):
