@@ -155,20 +155,24 @@ describe('at a stop', () => {
     socket.destroy()
   })
 
+  const json = `POST ${hello} HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n`
+  const chunked = 'Transfer-Encoding: chunked\r\n'
   test.each([
-    ['an upload', (own: GatewayForTests) => upload(own, 'Host: x\r\n')],
-    ['a body', () => Promise.resolve(`POST ${hello} HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n`)],
-  ])('%s that has not come whole when the grace is over is told so', async (_, headOf) => {
+    ['an upload', (own: GatewayForTests) => upload(own, `Host: x\r\n${length}`), 1, body],
+    ['a body', () => Promise.resolve(json + length), 1, body],
+    ['a large body of unknown length', () => Promise.resolve(json + chunked), 2 * piece.length, chunks],
+  ])('%s that has not come whole when the grace is over is told so', async (_, headOf, first, content) => {
     const own = await startGateway()
     piecewise = () => undefined
     own.servers.network.add([storage])
     const socket = await lateReader(own.gateway.port())
-    await sent(socket, `${await headOf(own)}${length}Expect: 100-continue\r\n\r\nx`)
+    await sent(socket, `${await headOf(own)}Expect: 100-continue\r\n\r\n`)
     await once(socket, 'readable')
     expect(String(socket.read())).toMatch(status(100))
+    await sent(socket, content.subarray(0, first))
     const stopped = own.gateway.stop(50)
     await once(socket, 'readable')
-    await sent(socket, body.subarray(1))
+    await sent(socket, content.subarray(first))
     expect(await answerOn(socket)).toMatch(status(503))
     await stopped
     socket.destroy()

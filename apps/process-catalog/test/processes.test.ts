@@ -159,6 +159,12 @@ describe('slugs', () => {
     expect(await refused(catalog.process(caller, { slug: 'summaries' }))).toBe('/slug')
     for (const name of ['summaries', 'Summaries!'])
       expect((await catalog.process(caller, { name })).slug).toMatch(/^summaries-[a-z0-9]{6}$/)
+    const { id } = await catalog.process(caller, { name: 'old' })
+    const change = { identifier: id, values: { slug: 'summaries' }, mask: { paths: ['slug'] } }
+    const rename = () => catalog.processes.updateProcess(change, caller)
+    expect(await refused(rename())).toBe('/slug')
+    await catalog.withoutTriggers('processes', `UPDATE processes SET slug = 'summaries' WHERE id = $1`, [id])
+    expect((await rename()).slug).toBe('summaries')
   })
 
   test('an empty slug on create counts as absent', async () => {

@@ -22,7 +22,8 @@ export function framesOf(trace: string, explanation: string): CodeFrame[] {
   let isOfPart = false
   for (const text of placesIn(trace, explanation).slice(0, mostCharacters).split('\n')) {
     if (text.length > longestLine) continue
-    if (/^ {2}\[(?:cause|error)\]: /.test(text)) break
+    // Those of the first part stand for an error that has none, as one of `Promise.any`.
+    if (frames.length > 0 && /^ {2}\[(?:cause|error)\]: /.test(text)) break
     if (/^ {2}\+-\+-/.test(text)) isOfPart = true
     if (pythonHead.test(text)) {
       // Python tells causes first.

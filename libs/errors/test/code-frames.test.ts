@@ -24,6 +24,12 @@ test('a trace of JavaScript has frames with columns, with and without functions'
   ])
 })
 
+test('an error without frames has those of its first part', () => {
+  const trace =
+    'AggregateError: All failed {\n  [cause]: Error: a\n      at demo.js:3:35\n  [cause]: Error: b\n      at demo.js:4:1'
+  expect(framesOf(trace, 'AggregateError: All failed')).toEqual([{ file: 'demo.js', line: 3, column: 35 }])
+})
+
 test('a trace of Python has frames, with and without functions', () => {
   const trace =
     'ValueError: v\nTraceback (most recent call last):\n  File "demo.py", line 4, in <module>\n    f()\n  File "demo.py", line 2\nValueError: v'

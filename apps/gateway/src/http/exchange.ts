@@ -66,7 +66,12 @@ export class Exchange {
   settle<T>(work: Promise<T>): Promise<T> {
     return new Promise((resolve, reject) => {
       if (this.#abandoned !== undefined) reject(this.#abandoned)
-      this.#reject = reject
+      const outer = this.#reject
+      this.#reject = (reason) => {
+        reject(reason)
+        // Of work that this is a part of.
+        outer?.(reason)
+      }
       work.then(resolve, reject)
     })
   }

@@ -112,7 +112,9 @@ export function knownBytes({ incoming, bodyBytes }: Exchange): bigint {
 
 const NO_BODY = Buffer.alloc(0)
 
+/** Whether a GET has one to read: what is packed is left, as it is by servers that expect none. */
 function hasBody(headers: IncomingHttpHeaders): boolean {
+  if (headers['content-encoding'] !== undefined) return false
   return headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0
 }
 

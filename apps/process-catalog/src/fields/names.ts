@@ -18,8 +18,12 @@ export function explicitSlug(value: string): string {
   if (isUuid(value)) throw invalid('/slug', 'must not have the form of an id')
   if (value.length > maxChars) throw invalid('/slug', `must have at most ${maxChars} characters`)
   if (!slugForm.test(value)) throw invalid('/slug', 'must be lower-case letters, digits and inner hyphens')
-  if (reservedSlugs.has(value)) throw invalid('/slug', `is reserved: /processes/${value} is an address of its own`)
   return value
+}
+
+/** Of a slug that a process does not have yet. */
+export function requireUnreserved(slug: string): void {
+  if (reservedSlugs.has(slug)) throw invalid('/slug', `is reserved: /processes/${slug} is an address of its own`)
 }
 
 /** A process's name turned URL-safe; one that already is stays as it is. `suffix` tells those apart that would be no slug. */

@@ -11,7 +11,7 @@ import { randomWord } from '../access/api-token.ts'
 import type { DetectionOptions } from '../dependencies/detect.ts'
 import { newPublicToken } from '../processes/form-values.ts'
 import { languageOf, type LanguageName } from '../fields/language.ts'
-import { derivedSlug, withSuffix } from '../fields/names.ts'
+import { derivedSlug, requireUnreserved, withSuffix } from '../fields/names.ts'
 import type { NewProcess, ProcessChange } from '../processes/process-values.ts'
 import type { Reading, ReadSource } from '../reading/reading.ts'
 import { processDigest, processStateDigest } from '../processes/source-digest.ts'
@@ -108,7 +108,7 @@ export function updateProcess(
     const current = await findProcess(rows, author.team, identifier)
     requireUnchanged(ifMatch, current)
     const { slug } = columns
-    if (slug !== undefined && slug !== current.slug && (await isTaken(rows, author.team, slug))) throw slugTaken()
+    if (slug !== undefined && slug !== current.slug) await requireFree(rows, author.team, slug)
     const language = current.language as LanguageName
     const saved = { ...current, ...columns, language }
     const reading = read?.source === saved.sourceCode ? read.reading : undefined
@@ -144,7 +144,7 @@ export function updateProcess(
 
 async function newSlug(rows: Rows, team: string, { name, slug }: { name: string; slug?: string }): Promise<string> {
   if (slug !== undefined) {
-    if (await isTaken(rows, team, slug)) throw slugTaken()
+    await requireFree(rows, team, slug)
     return slug
   }
   const derived = derivedSlug(name, randomWord(suffixLength))
@@ -153,12 +153,14 @@ async function newSlug(rows: Rows, team: string, { name, slug }: { name: string;
   return free
 }
 
-async function isTaken(rows: Rows, team: string, slug: string): Promise<boolean> {
-  return (await rows.process.count({ where: { team, slug } })) > 0
+/** Fails with invalid `/slug`. */
+async function requireFree(rows: Rows, team: string, slug: string): Promise<void> {
+  requireUnreserved(slug)
+  if (await isTaken(rows, team, slug)) throw invalid('/slug', 'is taken by another process', 'slug_taken')
 }
 
-function slugTaken() {
-  return invalid('/slug', 'is taken by another process', 'slug_taken')
+async function isTaken(rows: Rows, team: string, slug: string): Promise<boolean> {
+  return (await rows.process.count({ where: { team, slug } })) > 0
 }
 
 type ProcessMessage = MessageInitShape<typeof ProcessSchema>

@@ -158,7 +158,6 @@ function changedTouched() {
   for (const [name, { binding, snapshots, inside = [] }] of touched) {
     if (binding?.isSame(0) === false) return `the global ${name}`
     for (const snapshot of snapshots) {
-      if (!thorough && snapshot.isAlike() && snapshot.addedKey() === undefined) continue
       const change = snapshot.difference()
       if (change !== undefined) return `the built-in ${name}: ${String(change)}`
     }

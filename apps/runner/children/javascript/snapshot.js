@@ -10,13 +10,10 @@ const textOf = Function.prototype.call.bind(Function.prototype.toString)
 // What the child itself puts back on `process`.
 const IGNORED = new Set(['_events', '_eventsCount', '_exiting'])
 
-const OFTEN = 8
-
 /** An object's own properties with their flags, as they were when this was made, by references taken then. */
 class Snapshot {
   #quick
   #enumerable
-  #asked = 0
 
   constructor(object, keys = keysOf(object)) {
     this.object = object
@@ -34,14 +31,9 @@ class Snapshot {
     return this.addedKey()
   }
 
-  /**
-   * Whether all has the values that it had; a tenth of the time, and blind for flags and what has to do with them. False also
-   * where it was seldom asked: to get it ready takes as long as some looks.
-   */
+  /** Whether all has the values that it had; a tenth of the time, and blind for flags and what has to do with them. */
   isAlike() {
     if (this.#quick === undefined) {
-      this.#asked += 1
-      if (this.#asked < OFTEN) return false
       this.#quick = comparison(this)
       this.#enumerable = 0
       for (let at = 0; at < this.keys.length; at += 1) {

@@ -63,7 +63,7 @@ async function upload(send, name, data, { contentType }, failure) {
   const pieces = piecesOf(data)
   const begin = { method: 'storage.upload', name: named(name), contentType: contentType ?? '' }
   // The error of a stream that is not read yet is told by reading it.
-  if (typeof data?.[Symbol.asyncIterator] === 'function') data.on?.('error', ignore)
+  if (typeof data?.[Symbol.asyncIterator] === 'function' && typeof data.on === 'function') data.on('error', ignore)
   const transfer = await send(begin, valueOf, failure)
   try {
     for await (const piece of pieces)
