@@ -1,6 +1,7 @@
 import type { CallContext } from '@automation/rpc'
+import { refusal } from '@automation/testing'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { refused, startCatalog, type CatalogUnderTest } from './catalog-under-test.ts'
+import { startCatalog, type CatalogUnderTest } from './catalog-under-test.ts'
 
 let catalog: CatalogUnderTest
 let stop: () => Promise<void>
@@ -19,18 +20,18 @@ test('an alias points to a version by id or by tag', async () => {
 
 test('a version that is not there, or of another process, is version_not_found', async () => {
   const { caller, process, one } = await twoVersions()
-  expect(await refused(alias(caller, process, 'a', 'three'))).toBe('version_not_found')
-  expect(await refused(alias(caller, process, 'a', '\0'))).toBe('version_not_found')
+  expect(await refusal(alias(caller, process, 'a', 'three'))).toBe('version_not_found')
+  expect(await refusal(alias(caller, process, 'a', '\0'))).toBe('version_not_found')
   const { id: other } = await catalog.process(caller)
-  expect(await refused(alias(caller, other, 'a', one))).toBe('version_not_found')
-  expect(await refused(alias(caller, process, 'a', ''))).toBe('/versionId')
+  expect(await refusal(alias(caller, other, 'a', one))).toBe('version_not_found')
+  expect(await refusal(alias(caller, process, 'a', ''))).toBe('/versionId')
 })
 
 test('a name follows the rules of tags and is unique in its process, also against tags', async () => {
   const { caller, process } = await twoVersions()
   await alias(caller, process, 'live', 'one')
   for (const name of ['', 'a b', 'x'.repeat(101), 'a\0', '0198a2c4-0000-7000-8000-000000000000', 'live', 'two'])
-    expect(await refused(alias(caller, process, name, 'one')), name).toBe('/name')
+    expect(await refusal(alias(caller, process, name, 'one')), name).toBe('/name')
 })
 
 test('an alias moves, is renamed, or both; what is absent stays', async () => {
@@ -68,8 +69,8 @@ test('an alias is not renamed to what is taken, nor moved to what is not there',
   await alias(caller, process, 'live', 'one')
   const { id: aliasId } = await alias(caller, process, 'next', 'two')
   for (const name of ['live', 'one', 'a b', ''])
-    expect(await refused(catalog.aliases.updateAlias({ process, aliasId, name }, caller)), name).toBe('/name')
-  expect(await refused(catalog.aliases.updateAlias({ process, aliasId, version: 'none' }, caller))).toBe(
+    expect(await refusal(catalog.aliases.updateAlias({ process, aliasId, name }, caller)), name).toBe('/name')
+  expect(await refusal(catalog.aliases.updateAlias({ process, aliasId, version: 'none' }, caller))).toBe(
     'version_not_found',
   )
   expect((await catalog.aliases.updateAlias({ process, aliasId, name: 'next' }, caller)).name).toBe('next')
@@ -95,8 +96,8 @@ test('a deleted alias is gone, and its name free', async () => {
   const { caller, process } = await twoVersions()
   const { id: aliasId } = await alias(caller, process, 'live', 'one')
   await catalog.aliases.deleteAlias({ process, aliasId }, caller)
-  expect(await refused(catalog.aliases.getAlias({ process, aliasId }, caller))).toBe('alias_not_found')
-  expect(await refused(catalog.aliases.deleteAlias({ process, aliasId }, caller))).toBe('alias_not_found')
+  expect(await refusal(catalog.aliases.getAlias({ process, aliasId }, caller))).toBe('alias_not_found')
+  expect(await refusal(catalog.aliases.deleteAlias({ process, aliasId }, caller))).toBe('alias_not_found')
   await alias(caller, process, 'live', 'two')
 })
 
@@ -104,11 +105,11 @@ test('an alias is found in its own process and team only, by a well-formed id on
   const { caller, process } = await twoVersions()
   const { id: aliasId } = await alias(caller, process, 'live', 'one')
   const { id: other } = await catalog.process(caller)
-  expect(await refused(catalog.aliases.getAlias({ process: other, aliasId }, caller))).toBe('alias_not_found')
-  expect(await refused(catalog.aliases.getAlias({ process, aliasId: 'live' }, caller))).toBe('alias_not_found')
+  expect(await refusal(catalog.aliases.getAlias({ process: other, aliasId }, caller))).toBe('alias_not_found')
+  expect(await refusal(catalog.aliases.getAlias({ process, aliasId: 'live' }, caller))).toBe('alias_not_found')
   const otherTeam = await catalog.team()
-  expect(await refused(catalog.aliases.getAlias({ process, aliasId }, otherTeam))).toBe('process_not_found')
-  expect(await refused(catalog.aliases.deleteAlias({ process, aliasId }, otherTeam))).toBe('process_not_found')
+  expect(await refusal(catalog.aliases.getAlias({ process, aliasId }, otherTeam))).toBe('process_not_found')
+  expect(await refusal(catalog.aliases.deleteAlias({ process, aliasId }, otherTeam))).toBe('process_not_found')
 })
 
 async function twoVersions(): Promise<{ caller: CallContext; process: string; one: string; two: string }> {

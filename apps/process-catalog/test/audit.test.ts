@@ -4,11 +4,11 @@ import { ModuleService } from '@automation/contract/catalog/v1/module'
 import { Language } from '@automation/contract/common/v1/language'
 import { Status } from '@automation/contract/execution/v1/execution'
 import type { CallContext } from '@automation/rpc'
-import { operatorContext, serviceContext, until, userContext } from '@automation/testing'
+import { operatorContext, serviceContext, until, userContext, refusal } from '@automation/testing'
 import { timestampFromMs, timestampMs } from '@bufbuild/protobuf/wkt'
 import { v7 } from 'uuid'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
-import { quickUpkeep, refused, startCatalog, type CatalogUnderTest } from './catalog-under-test.ts'
+import { quickUpkeep, startCatalog, type CatalogUnderTest } from './catalog-under-test.ts'
 import { manifestsOf, succeed } from './manifests.ts'
 
 let catalog: CatalogUnderTest
@@ -134,9 +134,9 @@ describe('what is done in the catalog', () => {
       catalog.dependencies.installDependencies({ language: Language.PYTHON }, caller),
       catalog.tokens.createApiToken({ team: 'no-such-team' }, operatorContext()),
     ]
-    await Promise.all(refusals.map(refused))
+    await Promise.all(refusals.map(refusal))
     await catalog.variables.createVariable({ key: 'A', value: '' }, caller)
-    await refused(catalog.variables.createVariable({ key: 'A', value: '' }, caller))
+    await refusal(catalog.variables.createVariable({ key: 'A', value: '' }, caller))
     expect((await list(caller)).length).toBe(before.length + 1)
   })
 
@@ -237,14 +237,14 @@ describe('records', () => {
     const [caller, otherTeam] = [await catalog.team(), await catalog.team()]
     const { id } = await catalog.process(caller)
     expect(await list(otherTeam, { entityId: id })).toEqual([])
-    expect(await refused(list(userContext('no-such-team')))).toBe('team_not_found')
+    expect(await refusal(list(userContext('no-such-team')))).toBe('team_not_found')
     const run = { ...userContext(''), principal: { role: 'run', team: '', subject: 'run', name: 'run' } } as CallContext
-    expect(await refused(list(run))).toBe('permission_denied')
+    expect(await refusal(list(run))).toBe('permission_denied')
     const record = newRecord(caller.principal.team)
     for (const context of [caller, operatorContext(), run])
-      expect(await refused(records().appendAuditRecords({ records: [record] }, context))).toBe('permission_denied')
+      expect(await refusal(records().appendAuditRecords({ records: [record] }, context))).toBe('permission_denied')
     const wrong = { ...record, id: 'x' }
-    expect(await refused(records().appendAuditRecords({ records: [wrong] }, serviceContext('a')))).toBe('/records/0/id')
+    expect(await refusal(records().appendAuditRecords({ records: [wrong] }, serviceContext('a')))).toBe('/records/0/id')
   })
 
   test('past retention are dropped by month, and months ahead are counted', async () => {

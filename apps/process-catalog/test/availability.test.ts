@@ -1,6 +1,6 @@
-import { serviceContext } from '@automation/testing'
+import { serviceContext, refusal } from '@automation/testing'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { CatalogUnderTest, refused, startCatalog } from './catalog-under-test.ts'
+import { CatalogUnderTest, startCatalog } from './catalog-under-test.ts'
 
 let catalog: CatalogUnderTest
 let stop: () => Promise<void>
@@ -10,13 +10,13 @@ afterAll(() => stop())
 test('calls before the start and after the end are unavailable, not lost in errors', async () => {
   const { principal } = await catalog.team()
   const other = new CatalogUnderTest(catalog.url)
-  expect(await refused(other.resolve(principal.team, 'x'))).toBe('unavailable')
+  expect(await refusal(other.resolve(principal.team, 'x'))).toBe('unavailable')
   await other.part.start()
   expect(await other.part.ready()).toEqual([{ name: 'database', ok: true }])
-  expect(await refused(other.resolve(principal.team, 'x'))).toBe('process_not_found')
+  expect(await refusal(other.resolve(principal.team, 'x'))).toBe('process_not_found')
   await other.part.stop(1000)
   await other.part.stop(1000)
-  expect(await refused(other.resolve(principal.team, 'x'))).toBe('unavailable')
+  expect(await refusal(other.resolve(principal.team, 'x'))).toBe('unavailable')
   expect(await other.part.ready()).toMatchObject([{ name: 'database', ok: false }])
 })
 
@@ -47,9 +47,9 @@ test('connections that the database cut are made anew', async () => {
 
 test('a database that is not there when it starts is waited for until it is stopped', async () => {
   const away = new CatalogUnderTest('postgres://nobody@127.0.0.1:1/none')
-  const started = refused(away.part.start())
+  const started = refusal(away.part.start())
   const keys = away.tokens.listSigningKeys({}, serviceContext('gateway'))
-  expect(await refused(keys)).toBe('unavailable')
+  expect(await refusal(keys)).toBe('unavailable')
   await away.part.stop(1000)
   expect(await started).toBe('unavailable')
 })

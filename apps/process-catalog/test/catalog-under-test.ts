@@ -10,7 +10,7 @@ import { LogLevel } from '@automation/contract/execution/v1/execution'
 import { InstallService } from '@automation/contract/execution/v1/install'
 import { DependencyService } from '@automation/contract/catalog/v1/dependency'
 import { PackageSetService, type KeepSetsRequest } from '@automation/contract/storage/v1/package_set'
-import { Failure } from '@automation/errors'
+import type { Failure } from '@automation/errors'
 import { InProcessNetwork, served, type CallContext, type Client, type Handlers } from '@automation/rpc'
 import type { Part } from '@automation/service'
 import { operatorContext, serviceContext, testContext, testDatabase, userContext } from '@automation/testing'
@@ -190,16 +190,6 @@ export async function startCatalog(
       await database.drop()
     },
   }
-}
-
-/** What a failed call says: its code, or the pointer of the field at fault. */
-export async function refused(call: Promise<unknown>): Promise<string> {
-  const thrown = await call.then(
-    () => undefined,
-    (error: unknown) => error,
-  )
-  if (!(thrown instanceof Failure)) throw new Error(`Expected a Failure, got ${String(thrown)}`, { cause: thrown })
-  return thrown.fields[0]?.path ?? thrown.code
 }
 
 let nextTeam = 1

@@ -2,9 +2,9 @@ import { CodeService } from '@automation/contract/catalog/v1/code'
 import { Language } from '@automation/contract/common/v1/language'
 import { unavailable } from '@automation/errors'
 import type { CallContext } from '@automation/rpc'
-import { until } from '@automation/testing'
+import { until, refusal } from '@automation/testing'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
-import { refused, startCatalog, type CatalogUnderTest } from './catalog-under-test.ts'
+import { startCatalog, type CatalogUnderTest } from './catalog-under-test.ts'
 
 let catalog: CatalogUnderTest
 let stop: () => Promise<void>
@@ -43,7 +43,7 @@ test('a process goes with the last use that removes it, and its code gets anothe
   await release(caller, first.useId)
   expect(await find(caller, first.processId)).toBeDefined()
   await release(caller, second.useId)
-  expect(await refused(find(caller, first.processId))).toBe('process_not_found')
+  expect(await refusal(find(caller, first.processId))).toBe('process_not_found')
   const again = await take(caller, 'a')
   expect(again.processId).not.toBe(first.processId)
   await release(caller, again.useId)
@@ -83,7 +83,7 @@ test('the process of a run that goes on is removed once that is over, without an
   await release(caller, useId, true)
   expect(await find(caller, processId)).toBeDefined()
   await catalog.sql('UPDATE process_uses SET until = now() WHERE id = $1', [useId])
-  await until(async () => (await refused(find(caller, processId)).catch(() => '')) === 'process_not_found')
+  await until(async () => (await refusal(find(caller, processId)).catch(() => '')) === 'process_not_found')
 })
 
 test('a process whose source somebody has changed gets its own again', async () => {
@@ -99,13 +99,13 @@ describe('while execution is away', () => {
   afterEach(() => Object.assign(catalog.execution, { failure: undefined, failsFor: undefined }))
   const due = () => catalog.sql(`UPDATE process_uses SET until = now()`)
   const isGone = async (caller: CallContext, processId: string) =>
-    (await refused(find(caller, processId)).catch(() => '')) === 'process_not_found'
+    (await refusal(find(caller, processId)).catch(() => '')) === 'process_not_found'
 
   test('a process stays, and is removed once it is there again', async () => {
     const caller = await catalog.team()
     const { useId, processId } = await take(caller, 'e', { removes: true })
     catalog.execution.failure = unavailable('away')
-    expect(await refused(release(caller, useId))).toBe('unavailable')
+    expect(await refusal(release(caller, useId))).toBe('unavailable')
     expect(await find(caller, processId)).toBeDefined()
     catalog.execution.failure = undefined
     await due()

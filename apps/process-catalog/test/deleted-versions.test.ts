@@ -1,9 +1,9 @@
 import type { RunSpec } from '@automation/contract/catalog/v1/resolve'
 import { ModuleService } from '@automation/contract/catalog/v1/module'
 import { Language } from '@automation/contract/common/v1/language'
-import { serviceContext, until } from '@automation/testing'
+import { serviceContext, until, refusal } from '@automation/testing'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { quickUpkeep, refused, startCatalog, type CatalogUnderTest } from './catalog-under-test.ts'
+import { quickUpkeep, startCatalog, type CatalogUnderTest } from './catalog-under-test.ts'
 
 let catalog: CatalogUnderTest
 let stop: () => Promise<void>
@@ -32,13 +32,13 @@ test('a deleted version is found by its id for a run that is repeated, and by no
   const { outcome } = await again(team, id, versionId)
   expect(outcome.value).toMatchObject({ versionId, sourceCode: 'return 1', language: Language.PYTHON, processId: id })
   for (const tag of [versionId, 'v1']) {
-    expect(await refused(catalog.resolve(team, id, tag))).toBe('version_not_found')
-    expect(await refused(catalog.versions.getVersion({ process: id, version: tag }, caller))).toBe('version_not_found')
-    expect(await refused(catalog.aliases.createAlias({ process: id, name: 'a', version: tag }, caller))).toBe(
+    expect(await refusal(catalog.resolve(team, id, tag))).toBe('version_not_found')
+    expect(await refusal(catalog.versions.getVersion({ process: id, version: tag }, caller))).toBe('version_not_found')
+    expect(await refusal(catalog.aliases.createAlias({ process: id, name: 'a', version: tag }, caller))).toBe(
       'version_not_found',
     )
   }
-  expect(await refused(again(team, id, 'v1'))).toBe('version_not_found')
+  expect(await refusal(again(team, id, 'v1'))).toBe('version_not_found')
   expect((await catalog.versions.listVersions({ process: id }, caller)).versions).toEqual([])
   const next = await catalog.versions.publishVersion({ process: id, tag: 'v1' }, caller)
   expect(await catalog.spec(caller, id, 'v1')).toMatchObject({ versionId: next.id, sourceCode: 'return 2' })
@@ -61,15 +61,15 @@ test('who holds a deleted version is told that it is unchanged, until something 
 test('a deleted version is of its own process and team', async () => {
   const [mine, other] = [await withDeleted(), await withDeleted()]
   for (const id of [mine.id, other.id])
-    expect(await refused(again(other.team, id, mine.versionId))).toMatch(/^(process|version)_not_found$/)
+    expect(await refusal(again(other.team, id, mine.versionId))).toMatch(/^(process|version)_not_found$/)
   const { id } = await catalog.process(mine.caller)
-  expect(await refused(again(mine.team, id, mine.versionId))).toBe('version_not_found')
+  expect(await refusal(again(mine.team, id, mine.versionId))).toBe('version_not_found')
 })
 
 test('what is left of deleted versions goes with their process', async () => {
   const { caller, team, id, versionId } = await withDeleted()
   await catalog.processes.deleteProcess({ identifier: id }, caller)
-  expect(await refused(again(team, id, versionId))).toBe('process_not_found')
+  expect(await refusal(again(team, id, versionId))).toBe('process_not_found')
   await until(async () => (await kept(versionId)) === 0)
 })
 

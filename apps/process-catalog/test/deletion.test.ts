@@ -1,11 +1,11 @@
 import { ProcessService } from '@automation/contract/catalog/v1/process'
 import { TeamService } from '@automation/contract/catalog/v1/team'
 import { unavailable } from '@automation/errors'
-import { operatorContext, testDatabase, until, userContext } from '@automation/testing'
+import { operatorContext, testDatabase, until, userContext, refusal } from '@automation/testing'
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
 import { catalogSchema } from '../src/service.ts'
 import { startCatalogProcess } from './catalog-process.ts'
-import { CatalogUnderTest, quickUpkeep, refused, startCatalog } from './catalog-under-test.ts'
+import { CatalogUnderTest, quickUpkeep, startCatalog } from './catalog-under-test.ts'
 
 let catalog: CatalogUnderTest
 let stop: () => Promise<void>
@@ -23,9 +23,9 @@ test('a deleted process is gone with its versions and aliases, its schedules and
   await catalog.processes.deleteProcess({ identifier: slug }, caller)
   expect(catalog.execution.deleted).toContain(id)
   expect(schedulesDeleted(catalog, id)).toBe(true)
-  expect(await refused(catalog.processes.getProcess({ identifier: id }, caller))).toBe('process_not_found')
-  expect(await refused(catalog.versions.listVersions({ process: id }, caller))).toBe('process_not_found')
-  expect(await refused(catalog.resolve(caller.principal.team, id))).toBe('process_not_found')
+  expect(await refusal(catalog.processes.getProcess({ identifier: id }, caller))).toBe('process_not_found')
+  expect(await refusal(catalog.versions.listVersions({ process: id }, caller))).toBe('process_not_found')
+  expect(await refusal(catalog.resolve(caller.principal.team, id))).toBe('process_not_found')
   expect(await remains(id)).toBe(0)
   expect((await catalog.process(caller, { slug })).id).not.toBe(id)
 })
@@ -33,16 +33,16 @@ test('a deleted process is gone with its versions and aliases, its schedules and
 test('deleting what is not there, or is deleted already, is process_not_found', async () => {
   const { caller, id } = await published()
   await catalog.processes.deleteProcess({ identifier: id }, caller)
-  expect(await refused(catalog.processes.deleteProcess({ identifier: id }, caller))).toBe('process_not_found')
+  expect(await refusal(catalog.processes.deleteProcess({ identifier: id }, caller))).toBe('process_not_found')
   const { id: foreign } = await catalog.process(await catalog.team())
-  expect(await refused(catalog.processes.deleteProcess({ identifier: foreign }, caller))).toBe('process_not_found')
+  expect(await refusal(catalog.processes.deleteProcess({ identifier: foreign }, caller))).toBe('process_not_found')
 })
 
 test('while execution is away the caller is told to try again, and the deletion is finished when it is back', async () => {
   const { caller, id, slug } = await published()
   catalog.execution.failure = unavailable('away')
-  expect(await refused(catalog.processes.deleteProcess({ identifier: id }, caller))).toBe('unavailable')
-  expect(await refused(catalog.processes.getProcess({ identifier: id }, caller))).toBe('process_not_found')
+  expect(await refusal(catalog.processes.deleteProcess({ identifier: id }, caller))).toBe('unavailable')
+  expect(await refusal(catalog.processes.getProcess({ identifier: id }, caller))).toBe('process_not_found')
   expect((await catalog.process(caller, { slug })).slug).toBe(slug)
   expect(await remains(id)).toBeGreaterThan(0)
   catalog.execution.failure = undefined
@@ -53,7 +53,7 @@ test('while execution is away the caller is told to try again, and the deletion 
 test('a deletion that a crash cut off is finished by the next one that starts', async () => {
   const { caller, id } = await published()
   catalog.execution.failure = unavailable('away')
-  expect(await refused(catalog.processes.deleteProcess({ identifier: id }, caller))).toBe('unavailable')
+  expect(await refusal(catalog.processes.deleteProcess({ identifier: id }, caller))).toBe('unavailable')
   const next = new CatalogUnderTest(catalog.url)
   await next.part.start()
   try {
@@ -72,7 +72,7 @@ test('deletions that can not go on, however many, hold up no others', async () =
     [stuck.principal.team],
   )
   catalog.execution.failure = unavailable('away')
-  expect(await refused(catalog.processes.deleteProcess({ identifier: id }, caller))).toBe('unavailable')
+  expect(await refusal(catalog.processes.deleteProcess({ identifier: id }, caller))).toBe('unavailable')
   catalog.execution.failsFor = stuck.principal.team
   await until(async () => (await remains(id)) === 0)
   catalog.execution.failure = undefined

@@ -1,9 +1,9 @@
 import { InstallationStatus } from '@automation/contract/catalog/v1/dependency'
 import { Language } from '@automation/contract/common/v1/language'
 import { Status } from '@automation/contract/execution/v1/execution'
-import { until } from '@automation/testing'
+import { until, refusal } from '@automation/testing'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { refused, startCatalog, type CatalogUnderTest } from './catalog-under-test.ts'
+import { startCatalog, type CatalogUnderTest } from './catalog-under-test.ts'
 import { manifestsOf, succeed } from './manifests.ts'
 import { refusedNames } from './refused-names.ts'
 import { refusedSpecifiers } from './refused-specifiers.ts'
@@ -35,8 +35,8 @@ describe('the manifest of a team', () => {
 
   test('installing and discarding need something staged', async () => {
     const caller = await catalog.team()
-    expect(await refused(install(caller))).toBe('nothing_staged')
-    expect(await refused(discard(caller))).toBe('nothing_staged')
+    expect(await refusal(install(caller))).toBe('nothing_staged')
+    expect(await refusal(discard(caller))).toBe('nothing_staged')
   })
 
   test('becomes what was staged when its install has succeeded, and only then', async () => {
@@ -47,9 +47,9 @@ describe('the manifest of a team', () => {
     const run = await running(caller, { lodash: '^4.17.0' })
     expect(await read(caller)).toMatchObject({ dependencies: {}, nextInstallation: { status: INSTALLING } })
     expect((await catalog.spec(caller, slug)).dependencies).toBeUndefined()
-    expect(await refused(stage(caller, {}))).toBe('installation_under_way')
-    expect(await refused(discard(caller))).toBe('installation_under_way')
-    expect(await refused(install(caller))).toBe('installation_under_way')
+    expect(await refusal(stage(caller, {}))).toBe('installation_under_way')
+    expect(await refusal(discard(caller))).toBe('installation_under_way')
+    expect(await refusal(install(caller))).toBe('installation_under_way')
     Object.assign(run, succeed)
     const done = await until(async () => {
       const now = await read(caller)
@@ -88,13 +88,13 @@ describe('the manifest of a team', () => {
     test(`refuses names that are none of a ${language} package`, async () => {
       const caller = await catalog.team()
       for (const name of refusedNames[language])
-        expect(await refused(stage(caller, Object.fromEntries([[name, '*']]), id)), name).toMatch(/^\/dependencies/)
+        expect(await refusal(stage(caller, Object.fromEntries([[name, '*']]), id)), name).toMatch(/^\/dependencies/)
     })
 
     test(`refuses specifiers that are none of ${language}`, async () => {
       const caller = await catalog.team()
       for (const specifier of refusedSpecifiers[language])
-        expect(await refused(stage(caller, { a: specifier }, id)), specifier).toBe('/dependencies/a')
+        expect(await refusal(stage(caller, { a: specifier }, id)), specifier).toBe('/dependencies/a')
     })
   }
 
@@ -173,7 +173,7 @@ describe('the manifest of a team', () => {
 
   test('refuses two names of one package', async () => {
     const both = { 'Ruamel.Yaml': '1', ruamel_yaml: '2' }
-    expect(await refused(stage(await catalog.team(), both, PYTHON))).toBe('/dependencies/ruamel_yaml')
+    expect(await refusal(stage(await catalog.team(), both, PYTHON))).toBe('/dependencies/ruamel_yaml')
   })
 })
 
@@ -203,10 +203,10 @@ describe('storage is told of the sets that are in use', () => {
     const { installs } = await catalog.dependencies.listInstalls({ language }, caller)
     expect(installs.map(({ id, active }) => [id, active])).toEqual(made.map((id, n) => [id, n === 5]).toReversed())
     const rollBack = (id: string, as = caller) => catalog.dependencies.rollBackInstall({ language, id }, as)
-    expect(await refused(rollBack(oldest))).toBe('install_not_kept')
-    expect(await refused(rollBack(kept[0]!, await catalog.team()))).toBe('install_not_found')
+    expect(await refusal(rollBack(oldest))).toBe('install_not_kept')
+    expect(await refusal(rollBack(kept[0]!, await catalog.team()))).toBe('install_not_found')
     catalog.execution.keepsSets = false
-    expect(await refused(rollBack(kept[0]!))).toBe('install_not_kept')
+    expect(await refusal(rollBack(kept[0]!))).toBe('install_not_kept')
     catalog.execution.keepsSets = true
     expect((await rollBack(kept[0]!)).dependencies).toEqual({ lodash: '^4.17.1' })
     const { slug } = await catalog.process(caller)

@@ -3,9 +3,9 @@ import { ModuleService } from '@automation/contract/catalog/v1/module'
 import { Language } from '@automation/contract/common/v1/language'
 import { Status } from '@automation/contract/execution/v1/execution'
 import type { CallContext } from '@automation/rpc'
-import { operatorContext, until } from '@automation/testing'
+import { operatorContext, until, refusal } from '@automation/testing'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { refused, startCatalog, type CatalogUnderTest } from './catalog-under-test.ts'
+import { startCatalog, type CatalogUnderTest } from './catalog-under-test.ts'
 import { manifestsOf, succeed } from './manifests.ts'
 
 let catalog: CatalogUnderTest
@@ -126,6 +126,6 @@ describe('packages that a source names', () => {
   test('a wrong entry in a process manifest is refused with its path', async () => {
     const caller = await catalog.team()
     const wrong = catalog.process(caller, { dependencies: { a: 'file:../b' } })
-    expect(await refused(wrong)).toBe('/manifest/dependencies/a')
+    expect(await refusal(wrong)).toBe('/manifest/dependencies/a')
   })
 })

@@ -2,9 +2,9 @@ import type { RunSpec } from '@automation/contract/catalog/v1/resolve'
 import { SourceService } from '@automation/contract/catalog/v1/source'
 import { Language } from '@automation/contract/common/v1/language'
 import type { CallContext } from '@automation/rpc'
-import { serviceContext, until } from '@automation/testing'
+import { serviceContext, until, refusal } from '@automation/testing'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { quickUpkeep, refused, startCatalog, type CatalogUnderTest } from './catalog-under-test.ts'
+import { quickUpkeep, startCatalog, type CatalogUnderTest } from './catalog-under-test.ts'
 import { manifestsOf, succeed } from './manifests.ts'
 
 let catalog: CatalogUnderTest
@@ -38,13 +38,13 @@ test('a draft is kept once, and found by its id for runs of its process, and by 
     unenforcedSchema: schema,
     processId: id,
   })
-  expect(await refused(catalog.resolve(caller.principal.team, id, draftId))).toBe('version_not_found')
-  expect(await refused(catalog.versions.getVersion({ process: id, version: draftId }, caller))).toBe(
+  expect(await refusal(catalog.resolve(caller.principal.team, id, draftId))).toBe('version_not_found')
+  expect(await refusal(catalog.versions.getVersion({ process: id, version: draftId }, caller))).toBe(
     'version_not_found',
   )
   const other = await catalog.team()
-  expect(await refused(seen(other, id, draftId))).toBe('process_not_found')
-  expect(await refused(keep(other, slug, 'return 2'))).toBe('process_not_found')
+  expect(await refusal(seen(other, id, draftId))).toBe('process_not_found')
+  expect(await refusal(keep(other, slug, 'return 2'))).toBe('process_not_found')
   expect(await catalog.spec(caller, id)).toMatchObject({ sourceCode: 'return 1' })
 })
 
@@ -53,9 +53,9 @@ test('a draft of no process has its own language, and is its own team alone', as
   const { draftId, processId } = await keep(caller, '', 'import os', { language: Language.PYTHON })
   const spec = await seen(caller, processId, draftId)
   expect(spec).toMatchObject({ sourceCode: 'import os', language: Language.PYTHON, processSlug: 'draft', processId })
-  expect(await refused(seen(await catalog.team(), processId, draftId))).toBe('process_not_found')
-  expect(await refused(catalog.resolve(caller.principal.team, processId, draftId))).toBe('version_not_found')
-  expect(await refused(catalog.resolve(caller.principal.team, processId))).toBe('process_not_found')
+  expect(await refusal(seen(await catalog.team(), processId, draftId))).toBe('process_not_found')
+  expect(await refusal(catalog.resolve(caller.principal.team, processId, draftId))).toBe('version_not_found')
+  expect(await refusal(catalog.resolve(caller.principal.team, processId))).toBe('process_not_found')
 })
 
 test('packages of its own are installed once for all drafts that name the same, and its runs wait for them', async () => {
@@ -91,7 +91,7 @@ test('a process has at most as many drafts as versions: those of today stay, as 
   const age = (draft: string | undefined, days: number) =>
     catalog.sql('UPDATE drafts SET needed_at = now() - make_interval(days => $2) WHERE id = $1', [draft, days])
   catalog.execution.oldest = new Date(Date.now() - 30 * 86_400_000)
-  expect(await refused(keep(caller, id, 'return 3'))).toBe('limit_reached')
+  expect(await refusal(keep(caller, id, 'return 3'))).toBe('limit_reached')
   expect((await keep(caller, id, 'return 0')).draftId).toBe(ids[0])
   await age(ids[1], 2)
   ids.push((await keep(caller, id, 'return 3')).draftId)

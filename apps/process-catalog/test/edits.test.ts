@@ -1,7 +1,8 @@
 import { ModuleService } from '@automation/contract/catalog/v1/module'
 import type { CallContext } from '@automation/rpc'
+import { refusal } from '@automation/testing'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { CatalogUnderTest, refused, startCatalog } from './catalog-under-test.ts'
+import { CatalogUnderTest, startCatalog } from './catalog-under-test.ts'
 
 let catalog: CatalogUnderTest
 let stop: () => Promise<void>
@@ -72,10 +73,10 @@ describe('the entity tag of a record', () => {
     const caller = await catalog.team()
     const first = await catalog.process(caller, { slug: 'same' })
     const remove = (ifMatch: string[]) => catalog.processes.deleteProcess({ identifier: 'same', ifMatch }, caller)
-    expect(await refused(remove(['"other"', `W/${first.etag}`]))).toBe('changed_meanwhile')
+    expect(await refusal(remove(['"other"', `W/${first.etag}`]))).toBe('changed_meanwhile')
     await remove(['"other"', first.etag])
     await catalog.process(caller, { slug: 'same' })
-    expect(await refused(remove([first.etag]))).toBe('changed_meanwhile')
+    expect(await refusal(remove([first.etag]))).toBe('changed_meanwhile')
   })
 })
 

@@ -1,9 +1,9 @@
 import { AuditService } from '@automation/contract/audit/v1/audit'
 import { SessionService } from '@automation/contract/catalog/v1/session'
-import { serviceContext, until, userContext } from '@automation/testing'
+import { serviceContext, until, userContext, refusal } from '@automation/testing'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { gateway, newToken, operator } from './api-tokens.ts'
-import { refused, startCatalog, type CatalogUnderTest } from './catalog-under-test.ts'
+import { startCatalog, type CatalogUnderTest } from './catalog-under-test.ts'
 
 let catalog: CatalogUnderTest
 let stop: () => Promise<void>
@@ -39,11 +39,11 @@ describe('exchanges of API tokens', () => {
   test('are kept with who it was and from where, and failed ones as of a stranger', async () => {
     const { team, apiToken, clientId } = await newToken(catalog, 'CI')
     await exchange(team, apiToken)
-    await refused(exchange(team, tokenOf(clientId)))
-    await refused(exchange(team, tokenOf(`sa-${team}-unknown0`)))
-    await refused(exchange(team, apiToken, '192.0.2.8', ['admin']))
+    await refusal(exchange(team, tokenOf(clientId)))
+    await refusal(exchange(team, tokenOf(`sa-${team}-unknown0`)))
+    await refusal(exchange(team, apiToken, '192.0.2.8', ['admin']))
     await catalog.tokens.revokeApiToken({ clientId }, operator)
-    await refused(exchange(team, apiToken))
+    await refusal(exchange(team, apiToken))
     await written()
     expect((await kept(team)).map(({ event, entityId, user, ip }) => [event, entityId, user, ip])).toEqual([
       ['exchanged', clientId, 'CI', '192.0.2.7'],
@@ -57,7 +57,7 @@ describe('exchanges of API tokens', () => {
   test('that fail at the console are kept as well', async () => {
     const { team, clientId } = await newToken(catalog)
     const credentials = { case: 'apiToken', value: tokenOf(clientId) } as const
-    await refused(catalog.client(SessionService).openSession({ credentials, ip: '192.0.2.9' }, gateway))
+    await refusal(catalog.client(SessionService).openSession({ credentials, ip: '192.0.2.9' }, gateway))
     await written()
     expect(await kept(team)).toMatchObject([{ event: 'exchange_failed', entityId: clientId, ip: '192.0.2.9' }])
   })
@@ -65,9 +65,9 @@ describe('exchanges of API tokens', () => {
   test('are kept of teams that there are, without what a stranger has sent', async () => {
     const { team, apiToken } = await newToken(catalog)
     const { principal } = await catalog.team()
-    await refused(exchange('no-such-team', tokenOf('sa-no-such-team-unknown0')))
-    await refused(exchange(principal.team, apiToken))
-    await refused(exchange(team, 'garbage'))
+    await refusal(exchange('no-such-team', tokenOf('sa-no-such-team-unknown0')))
+    await refusal(exchange(principal.team, apiToken))
+    await refusal(exchange(team, 'garbage'))
     await written()
     expect(await kept(principal.team)).toEqual([])
     expect(await kept(team)).toEqual([])
@@ -84,7 +84,7 @@ describe('exchanges of API tokens', () => {
   test('that strangers try without end are kept up to a limit, and take nothing from those that succeed', async () => {
     const { team, apiToken, clientId } = await newToken(catalog)
     const droppedBefore = await dropped()
-    const attempt = (id: string) => refused(exchange(team, tokenOf(id)))
+    const attempt = (id: string) => refusal(exchange(team, tokenOf(id)))
     await Promise.all(Array.from({ length: 30 }, () => attempt(clientId)))
     await Promise.all(
       Array.from({ length: 200 }, (_, index) => attempt(`sa-${team}-${String(index).padStart(8, '0')}`)),

@@ -1,9 +1,9 @@
 import { ModuleService } from '@automation/contract/catalog/v1/module'
 import { unavailable } from '@automation/errors'
 import type { CallContext } from '@automation/rpc'
-import { operatorContext } from '@automation/testing'
+import { operatorContext, refusal } from '@automation/testing'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { refused, startCatalog, type CatalogUnderTest } from './catalog-under-test.ts'
+import { startCatalog, type CatalogUnderTest } from './catalog-under-test.ts'
 
 let catalog: CatalogUnderTest
 let stop: () => Promise<void>
@@ -35,7 +35,7 @@ describe('of a process', () => {
     const { id: process, slug } = await catalog.process(caller)
     const { id } = await publish(caller, { process }, 'v1')
     const used = `${caller.principal.team} ${process}`
-    const refusal = (message: string) => ({
+    const inUse = (message: string) => ({
       ...{ kind: 'invalid_argument', code: 'version_in_use', message },
       fields: [{ path: '/versionId' }],
     })
@@ -43,24 +43,24 @@ describe('of a process', () => {
     catalog.scheduler.users.set(`${used} ${id}`, [undefined])
     for (const version of ['v1', id])
       await expect(deleteVersion(caller, { process }, version)).rejects.toMatchObject(
-        refusal('The version v1 is used by schedule s1 (nightly), schedule s2'),
+        inUse('The version v1 is used by schedule s1 (nightly), schedule s2'),
       )
     await handle(caller, { processSlug: slug, tag: id.toUpperCase() })
     const { id: live } = await alias(caller, { process }, 'live', 'v1')
     catalog.scheduler.users.set(`${used} v1`, ['1', '2', '3', '4', '5', '6'])
     await expect(deleteVersion(caller, { process }, 'v1')).rejects.toMatchObject(
-      refusal(
+      inUse(
         'The version v1 is used by alias live, schedule s1 (1), schedule s2 (2), schedule s3 (3), schedule s4 (4), 4 more',
       ),
     )
     catalog.scheduler.users.clear()
     await deleteAlias(caller, { process }, live)
     await expect(deleteVersion(caller, { process }, 'v1')).rejects.toMatchObject(
-      refusal('The version v1 is used by the error handler of the team'),
+      inUse('The version v1 is used by the error handler of the team'),
     )
     await handle(caller, { processSlug: slug, tag: '' })
     await deleteVersion(caller, { process }, 'v1')
-    expect(await refused(catalog.versions.getVersion({ process, version: id }, caller))).toBe('version_not_found')
+    expect(await refusal(catalog.versions.getVersion({ process, version: id }, caller))).toBe('version_not_found')
   })
 
   test('an alias stays that schedules or the error handler use', async () => {

@@ -1,7 +1,7 @@
 import type { CallContext } from '@automation/rpc'
-import { operatorContext } from '@automation/testing'
+import { operatorContext, refusal } from '@automation/testing'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { refused, startCatalog, type CatalogUnderTest } from './catalog-under-test.ts'
+import { startCatalog, type CatalogUnderTest } from './catalog-under-test.ts'
 
 let catalog: CatalogUnderTest
 let stop: () => Promise<void>
@@ -60,8 +60,8 @@ test('a message is signed with the value that runs see, and the value is told to
   expect(await signed('INHERITED', 'Hello, World!')).toBe(
     '757107ea0eb2509fc211221cce984b8a37570b6d7586c22c46f4379c8b043e17',
   )
-  for (const key of ['EMPTY', 'ABSENT', 'no key', '']) expect(await refused(signed(key, ''))).toBe('/key')
-  expect(await refused(signed('EMPTY', '', parent!))).toBe('/key')
+  for (const key of ['EMPTY', 'ABSENT', 'no key', '']) expect(await refusal(signed(key, ''))).toBe('/key')
+  expect(await refusal(signed('EMPTY', '', parent!))).toBe('/key')
 })
 
 test("a parent's write and a revoked grant raise the child's revision; another team's write does not", async () => {
@@ -84,7 +84,7 @@ test('a parent needs a grant or a token that names it; other teams and none at a
   const { id } = await catalog.process(c!)
   await variables(p!, { P: 'p' })
   const texts = await Promise.all(
-    ['own-p', 'own-x'].map((slug) => refusal(name(c!, [slug])).then((text) => text.replace(slug, ''))),
+    ['own-p', 'own-x'].map((slug) => message(name(c!, [slug])).then((text) => text.replace(slug, ''))),
   )
   expect(texts[0]).toBe(texts[1])
   expect((await name(c!, ['own-p'], ['own-c', 'own-p'])).parentTeamSlugs).toEqual(['own-p'])
@@ -93,7 +93,7 @@ test('a parent needs a grant or a token that names it; other teams and none at a
   await name(c!, ['own-p'])
   await catalog.teams.revokeParent({ child: 'own-c', parent: 'own-p' }, operator)
   expect(await seen(c!, id)).toEqual({})
-  expect(await refused(name(c!, ['own-p']))).toBe('/parentTeamSlugs')
+  expect(await refusal(name(c!, ['own-p']))).toBe('/parentTeamSlugs')
   expect((await name(c!, [])).parentTeamSlugs).toEqual([])
 })
 
@@ -110,7 +110,7 @@ test('access that is ended takes along what tokens have given: a grant stays, ot
   expect(await seen(named!, id)).toEqual({})
   expect(await outcome(named!, id, revision)).toBe('spec')
   expect(await seen(granted!, other)).toEqual({ P: 'p' })
-  expect(await refused(name(named!, ['end-par']))).toBe('/parentTeamSlugs')
+  expect(await refusal(name(named!, ['end-par']))).toBe('/parentTeamSlugs')
   await name(named!, ['end-par'], ['end-par'])
   expect(await seen(named!, id)).toEqual({ P: 'p' })
 })
@@ -121,11 +121,11 @@ test('no team is its own parent, also by way of others, and five are the most', 
   await name(a!, ['cyc-b'], slugs)
   await name(b!, ['cyc-c'], slugs)
   for (const parents of [['cyc-a'], ['cyc-c'], ['cyc-b'], slugs.filter((slug) => slug !== 'cyc-c')])
-    expect(await refused(name(c!, parents, slugs)), parents.join()).toBe('/parentTeamSlugs')
+    expect(await refusal(name(c!, parents, slugs)), parents.join()).toBe('/parentTeamSlugs')
   expect((await name(c!, slugs.slice(3), slugs)).parentTeamSlugs).toEqual(slugs.slice(3))
 })
 
-async function refusal(call: Promise<unknown>): Promise<string> {
+async function message(call: Promise<unknown>): Promise<string> {
   return call.then(
     () => '',
     (error: unknown) => (error instanceof Error ? error.message : ''),

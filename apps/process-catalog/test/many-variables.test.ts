@@ -1,9 +1,10 @@
 import { SecretBox } from '@automation/database'
 import { FaultProxy } from '@automation/testing/fault-proxy'
+import { refusal } from '@automation/testing'
 import { v7 } from 'uuid'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { variableContext } from '../src/fields/variable-rules.ts'
-import { CatalogUnderTest, encryptionKey, refused, startCatalog } from './catalog-under-test.ts'
+import { CatalogUnderTest, encryptionKey, startCatalog } from './catalog-under-test.ts'
 
 let catalog: CatalogUnderTest
 let stop: () => Promise<void>
@@ -40,8 +41,8 @@ test('who asks for what is not there has the database read none of the variables
   await counted.spec(other.caller, other.id)
   const bytes = await answered(async () => {
     const nothing = Array.from({ length: 20 }, (_, n) => [
-      refused(counted.resolve(team, `nope-${n}`)),
-      refused(counted.resolve(team, id, `nope-${n}`)),
+      refusal(counted.resolve(team, `nope-${n}`)),
+      refusal(counted.resolve(team, id, `nope-${n}`)),
     ])
     await counted.spec(other.caller, other.id)
     expect(new Set(await Promise.all(nothing.flat()))).toEqual(new Set(['process_not_found', 'version_not_found']))

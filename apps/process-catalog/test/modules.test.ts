@@ -2,9 +2,9 @@ import { Language } from '@automation/contract/common/v1/language'
 import { ModuleService } from '@automation/contract/catalog/v1/module'
 import type { RunSpec } from '@automation/contract/catalog/v1/resolve'
 import type { CallContext } from '@automation/rpc'
-import { operatorContext } from '@automation/testing'
+import { operatorContext, refusal } from '@automation/testing'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { refused, startCatalog, type CatalogUnderTest } from './catalog-under-test.ts'
+import { startCatalog, type CatalogUnderTest } from './catalog-under-test.ts'
 
 let catalog: CatalogUnderTest
 let stop: () => Promise<void>
@@ -20,11 +20,11 @@ describe('modules', () => {
     const caller = await catalog.team()
     const made = await make(caller, 'my-lib.v2', 'exports.a = 1')
     expect(made).toMatchObject({ name: 'my-lib.v2', language: Language.JAVASCRIPT, sourceCode: 'exports.a = 1' })
-    expect(await refused(make(caller, 'my-lib.v2'))).toBe('/name')
+    expect(await refusal(make(caller, 'my-lib.v2'))).toBe('/name')
     await make(caller, 'my-lib.v2', '', Language.PYTHON)
     for (const name of ['', 'a b', '.a', 'a/b', 'a\n', 'x'.repeat(256)])
-      expect(await refused(make(caller, name)), name).toBe('/name')
-    expect(await refused(modules().updateModule({ id: (await make(caller, 'b')).id, name: 'my-lib.v2' }, caller))).toBe(
+      expect(await refusal(make(caller, name)), name).toBe('/name')
+    expect(await refusal(modules().updateModule({ id: (await make(caller, 'b')).id, name: 'my-lib.v2' }, caller))).toBe(
       '/name',
     )
   })
@@ -40,7 +40,7 @@ describe('modules', () => {
       () => catalog.aliases.listAliases({ module: id }, otherTeam),
       () => modules().getModule({ id: 'lib' }, caller),
     ])
-      expect(await refused(call())).toBe('module_not_found')
+      expect(await refusal(call())).toBe('module_not_found')
     expect((await modules().listModules({}, otherTeam)).modules).toEqual([])
     expect((await modules().listModules({}, caller)).modules.map(({ name }) => name)).toEqual(['lib'])
   })
@@ -50,12 +50,12 @@ describe('modules', () => {
     const { id: module } = await make(caller, 'lib', 'one')
     const version = await catalog.versions.publishVersion({ module, tag: 'v1', comment: 'c' }, caller)
     expect(version).toMatchObject({ tag: 'v1', sourceCode: 'one', comment: 'c', language: Language.JAVASCRIPT })
-    expect(await refused(catalog.versions.publishVersion({ module, tag: 'v1' }, caller))).toBe('/tag')
+    expect(await refusal(catalog.versions.publishVersion({ module, tag: 'v1' }, caller))).toBe('/tag')
     const alias = await catalog.aliases.createAlias({ module, name: 'live', version: 'v1' }, caller)
     expect(await catalog.aliases.getAlias({ module, aliasId: alias.id }, caller)).toEqual(alias)
-    expect(await refused(catalog.versions.deleteVersion({ module, version: 'v1' }, caller))).toBe('/versionId')
+    expect(await refusal(catalog.versions.deleteVersion({ module, version: 'v1' }, caller))).toBe('/versionId')
     await modules().deleteModule({ id: module }, caller)
-    expect(await refused(catalog.versions.getVersion({ module, version: 'v1' }, caller))).toBe('module_not_found')
+    expect(await refusal(catalog.versions.getVersion({ module, version: 'v1' }, caller))).toBe('module_not_found')
     expect(await catalog.sql('SELECT FROM versions WHERE process_id = $1', [module])).toEqual([])
   })
 })

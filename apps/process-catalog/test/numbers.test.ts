@@ -1,8 +1,8 @@
 import { ModuleService } from '@automation/contract/catalog/v1/module'
 import type { CallContext } from '@automation/rpc'
-import { serviceContext } from '@automation/testing'
+import { serviceContext, refusal } from '@automation/testing'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { refused, startCatalog, type CatalogUnderTest } from './catalog-under-test.ts'
+import { startCatalog, type CatalogUnderTest } from './catalog-under-test.ts'
 
 let catalog: CatalogUnderTest
 let stop: () => Promise<void>
@@ -20,7 +20,7 @@ test.each(definitions)('a team has no more %s than it may, however many are made
   const [caller, other] = [await catalog.team(), await catalog.team()]
   const made = await Promise.allSettled(Array.from({ length: 8 }, (_, n) => make(caller, n)))
   expect(made.filter(({ status }) => status === 'fulfilled')).toHaveLength(most)
-  expect(await refused(make(caller, 9))).toBe('limit_reached')
+  expect(await refusal(make(caller, 9))).toBe('limit_reached')
   await expect(make(caller, 9)).rejects.toMatchObject({
     kind: 'failed_precondition',
     message: `The team has 3 ${kind}, and may have no more: delete some, or ask the operator to raise definitions in TEAM_LIMITS`,
@@ -37,10 +37,10 @@ test('a process has no more versions and aliases than it may; what is deleted ma
   await publish('v1')
   const made = await Promise.allSettled(['v2', 'v3', 'v4', 'v5'].map((tag) => publish(tag)))
   expect(made.filter(({ status }) => status === 'fulfilled')).toHaveLength(1)
-  expect(await refused(publish('v6'))).toBe('limit_reached')
+  expect(await refusal(publish('v6'))).toBe('limit_reached')
   await publish('v1', another)
   for (const name of ['a1', 'a2']) await alias(name)
-  expect(await refused(alias('a3'))).toBe('limit_reached')
+  expect(await refusal(alias('a3'))).toBe('limit_reached')
   await catalog.versions.deleteVersion(
     { process, version: made.find((each) => each.status === 'fulfilled')!.value.tag },
     caller,

@@ -1,6 +1,6 @@
-import { userContext } from '@automation/testing'
+import { userContext, refusal } from '@automation/testing'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { refused, startCatalog, type CatalogUnderTest } from './catalog-under-test.ts'
+import { startCatalog, type CatalogUnderTest } from './catalog-under-test.ts'
 
 let catalog: CatalogUnderTest
 let stop: () => Promise<void>
@@ -97,8 +97,8 @@ test('the total is exact up to 10,000 and 10,001 beyond; a full page beyond it h
 
 test('a NUL character in a filter is refused', async () => {
   const caller = await catalog.team()
-  expect(await refused(catalog.processes.listProcesses({ keywords: 'a\0' }, caller))).toBe('/keywords')
-  expect(await refused(catalog.processes.listProcesses({ tags: ['\0'] }, caller))).toBe('/tags')
+  expect(await refusal(catalog.processes.listProcesses({ keywords: 'a\0' }, caller))).toBe('/keywords')
+  expect(await refusal(catalog.processes.listProcesses({ tags: ['\0'] }, caller))).toBe('/tags')
 })
 
 test('a list holds the processes of the team alone', async () => {
@@ -107,7 +107,7 @@ test('a list holds the processes of the team alone', async () => {
 })
 
 test('the list of a team that does not exist is team_not_found', async () => {
-  expect(await refused(catalog.processes.listProcesses({}, userContext('nowhere')))).toBe('team_not_found')
+  expect(await refusal(catalog.processes.listProcesses({}, userContext('nowhere')))).toBe('team_not_found')
 })
 
 async function found(caller: ReturnType<typeof userContext>, filter: { keywords?: string; tags?: string[] }) {

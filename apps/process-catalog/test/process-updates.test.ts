@@ -1,8 +1,8 @@
 import { Language } from '@automation/contract/common/v1/language'
-import { userContext } from '@automation/testing'
+import { userContext, refusal } from '@automation/testing'
 import { compare } from 'bcryptjs'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { refused, startCatalog, type CatalogUnderTest } from './catalog-under-test.ts'
+import { startCatalog, type CatalogUnderTest } from './catalog-under-test.ts'
 
 let catalog: CatalogUnderTest
 let stop: () => Promise<void>
@@ -47,8 +47,8 @@ test('a field of the mask without a value stays where it can not be empty', asyn
   const { id } = await catalog.process(caller, { name: 'Stays', slug: 'stays', sourceCode: 'return 1' })
   const same = await update(caller, id, {}, ['name', 'slug', 'source_code'])
   expect(same).toMatchObject({ name: 'Stays', slug: 'stays', sourceCode: 'return 1' })
-  expect(await refused(update(caller, id, { name: '' }, ['name']))).toBe('/name')
-  expect(await refused(update(caller, id, { slug: '' }, ['slug']))).toBe('/slug')
+  expect(await refusal(update(caller, id, { name: '' }, ['name']))).toBe('/name')
+  expect(await refusal(update(caller, id, { slug: '' }, ['slug']))).toBe('/slug')
 })
 
 test('settings merge field by field; tags and dependencies are replaced whole', async () => {
@@ -77,8 +77,8 @@ test('a token is made where a process is public without one, and stays until ano
   expect(other.settings?.publicToken).toMatch(/^[\w-]{32}$/)
   expect(other.settings?.publicToken).not.toBe(publicToken)
   const path = '/settings/publicConfig/token'
-  expect(await refused(update(caller, made.id, { publicToken: 't'.repeat(21) }, ['public_token']))).toBe(path)
-  expect(await refused(catalog.process(caller, { publicToken: 'short' }))).toBe(path)
+  expect(await refusal(update(caller, made.id, { publicToken: 't'.repeat(21) }, ['public_token']))).toBe(path)
+  expect(await refusal(catalog.process(caller, { publicToken: 'short' }))).toBe(path)
 })
 
 test('the language never changes', async () => {
@@ -92,10 +92,10 @@ test('a slug may move to a free one, not to a taken one, and to itself', async (
   const caller = await catalog.team()
   await catalog.process(caller, { slug: 'first' })
   const { id } = await catalog.process(caller, { slug: 'second' })
-  expect(await refused(update(caller, id, { slug: 'first' }, ['slug']))).toBe('/slug')
+  expect(await refusal(update(caller, id, { slug: 'first' }, ['slug']))).toBe('/slug')
   expect((await update(caller, id, { slug: 'second' }, ['slug'])).slug).toBe('second')
   expect((await update(caller, id, { slug: 'third' }, ['slug'])).slug).toBe('third')
-  expect(await refused(catalog.processes.getProcess({ identifier: 'second' }, caller))).toBe('process_not_found')
+  expect(await refusal(catalog.processes.getProcess({ identifier: 'second' }, caller))).toBe('process_not_found')
 })
 
 test('a webhook password stays until a new one is given', async () => {
@@ -134,7 +134,7 @@ test.each([{}, { webhookUsername: '' }])(
     const after = await update(caller, id, values, ['webhook_username'])
     expect(after.webhook?.username).toBeUndefined()
     expect(await passwordIs(id, 'p')).toBe(false)
-    expect(await refused(update(caller, id, { webhookUsername: 'u' }, ['webhook_username']))).toBe('/webhook/password')
+    expect(await refusal(update(caller, id, { webhookUsername: 'u' }, ['webhook_username']))).toBe('/webhook/password')
   },
 )
 
@@ -142,7 +142,7 @@ test('a mask that names no field of a process is refused', async () => {
   const caller = await catalog.team()
   const { id } = await catalog.process(caller)
   for (const path of ['id', 'created_by', 'constructor', '__proto__', 'sourceCode'])
-    expect(await refused(update(caller, id, {}, [path])), path).toBe(`/${path}`)
+    expect(await refusal(update(caller, id, {}, [path])), path).toBe(`/${path}`)
 })
 
 test('updates at once are all kept', async () => {
@@ -159,7 +159,7 @@ test('updates at once are all kept', async () => {
 
 test('another team can not update it, nor learn that it is there', async () => {
   const { id } = await catalog.process(await catalog.team())
-  expect(await refused(update(await catalog.team(), id, { name: 'x' }, ['name']))).toBe('process_not_found')
+  expect(await refusal(update(await catalog.team(), id, { name: 'x' }, ['name']))).toBe('process_not_found')
 })
 
 type Caller = ReturnType<typeof userContext>

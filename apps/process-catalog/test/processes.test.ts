@@ -1,8 +1,9 @@
 import { Language } from '@automation/contract/common/v1/language'
+import { refusal } from '@automation/testing'
 import { compare } from 'bcryptjs'
 import { validate, version } from 'uuid'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { refused, startCatalog, type CatalogUnderTest } from './catalog-under-test.ts'
+import { startCatalog, type CatalogUnderTest } from './catalog-under-test.ts'
 
 let catalog: CatalogUnderTest
 let stop: () => Promise<void>
@@ -76,9 +77,9 @@ describe('creating a process', () => {
 
   test('a name is required and has at most 255 characters, counted as people count them', async () => {
     const caller = await catalog.team()
-    expect(await refused(catalog.processes.createProcess({ values: {} }, caller))).toBe('/name')
-    expect(await refused(catalog.process(caller, { name: '  ' }))).toBe('/name')
-    expect(await refused(catalog.process(caller, { name: 'a'.repeat(256) }))).toBe('/name')
+    expect(await refusal(catalog.processes.createProcess({ values: {} }, caller))).toBe('/name')
+    expect(await refusal(catalog.process(caller, { name: '  ' }))).toBe('/name')
+    expect(await refusal(catalog.process(caller, { name: 'a'.repeat(256) }))).toBe('/name')
     expect((await catalog.process(caller, { name: '🐙'.repeat(255) })).name).toBe('🐙'.repeat(255))
   })
 
@@ -89,8 +90,8 @@ describe('creating a process', () => {
     expect((await catalog.processes.getProcess({ identifier: id.toUpperCase() }, caller)).id).toBe(id)
     expect((await catalog.processes.getProcess({ identifier: slug }, caller)).id).toBe(id)
     const otherTeam = await catalog.team()
-    expect(await refused(catalog.processes.getProcess({ identifier: id }, otherTeam))).toBe('process_not_found')
-    expect(await refused(catalog.processes.getProcess({ identifier: slug }, otherTeam))).toBe('process_not_found')
+    expect(await refusal(catalog.processes.getProcess({ identifier: id }, otherTeam))).toBe('process_not_found')
+    expect(await refusal(catalog.processes.getProcess({ identifier: slug }, otherTeam))).toBe('process_not_found')
   })
 
   test('an identifier that can name nothing is not found, whatever it holds', async () => {
@@ -104,7 +105,7 @@ describe('creating a process', () => {
       'a'.repeat(10_000),
       '00000000-0000-0000-0000-00000000000g',
     ])
-      expect(await refused(catalog.processes.getProcess({ identifier }, caller))).toBe('process_not_found')
+      expect(await refusal(catalog.processes.getProcess({ identifier }, caller))).toBe('process_not_found')
   })
 })
 
@@ -136,7 +137,7 @@ describe('slugs', () => {
   test('an explicit slug that is taken is refused; another team may have it', async () => {
     const caller = await catalog.team()
     await catalog.process(caller, { slug: 'taken' })
-    expect(await refused(catalog.process(caller, { slug: 'taken' }))).toBe('/slug')
+    expect(await refusal(catalog.process(caller, { slug: 'taken' }))).toBe('/slug')
     expect((await catalog.process(await catalog.team(), { slug: 'taken' })).slug).toBe('taken')
   })
 
@@ -150,19 +151,19 @@ describe('slugs', () => {
     const caller = await catalog.team()
     const id = '0198a2c4-0000-7000-8000-000000000000'
     for (const slug of ['Upper', 'a b', '-a', 'a-', 'a_b', 'ä', 'a'.repeat(256), 'a\n', id, id.toUpperCase()])
-      expect(await refused(catalog.process(caller, { slug })), slug).toBe('/slug')
+      expect(await refusal(catalog.process(caller, { slug })), slug).toBe('/slug')
     expect((await catalog.process(caller, { name: id })).slug).toMatch(new RegExp(`^${id}-[a-z0-9]{6}$`))
   })
 
   test('a slug at which another address is belongs to no process', async () => {
     const caller = await catalog.team()
-    expect(await refused(catalog.process(caller, { slug: 'summaries' }))).toBe('/slug')
+    expect(await refusal(catalog.process(caller, { slug: 'summaries' }))).toBe('/slug')
     for (const name of ['summaries', 'Summaries!'])
       expect((await catalog.process(caller, { name })).slug).toMatch(/^summaries-[a-z0-9]{6}$/)
     const { id } = await catalog.process(caller, { name: 'old' })
     const change = { identifier: id, values: { slug: 'summaries' }, mask: { paths: ['slug'] } }
     const rename = () => catalog.processes.updateProcess(change, caller)
-    expect(await refused(rename())).toBe('/slug')
+    expect(await refusal(rename())).toBe('/slug')
     await catalog.withoutTriggers('processes', `UPDATE processes SET slug = 'summaries' WHERE id = $1`, [id])
     expect((await rename()).slug).toBe('summaries')
   })
@@ -177,19 +178,19 @@ describe('limits of texts', () => {
   test('sizes are refused with the path of the field', async () => {
     const caller = await catalog.team()
     const big = 'x'.repeat(11 * 1024 * 1024)
-    expect(await refused(catalog.process(caller, { sourceCode: big }))).toBe('/sourceCode')
-    expect(await refused(catalog.process(caller, { readme: big }))).toBe('/readme')
-    expect(await refused(catalog.process(caller, { description: big }))).toBe('/description')
-    expect(await refused(catalog.process(caller, { parametersSchema: big }))).toBe('/parametersSchema')
-    expect(await refused(catalog.process(caller, { tags: ['a', 'b'.repeat(256)] }))).toBe('/tags/1')
-    expect(await refused(catalog.process(caller, { tags: Array.from({ length: 101 }, (_, n) => `${n}`) }))).toBe(
+    expect(await refusal(catalog.process(caller, { sourceCode: big }))).toBe('/sourceCode')
+    expect(await refusal(catalog.process(caller, { readme: big }))).toBe('/readme')
+    expect(await refusal(catalog.process(caller, { description: big }))).toBe('/description')
+    expect(await refusal(catalog.process(caller, { parametersSchema: big }))).toBe('/parametersSchema')
+    expect(await refusal(catalog.process(caller, { tags: ['a', 'b'.repeat(256)] }))).toBe('/tags/1')
+    expect(await refusal(catalog.process(caller, { tags: Array.from({ length: 101 }, (_, n) => `${n}`) }))).toBe(
       '/tags',
     )
     const addresses = Array.from({ length: 101 }, (_, n) => `10.0.0.${n}`)
-    expect(await refused(catalog.process(caller, { webhookAllowedAddresses: addresses }))).toBe(
+    expect(await refusal(catalog.process(caller, { webhookAllowedAddresses: addresses }))).toBe(
       '/webhook/allowedAddresses',
     )
-    expect(await refused(catalog.process(caller, { language: 9 as Language }))).toBe('/programmingLanguage')
+    expect(await refusal(catalog.process(caller, { language: 9 as Language }))).toBe('/programmingLanguage')
   })
 
   test('a NUL character is refused in every text, with the path of the field', async () => {
@@ -208,17 +209,17 @@ describe('limits of texts', () => {
       formsTag: '/settings/formsConfig/tag',
     }
     for (const origin of [nul, 'example.com', "https://a.b; script-src 'none'", 'https://a.b/path'])
-      expect(await refused(catalog.process(caller, { frameAncestors: ['https://a.b', origin] }))).toBe(
+      expect(await refusal(catalog.process(caller, { frameAncestors: ['https://a.b', origin] }))).toBe(
         '/settings/formsConfig/frameAncestors/1',
       )
     for (const [field, path] of Object.entries(paths))
-      expect(await refused(catalog.process(caller, { [field]: nul })), field).toBe(path)
-    expect(await refused(catalog.process(caller, { tags: ['ok', nul] }))).toBe('/tags/1')
-    expect(await refused(catalog.process(caller, { webhookAllowedAddresses: ['::1\0'] }))).toBe(
+      expect(await refusal(catalog.process(caller, { [field]: nul })), field).toBe(path)
+    expect(await refusal(catalog.process(caller, { tags: ['ok', nul] }))).toBe('/tags/1')
+    expect(await refusal(catalog.process(caller, { webhookAllowedAddresses: ['::1\0'] }))).toBe(
       '/webhook/allowedAddresses/0',
     )
-    expect(await refused(catalog.process(caller, { dependencies: { ms: nul } }))).toBe('/manifest/dependencies/ms')
-    expect(await refused(catalog.process(caller, { dependencies: { 'a/b\0': '1' } }))).toBe(
+    expect(await refusal(catalog.process(caller, { dependencies: { ms: nul } }))).toBe('/manifest/dependencies/ms')
+    expect(await refusal(catalog.process(caller, { dependencies: { 'a/b\0': '1' } }))).toBe(
       '/manifest/dependencies/a~1b',
     )
   })
@@ -242,8 +243,8 @@ describe('webhook credentials', () => {
 
   test('a username needs a password and a password a username; empty ones are none', async () => {
     const caller = await catalog.team()
-    expect(await refused(catalog.process(caller, { webhookUsername: 'u' }))).toBe('/webhook/password')
-    expect(await refused(catalog.process(caller, { webhookPassword: 'p' }))).toBe('/webhook/username')
+    expect(await refusal(catalog.process(caller, { webhookUsername: 'u' }))).toBe('/webhook/password')
+    expect(await refusal(catalog.process(caller, { webhookPassword: 'p' }))).toBe('/webhook/username')
     const open = await catalog.process(caller, { webhookUsername: '', webhookPassword: '' })
     expect(open.webhook?.username).toBeUndefined()
   })
@@ -251,10 +252,10 @@ describe('webhook credentials', () => {
   test('what HTTP Basic or bcrypt would cut off is refused', async () => {
     const caller = await catalog.team()
     const password = 'ü'.repeat(37)
-    expect(await refused(catalog.process(caller, { webhookUsername: 'u', webhookPassword: password }))).toBe(
+    expect(await refusal(catalog.process(caller, { webhookUsername: 'u', webhookPassword: password }))).toBe(
       '/webhook/password',
     )
-    expect(await refused(catalog.process(caller, { webhookUsername: 'a:b', webhookPassword: 'p' }))).toBe(
+    expect(await refusal(catalog.process(caller, { webhookUsername: 'a:b', webhookPassword: 'p' }))).toBe(
       '/webhook/username',
     )
   })

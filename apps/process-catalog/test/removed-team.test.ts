@@ -1,7 +1,7 @@
 import { TeamRemovalService } from '@automation/contract/catalog/v1/team_removal'
-import { operatorContext, removalSteps } from '@automation/testing'
+import { operatorContext, removalSteps, refusal } from '@automation/testing'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { refused, startCatalog, type CatalogUnderTest } from './catalog-under-test.ts'
+import { startCatalog, type CatalogUnderTest } from './catalog-under-test.ts'
 
 let catalog: CatalogUnderTest
 let stop: () => Promise<void>
@@ -35,6 +35,6 @@ test('a team is removed step by step, however much it has, and no other', async 
   await removal.finishRemoval({ team: 'big' }, operatorContext())
   for (const table of ['processes', 'versions', 'variables', 'team_changes', 'team_change_counts', 'revisions'])
     expect(await catalog.sql(`SELECT DISTINCT team FROM ${table}`), table).toEqual([{ team: 'other' }])
-  expect(await refused(catalog.team('big'))).toBe('team_removed_lately')
+  expect(await refusal(catalog.team('big'))).toBe('team_removed_lately')
   expect((await catalog.processes.listProcesses({}, other)).processes).toHaveLength(1)
 })

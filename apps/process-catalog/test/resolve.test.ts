@@ -1,9 +1,9 @@
 import { Language } from '@automation/contract/common/v1/language'
 import type { CallContext } from '@automation/rpc'
-import { operatorContext, serviceContext, userContext } from '@automation/testing'
+import { operatorContext, serviceContext, userContext, refusal } from '@automation/testing'
 import { compare } from 'bcryptjs'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { refused, startCatalog, type CatalogUnderTest } from './catalog-under-test.ts'
+import { startCatalog, type CatalogUnderTest } from './catalog-under-test.ts'
 
 let catalog: CatalogUnderTest
 let stop: () => Promise<void>
@@ -72,14 +72,14 @@ describe('what a run sees', () => {
     const { caller, id } = await newProcess()
     const { team } = caller.principal
     for (const identifier of ['none', '', '\0', '0198a2c4-0000-7000-8000-000000000000'])
-      expect(await refused(catalog.resolve(team, identifier))).toBe('process_not_found')
+      expect(await refusal(catalog.resolve(team, identifier))).toBe('process_not_found')
     for (const tag of ['none', '\0', ' ', '0198a2c4-0000-7000-8000-000000000000'])
-      expect(await refused(catalog.resolve(team, id, tag))).toBe('version_not_found')
-    expect(await refused(catalog.resolve(team, 'none', 'none'))).toBe('process_not_found')
+      expect(await refusal(catalog.resolve(team, id, tag))).toBe('version_not_found')
+    expect(await refusal(catalog.resolve(team, 'none', 'none'))).toBe('process_not_found')
     const { caller: otherTeam, id: foreign } = await newProcess()
-    expect(await refused(catalog.resolve(team, foreign))).toBe('process_not_found')
+    expect(await refusal(catalog.resolve(team, foreign))).toBe('process_not_found')
     const version = await catalog.versions.publishVersion({ process: foreign, tag: 'v' }, otherTeam)
-    expect(await refused(catalog.resolve(team, id, version.id))).toBe('version_not_found')
+    expect(await refusal(catalog.resolve(team, id, version.id))).toBe('version_not_found')
   })
 
   test('the schema with whether the team checks parameters by it, that of the version for a version', async () => {
@@ -160,7 +160,7 @@ test('services may resolve for any team, users for their own, nobody else', asyn
     userContext(team, { role: 'run' }),
     userContext(team, { role: 'runner' }),
   ])
-    expect(await refused(catalog.resolver.resolveRun(request, context))).toBe('permission_denied')
+    expect(await refusal(catalog.resolver.resolveRun(request, context))).toBe('permission_denied')
 })
 
 async function newProcess(values: object = {}): Promise<{ caller: CallContext; id: string }> {

@@ -1,6 +1,7 @@
 import type { CallContext } from '@automation/rpc'
+import { refusal } from '@automation/testing'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { refused, startCatalog, type CatalogUnderTest } from './catalog-under-test.ts'
+import { startCatalog, type CatalogUnderTest } from './catalog-under-test.ts'
 
 let catalog: CatalogUnderTest
 let stop: () => Promise<void>
@@ -36,8 +37,8 @@ test('every write that a run could see raises it, and nothing else does', async 
     expect(await outcome(caller, id, revision), step).toBe('spec')
   }
   const { revision } = await catalog.spec(caller, id)
-  await refused(catalog.process(caller, { name: '' }))
-  await refused(catalog.versions.deleteVersion({ process: id, version: 'none' }, caller))
+  await refusal(catalog.process(caller, { name: '' }))
+  await refusal(catalog.versions.deleteVersion({ process: id, version: 'none' }, caller))
   await catalog.processes.listProcesses({}, caller)
   expect(await outcome(caller, id, revision)).toBe('unchanged')
 })

@@ -1,6 +1,7 @@
 import type { Failure } from '@automation/errors'
+import { refusal } from '@automation/testing'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { refused, startCatalog, type CatalogUnderTest } from './catalog-under-test.ts'
+import { startCatalog, type CatalogUnderTest } from './catalog-under-test.ts'
 
 let catalog: CatalogUnderTest
 let stop: () => Promise<void>
@@ -42,7 +43,7 @@ describe('parameter schemas', () => {
   ])('%s: refused with the path of the fault', async (_, schema, path) => {
     const caller = await catalog.team()
     const parametersSchema = JSON.stringify(schema)
-    expect(await refused(catalog.process(caller, { parametersSchema }))).toBe(`/parametersSchema${path}`)
+    expect(await refusal(catalog.process(caller, { parametersSchema }))).toBe(`/parametersSchema${path}`)
   })
 
   test('all faults are told at once, in words', async () => {
@@ -75,7 +76,7 @@ describe('parameter schemas', () => {
 
   test('text that is no JSON is refused; the empty text is no schema', async () => {
     const caller = await catalog.team()
-    expect(await refused(catalog.process(caller, { parametersSchema: '{' }))).toBe('/parametersSchema')
+    expect(await refusal(catalog.process(caller, { parametersSchema: '{' }))).toBe('/parametersSchema')
     expect(await catalog.process(caller, { parametersSchema: '' })).not.toHaveProperty('parametersSchema')
   })
 
@@ -85,7 +86,7 @@ describe('parameter schemas', () => {
   ])('%s: refused in time, and the next one is served', async (_, parametersSchema) => {
     const caller = await catalog.team()
     const start = performance.now()
-    expect(await refused(catalog.process(caller, { parametersSchema }))).toBe('/parametersSchema')
+    expect(await refusal(catalog.process(caller, { parametersSchema }))).toBe('/parametersSchema')
     expect(performance.now() - start).toBeLessThan(20_000)
     expect(await catalog.process(caller, { parametersSchema: '{"type":"object"}' })).toHaveProperty('parametersSchema')
   })
@@ -95,10 +96,10 @@ describe('parameter schemas', () => {
     const { id } = await catalog.process(caller)
     const values = { parametersSchema: '{"type":1}' }
     const mask = { paths: ['parameters_schema'] }
-    expect(await refused(catalog.processes.updateProcess({ identifier: id, values, mask }, caller))).toBe(
+    expect(await refusal(catalog.processes.updateProcess({ identifier: id, values, mask }, caller))).toBe(
       '/parametersSchema/type',
     )
-    expect(await refused(catalog.versions.publishVersion({ process: id, tag: '1', ...values }, caller))).toBe(
+    expect(await refusal(catalog.versions.publishVersion({ process: id, tag: '1', ...values }, caller))).toBe(
       '/parametersSchema/type',
     )
   })

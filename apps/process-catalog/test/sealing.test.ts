@@ -1,12 +1,12 @@
 import { SealingService } from '@automation/contract/catalog/v1/sealing'
 import { SecretBox } from '@automation/database'
-import { operatorContext, testDatabase, userContext } from '@automation/testing'
+import { operatorContext, testDatabase, userContext, refusal } from '@automation/testing'
 import pg from 'pg'
 import { afterEach, expect, test } from 'vitest'
 import { catalogSchema } from '../src/service.ts'
 import { variableContext } from '../src/fields/variable-rules.ts'
 import { startCatalogProcess } from './catalog-process.ts'
-import { CatalogUnderTest, encryptionKey, refused } from './catalog-under-test.ts'
+import { CatalogUnderTest, encryptionKey } from './catalog-under-test.ts'
 
 const newKey = 'another key for tests: 0123456789'
 const ends: (() => Promise<unknown>)[] = []
@@ -132,7 +132,7 @@ test('a secret that is damaged holds up no other, and is told', async () => {
 
 test('nobody but the operator seals anew', async () => {
   const catalog = await started(await freshDatabase(), [encryptionKey])
-  expect(await refused(catalog.client(SealingService).reseal({ limit: 1 }, userContext('sealed')))).toBe(
+  expect(await refusal(catalog.client(SealingService).reseal({ limit: 1 }, userContext('sealed')))).toBe(
     'permission_denied',
   )
 })

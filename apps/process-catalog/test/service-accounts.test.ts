@@ -1,8 +1,8 @@
 import { timestampDate, timestampFromDate } from '@bufbuild/protobuf/wkt'
-import { userContext } from '@automation/testing'
+import { userContext, refusal } from '@automation/testing'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { exchange, gateway, operator, verified } from './api-tokens.ts'
-import { refused, startCatalog, type CatalogUnderTest } from './catalog-under-test.ts'
+import { startCatalog, type CatalogUnderTest } from './catalog-under-test.ts'
 
 let catalog: CatalogUnderTest
 let stop: () => Promise<void>
@@ -33,7 +33,7 @@ describe('a service account', () => {
     const narrowed = await catalog.tokens.exchangeToken({ team, apiToken, scopes: ['run'] }, gateway)
     expect(narrowed.scope).toBe('run')
     for (const scopes of [['build'], ['executor'], ['admin'], ['run', 'nothing']])
-      expect(await refused(catalog.tokens.exchangeToken({ team, apiToken, scopes }, gateway))).toBe('invalid_scope')
+      expect(await refusal(catalog.tokens.exchangeToken({ team, apiToken, scopes }, gateway))).toBe('invalid_scope')
   })
 
   test('is executor where no scope is said, and an executor may be narrowed to any word but admin', async () => {
@@ -43,7 +43,7 @@ describe('a service account', () => {
     expect(record).not.toHaveProperty('expiresAt')
     const ask = (...scopes: string[]) => catalog.tokens.exchangeToken({ team, apiToken, scopes }, gateway)
     expect((await ask('mcp:read', 'build')).scope).toBe('mcp:read build')
-    expect(await refused(ask('admin'))).toBe('invalid_scope')
+    expect(await refusal(ask('admin'))).toBe('invalid_scope')
   })
 
   test('has no more than who makes it, who has to have admin', async () => {
@@ -70,42 +70,42 @@ describe('a service account', () => {
     const make = (expiresAt?: typeof end) =>
       catalog.tokens.createServiceAccount({ name: 'second', scopes: ['read'], expiresAt }, heir)
     expect((await make()).record?.expiresAt).toEqual(first.record?.expiresAt)
-    expect(await refused(make(inS(2000)))).toBe('/expiresAt')
+    expect(await refusal(make(inS(2000)))).toBe('/expiresAt')
     expect((await make(inS(500))).record?.expiresAt).toBeDefined()
     const outside = { name: 'third', scopes: ['read'], callerEndsAt: end }
     const { record } = await catalog.tokens.createServiceAccount(outside, userContext(team, { scope: 'admin read' }))
     expect(timestampDate(record!.expiresAt!).getTime()).toBeLessThanOrEqual(timestampDate(end).getTime())
     await catalog.tokens.deleteServiceAccount({ id: first.record?.id }, by)
-    expect(await refused(make())).toBe('forbidden')
+    expect(await refusal(make())).toBe('forbidden')
   })
 
   test('that has ended is not exchanged; an end in the past is refused, and so is no name', async () => {
     const { team, by } = await caller()
     const make = (fields: object) => catalog.tokens.createServiceAccount({ name: 'x', scopes: ['read'], ...fields }, by)
-    expect(await refused(make({ expiresAt: inS(-1) }))).toBe('/expiresAt')
+    expect(await refusal(make({ expiresAt: inS(-1) }))).toBe('/expiresAt')
     const last = timestampFromDate(new Date('9999-12-31T23:59:59Z'))
     const tooLate = timestampFromDate(new Date('+010000-01-01T00:00:00Z'))
-    expect(await refused(make({ expiresAt: tooLate }))).toBe('/expiresAt')
+    expect(await refusal(make({ expiresAt: tooLate }))).toBe('/expiresAt')
     expect((await make({ expiresAt: last })).record?.expiresAt).toEqual(last)
     expect((await make({ callerEndsAt: tooLate })).record?.expiresAt).toEqual(last)
-    expect(await refused(make({ name: ' ' }))).toBe('/name')
-    expect(await refused(make({ name: 'a\0' }))).toBe('/name')
-    for (const name of ['system', 'Ada (ada, https://id.example)']) expect(await refused(make({ name }))).toBe('/name')
+    expect(await refusal(make({ name: ' ' }))).toBe('/name')
+    expect(await refusal(make({ name: 'a\0' }))).toBe('/name')
+    for (const name of ['system', 'Ada (ada, https://id.example)']) expect(await refusal(make({ name }))).toBe('/name')
     const { apiToken, record } = await make({ expiresAt: inS(900) })
     await catalog.sql('UPDATE api_tokens SET expires_at = now() WHERE client_id = $1', [record!.clientId])
-    expect(await refused(exchange(catalog, team, apiToken))).toBe('api_token_invalid')
+    expect(await refusal(exchange(catalog, team, apiToken))).toBe('api_token_invalid')
   })
 
   test('that is deleted is not exchanged, listed or found again; that of another team is not found', async () => {
     const { team, by } = await caller()
     const stranger = await caller()
     const { apiToken, record } = await catalog.tokens.createServiceAccount({ name: 'gone' }, by)
-    const remove = (id: string, as: typeof by) => refused(catalog.tokens.deleteServiceAccount({ id }, as))
+    const remove = (id: string, as: typeof by) => refusal(catalog.tokens.deleteServiceAccount({ id }, as))
     expect(await remove(record!.id, stranger.by)).toBe('service_account_not_found')
     expect(await remove('x', by)).toBe('service_account_not_found')
     await catalog.tokens.deleteServiceAccount({ id: record!.id }, by)
     expect(await remove(record!.id, by)).toBe('service_account_not_found')
-    expect(await refused(exchange(catalog, team, apiToken))).toBe('api_token_invalid')
+    expect(await refusal(exchange(catalog, team, apiToken))).toBe('api_token_invalid')
     const { accounts, page } = await catalog.tokens.listServiceAccounts({}, by)
     expect(accounts.map(({ name }) => name)).toEqual(['maker'])
     expect(page).toMatchObject({ total: 1 })
@@ -156,8 +156,8 @@ test('those that have ended do not count against the limit', async () => {
     [team],
   )
   const make = () => catalog.tokens.createServiceAccount({ name: 'one' }, by)
-  expect(await refused(make())).toBe('limit_reached')
+  expect(await refusal(make())).toBe('limit_reached')
   await catalog.sql("UPDATE api_tokens SET expires_at = now() - interval '1 s' WHERE client_id = $1", [`sa-x-${team}1`])
   await make()
-  expect(await refused(make())).toBe('limit_reached')
+  expect(await refusal(make())).toBe('limit_reached')
 })

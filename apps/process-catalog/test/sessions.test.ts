@@ -1,10 +1,10 @@
 import { SessionService } from '@automation/contract/catalog/v1/session'
 import { AuditService } from '@automation/contract/audit/v1/audit'
 import { timestampDate, timestampFromDate } from '@bufbuild/protobuf/wkt'
-import { userContext } from '@automation/testing'
+import { userContext, refusal } from '@automation/testing'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { gateway, newToken, operator, verified } from './api-tokens.ts'
-import { refused, startCatalog, type CatalogUnderTest } from './catalog-under-test.ts'
+import { startCatalog, type CatalogUnderTest } from './catalog-under-test.ts'
 
 let catalog: CatalogUnderTest
 let stop: () => Promise<void>
@@ -27,7 +27,7 @@ describe('a code', () => {
     const { sessionId, session } = await byCode(value)
     expect(session).toMatchObject({ name: 'console', grants: [{ team, scopes: ['executor', 'admin'] }] })
     expect(session?.clientId).toBeUndefined()
-    expect(await refused(byCode(value))).toBe('invalid_credentials')
+    expect(await refusal(byCode(value))).toBe('invalid_credentials')
     const { payload } = await verified(catalog, (await read(sessionId, team)).accessToken)
     expect(payload).toMatchObject({ name: 'console', groups: [team], scope: 'executor admin' })
   })
@@ -35,14 +35,14 @@ describe('a code', () => {
   test('gives the name and the scopes that it was made with', async () => {
     const { session } = await byCode(await code(await newTeam(), { name: 'Ada', scopes: ['read'] }))
     expect(session).toMatchObject({ name: 'Ada', grants: [{ scopes: ['read'] }] })
-    expect(await refused(code('nowhere'))).toBe('team_not_found')
-    expect(await refused(code(await newTeam(), { scopes: ['all'] }))).toBe('/scopes')
+    expect(await refusal(code('nowhere'))).toBe('team_not_found')
+    expect(await refusal(code(await newTeam(), { scopes: ['all'] }))).toBe('/scopes')
   })
 
   test('opens nothing ten minutes later', async () => {
     const value = await code(await newTeam())
     await catalog.sql(`UPDATE sign_in_codes SET expires_at = expires_at - interval '10 minutes'`)
-    expect(await refused(byCode(value))).toBe('invalid_credentials')
+    expect(await refusal(byCode(value))).toBe('invalid_credentials')
   })
 
   test('makes service accounts that end no sooner than others', async () => {
@@ -62,15 +62,15 @@ describe('an API token', () => {
     expect(session).toMatchObject({ name: 'ci', clientId, grants: [{ team, scopes: ['executor'] }] })
     expect((await read(sessionId, team)).accessToken).not.toBe('')
     await catalog.tokens.revokeApiToken({ clientId }, operator)
-    expect(await refused(read(sessionId, team))).toBe('session_ended')
-    expect(await refused(byToken(apiToken))).toBe('invalid_credentials')
+    expect(await refusal(read(sessionId, team))).toBe('session_ended')
+    expect(await refusal(byToken(apiToken))).toBe('invalid_credentials')
   })
 
   test('is refused alike, whatever is wrong with it', async () => {
     const { apiToken, clientId } = await newToken(catalog)
     const other = `sk-${Buffer.from(`${clientId}:another secret`).toString('base64')}`
     for (const wrong of ['', 'sk-', apiToken.slice(0, -8), other, 'sk-c2EtYTpi', `${apiToken}\0`])
-      expect(await refused(byToken(wrong))).toBe('invalid_credentials')
+      expect(await refusal(byToken(wrong))).toBe('invalid_credentials')
   })
 })
 
@@ -89,8 +89,8 @@ describe('a session', () => {
 
   test('acts for its own teams alone', async () => {
     const { sessionId } = await byCode(await code(await newTeam()))
-    expect(await refused(read(sessionId, await newTeam()))).toBe('forbidden')
-    expect(await refused(read('made-up'))).toBe('session_ended')
+    expect(await refusal(read(sessionId, await newTeam()))).toBe('forbidden')
+    expect(await refusal(read('made-up'))).toBe('session_ended')
   })
 
   test('ends when nobody has used it for twelve hours, and after seven days however much it is used', async () => {
@@ -105,9 +105,9 @@ describe('a session', () => {
       .poll(async () => timestampDate((await read(sessionId)).session!.endsAt!).getTime() - Date.now())
       .toBeGreaterThan(43_000_000)
     await catalog.sql(`UPDATE console_sessions SET last_used_at = now() - interval '12 hours'`)
-    expect(await refused(read(sessionId))).toBe('session_ended')
+    expect(await refusal(read(sessionId))).toBe('session_ended')
     await catalog.sql(`UPDATE console_sessions SET last_used_at = now(), expires_at = expires_at - interval '7 days'`)
-    expect(await refused(read(sessionId))).toBe('session_ended')
+    expect(await refusal(read(sessionId))).toBe('session_ended')
   })
 
   test('leaves a record of its beginning and of its end', async () => {
@@ -115,7 +115,7 @@ describe('a session', () => {
     const { sessionId } = await byCode(await code(team, { name: 'Ada' }))
     await sessions().closeSession({ sessionId, ip: '192.0.2.8' }, gateway)
     await sessions().closeSession({ sessionId }, gateway)
-    expect(await refused(read(sessionId))).toBe('session_ended')
+    expect(await refusal(read(sessionId))).toBe('session_ended')
     const { records } = await catalog.client(AuditService).listAuditRecords({}, userContext(team))
     const [closed, opened] = records
     expect(closed).toMatchObject({ event: 'session_closed', user: 'Ada', ip: '192.0.2.8', entityId: opened?.entityId })
@@ -125,9 +125,9 @@ describe('a session', () => {
   test('is for gateways, and codes are for operators', async () => {
     const user = userContext(await newTeam())
     const credentials = { case: 'code', value: 'x' } as const
-    expect(await refused(sessions().openSession({ credentials }, user))).toBe('permission_denied')
-    expect(await refused(sessions().readSession({ sessionId: 'x' }, user))).toBe('permission_denied')
-    expect(await refused(sessions().createSignInCode({ team: user.principal.team }, gateway))).toBe('permission_denied')
+    expect(await refusal(sessions().openSession({ credentials }, user))).toBe('permission_denied')
+    expect(await refusal(sessions().readSession({ sessionId: 'x' }, user))).toBe('permission_denied')
+    expect(await refusal(sessions().createSignInCode({ team: user.principal.team }, gateway))).toBe('permission_denied')
   })
 })
 
@@ -152,7 +152,7 @@ describe('a person whom an issuer names', () => {
     expect(await claims(weak)).toMatchObject({ groups: [weak, strong], scope: 'read', client_id: 'ada' })
     expect(await claims(strong)).toMatchObject({ groups: [strong], scope: 'executor admin' })
     expect(Number((await claims(weak))['access_ends'])).toBeGreaterThan(Date.now() / 1000)
-    expect(await refused(open({ grants: [{ team: 'nowhere', scopes: ['read'] }] }))).toBe('no_team')
+    expect(await refusal(open({ grants: [{ team: 'nowhere', scopes: ['read'] }] }))).toBe('no_team')
   })
 
   test('is asked of again by one gateway at a time, with secrets that are kept sealed', async () => {
@@ -189,6 +189,6 @@ describe('a person whom an issuer names', () => {
     expect((await records(team))[0]).toMatchObject({ event: 'session_closed', user: 'Ada L' })
     expect((await records(other))[0]).toMatchObject({ event: 'session_renewed' })
     expect(await sessions().closeSession({ sessionId }, gateway)).toMatchObject({ secrets: 'the next' })
-    expect(await refused(sessions().renewSession({ sessionId, identity }, gateway))).toBe('session_ended')
+    expect(await refusal(sessions().renewSession({ sessionId, identity }, gateway))).toBe('session_ended')
   })
 })

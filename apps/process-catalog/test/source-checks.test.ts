@@ -2,9 +2,9 @@ import { ModuleService } from '@automation/contract/catalog/v1/module'
 import { ImportKind, SourceService } from '@automation/contract/catalog/v1/source'
 import { Language } from '@automation/contract/common/v1/language'
 import type { CallContext } from '@automation/rpc'
-import { operatorContext, until } from '@automation/testing'
+import { operatorContext, until, refusal } from '@automation/testing'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { refused, startCatalog, type CatalogUnderTest } from './catalog-under-test.ts'
+import { startCatalog, type CatalogUnderTest } from './catalog-under-test.ts'
 import { foundImports } from '../src/dependencies/found-imports.ts'
 import { emptyReading } from '../src/reading/reading.ts'
 import { manifestsOf, succeed } from './manifests.ts'
@@ -42,7 +42,7 @@ test('a check says where the syntax is broken, and nothing of what is right', as
   expect((await check(caller, PYTHON, allowed)).faults).toEqual([])
   for (const language of [JAVASCRIPT, PYTHON])
     for (const source of ['', 'return 1']) expect((await check(caller, language, source)).faults).toEqual([])
-  expect(await refused(check(caller, JAVASCRIPT, 'return 1\0'))).toBe('/sourceCode')
+  expect(await refusal(check(caller, JAVASCRIPT, 'return 1\0'))).toBe('/sourceCode')
 })
 
 test('a check says of each import what a run of the team finds: builtins, modules of the team and its parents, packages, or nothing', async () => {
@@ -103,7 +103,7 @@ test('a source that can not be checked is refused, and not called right', async 
     [JAVASCRIPT, '['.repeat(100_000)],
     [PYTHON, `# ${'x'.repeat(200_000)}`],
   ] as const)
-    expect(await refused(check(caller, language, source))).toBe('/sourceCode')
+    expect(await refusal(check(caller, language, source))).toBe('/sourceCode')
 })
 
 test('a source may name any number of imports, of which the first thousand are looked up', async () => {

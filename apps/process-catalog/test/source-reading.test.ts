@@ -1,8 +1,9 @@
 import { ModuleService } from '@automation/contract/catalog/v1/module'
 import { Language } from '@automation/contract/common/v1/language'
 import type { CallContext } from '@automation/rpc'
+import { refusal } from '@automation/testing'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { refused, startCatalog, type CatalogUnderTest } from './catalog-under-test.ts'
+import { startCatalog, type CatalogUnderTest } from './catalog-under-test.ts'
 
 let catalog: CatalogUnderTest
 let stop: () => Promise<void>
@@ -54,12 +55,12 @@ test.each([
 ])('a source that can not be read is refused, and the next one is read: %s', async (_, language, sourceCode) => {
   const caller = await catalog.team()
   const values = { ...detecting, language }
-  expect(await refused(catalog.process(caller, { ...values, sourceCode }))).toBe('/sourceCode')
-  expect(await refused(catalog.client(ModuleService).createModule({ name: 'a', language, sourceCode }, caller))).toBe(
+  expect(await refusal(catalog.process(caller, { ...values, sourceCode }))).toBe('/sourceCode')
+  expect(await refusal(catalog.client(ModuleService).createModule({ name: 'a', language, sourceCode }, caller))).toBe(
     '/sourceCode',
   )
   const { id } = await catalog.process(caller, { ...values, sourceCode: "import 'b'" })
-  expect(await refused(update(caller, id, { sourceCode }, 'source_code'))).toBe('/sourceCode')
+  expect(await refusal(update(caller, id, { sourceCode }, 'source_code'))).toBe('/sourceCode')
   expect((await catalog.spec(caller, id)).awaitedDependencies).toBe('b')
 })
 

@@ -1,7 +1,7 @@
 import { ModuleService } from '@automation/contract/catalog/v1/module'
-import { operatorContext } from '@automation/testing'
+import { operatorContext, refusal } from '@automation/testing'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { refused, startCatalog, type CatalogUnderTest } from './catalog-under-test.ts'
+import { startCatalog, type CatalogUnderTest } from './catalog-under-test.ts'
 
 let catalog: CatalogUnderTest
 let stop: () => Promise<void>
@@ -38,7 +38,7 @@ test('who imports a module: current sources and versions of processes and module
   const rest = await list({ page: 1, limit: 3 })
   expect([rest.users.length, rest.page?.hasNextPage]).toEqual([1, false])
   expect((await list({ page: 2 ** 31 - 1, limit: 1000 })).users).toEqual([])
-  expect(await refused(modules().listModuleUsers({ id }, child))).toBe('module_not_found')
+  expect(await refusal(modules().listModuleUsers({ id }, child))).toBe('module_not_found')
 })
 
 test('which sources name a variable: by its key as a word, of the team alone', async () => {
@@ -62,7 +62,7 @@ test('which sources name a variable: by its key as a word, of the team alone', a
     [true, 'urls', undefined],
   ])
   expect(await list({ page: 2 ** 31 - 1, limit: 1000 })).toMatchObject({ users: [], page: { total: 3 } })
-  expect(await refused(catalog.variables.listVariableUsers({ id }, await catalog.team()))).toBe('variable_not_found')
+  expect(await refusal(catalog.variables.listVariableUsers({ id }, await catalog.team()))).toBe('variable_not_found')
 })
 
 test('of many sources the newest are read, and the answer says so', async () => {

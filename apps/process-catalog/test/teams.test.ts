@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto'
 import { TeamLimitService } from '@automation/contract/catalog/v1/team_limit'
 import type { CallContext } from '@automation/rpc'
-import { operatorContext, serviceContext, userContext } from '@automation/testing'
+import { operatorContext, serviceContext, userContext, refusal } from '@automation/testing'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
-import { refused, startCatalog, type CatalogUnderTest } from './catalog-under-test.ts'
+import { startCatalog, type CatalogUnderTest } from './catalog-under-test.ts'
 
 let catalog: CatalogUnderTest
 let stop: () => Promise<void>
@@ -20,7 +20,7 @@ describe('teams', () => {
 
   test('a slug is 1 to 63 lower-case letters, digits and inner hyphens', async () => {
     for (const slug of ['', 'A', 'a_b', '-a', 'a-', 'a b', 'a\n', 'a\0', 'ä', 'a'.repeat(64)])
-      expect(await refused(catalog.teams.createTeam({ slug }, operatorContext())), slug).toBe('/slug')
+      expect(await refusal(catalog.teams.createTeam({ slug }, operatorContext())), slug).toBe('/slug')
     for (const slug of ['7', 'a-b', 'a'.repeat(63)])
       expect((await catalog.teams.createTeam({ slug }, operatorContext())).slug).toBe(slug)
   })
@@ -33,13 +33,13 @@ describe('teams', () => {
 
   test('a team that is not there is team_not_found, for reading and for writing', async () => {
     const caller = userContext('not-there')
-    expect(await refused(catalog.teams.getTeam({}, caller))).toBe('team_not_found')
-    expect(await refused(catalog.process(caller))).toBe('team_not_found')
-    expect(await refused(catalog.processes.getProcess({ identifier: 'x' }, caller))).toBe('team_not_found')
-    expect(await refused(catalog.variables.listVariables({}, caller))).toBe('team_not_found')
-    expect(await refused(catalog.resolve('not-there', 'x'))).toBe('team_not_found')
-    expect(await refused(catalog.resolve('not-there', 'x', '', 5n))).toBe('team_not_found')
-    expect(await refused(catalog.resolve('\0', 'x', '', 5n))).toBe('team_not_found')
+    expect(await refusal(catalog.teams.getTeam({}, caller))).toBe('team_not_found')
+    expect(await refusal(catalog.process(caller))).toBe('team_not_found')
+    expect(await refusal(catalog.processes.getProcess({ identifier: 'x' }, caller))).toBe('team_not_found')
+    expect(await refusal(catalog.variables.listVariables({}, caller))).toBe('team_not_found')
+    expect(await refusal(catalog.resolve('not-there', 'x'))).toBe('team_not_found')
+    expect(await refusal(catalog.resolve('not-there', 'x', '', 5n))).toBe('team_not_found')
+    expect(await refusal(catalog.resolve('\0', 'x', '', 5n))).toBe('team_not_found')
   })
 
   test('name, zone and parameter checks may be changed, one by one', async () => {
@@ -83,7 +83,7 @@ describe('teams', () => {
       }
       const slug = ['error_handler_config.process_slug']
       const tag = ['error_handler_config.tag']
-      expect(await refused(set(caller, { tag: 'v1' }, tag))).toBe('/errorHandlerConfig/processSlug')
+      expect(await refusal(set(caller, { tag: 'v1' }, tag))).toBe('/errorHandlerConfig/processSlug')
       await set(caller, { processSlug: 'one', tag: 'v1' }, [...slug, ...tag])
       await set(caller, { processSlug: 'two', tag: 'of no account' }, slug)
       expect(await config(caller)).toEqual(['two', 'v1'])
@@ -97,16 +97,16 @@ describe('teams', () => {
       await catalog.process(await catalog.team(), { name: 'theirs' })
       await set(caller, { processSlug: 'mine' })
       for (const processSlug of ['theirs', 'gone', 'No Slug', '\0'])
-        expect(await refused(set(caller, { processSlug })), processSlug).toBe('process_not_found')
+        expect(await refusal(set(caller, { processSlug })), processSlug).toBe('process_not_found')
       for (const tag of ['v1', 'no tag', '\0', '0190f1f0-0000-7000-8000-000000000000'])
-        expect(await refused(set(caller, { processSlug: 'mine', tag })), tag).toBe('version_not_found')
+        expect(await refusal(set(caller, { processSlug: 'mine', tag })), tag).toBe('version_not_found')
       await expect(set(caller, { processSlug: 'gone' })).rejects.toThrow(
         'Process not found: there is no process "gone"',
       )
       await expect(set(caller, { processSlug: 'mine', tag: 'v1' })).rejects.toThrow(
         'Version not found: the process has no version or alias "v1"',
       )
-      expect(await refused(set(caller, { processSlug: '' }))).toBe('/errorHandlerConfig/processSlug')
+      expect(await refusal(set(caller, { processSlug: '' }))).toBe('/errorHandlerConfig/processSlug')
       expect(await config(caller)).toEqual(['mine', ''])
     })
 
@@ -127,7 +127,7 @@ describe('teams', () => {
       ['created_at', '/createdAt'],
       ['nonsense', '/nonsense'],
     ])
-      expect(await refused(catalog.teams.updateTeam({ values: {}, mask: { paths: [path!] } }, caller))).toBe(pointer)
+      expect(await refusal(catalog.teams.updateTeam({ values: {}, mask: { paths: [path!] } }, caller))).toBe(pointer)
   })
 
   test('a zone is one that IANA names', async () => {
@@ -135,7 +135,7 @@ describe('teams', () => {
     const update = (zoneId: string) =>
       catalog.teams.updateTeam({ values: { zoneId }, mask: { paths: ['zone_id'] } }, caller)
     for (const zoneId of ['', 'Mars/Olympus', '+01:00', '-0500', 'Europe/Berlin\0', '../etc'])
-      expect(await refused(update(zoneId)), zoneId).toBe('/zoneId')
+      expect(await refusal(update(zoneId)), zoneId).toBe('/zoneId')
     expect((await update('europe/berlin')).zoneId).toBe('Europe/Berlin')
     expect((await update('Asia/Calcutta')).zoneId).toMatch(/^Asia\/(Calcutta|Kolkata)$/)
     expect((await update('UTC')).zoneId).toBe('UTC')
@@ -144,7 +144,7 @@ describe('teams', () => {
   test('a name is required and bounded', async () => {
     const caller = await catalog.team()
     for (const name of ['', ' ', 'x\0', 'x'.repeat(256)])
-      expect(await refused(catalog.teams.updateTeam({ values: { name }, mask: { paths: ['name'] } }, caller))).toBe(
+      expect(await refusal(catalog.teams.updateTeam({ values: { name }, mask: { paths: ['name'] } }, caller))).toBe(
         '/name',
       )
   })
@@ -164,7 +164,7 @@ describe("the operator's calls", () => {
     const { teams } = await catalog.teams.listTeams({}, operatorContext())
     const { count } = await catalog.teams.countTeams({}, serviceContext('gateway', ''))
     expect(count).toBe(teams.length)
-    expect(await refused(catalog.teams.countTeams({}, userContext(principal.team)))).toBe('permission_denied')
+    expect(await refusal(catalog.teams.countTeams({}, userContext(principal.team)))).toBe('permission_denied')
   })
 
   test('granting and revoking twice is no error; both teams must be there and differ', async () => {
@@ -174,10 +174,10 @@ describe("the operator's calls", () => {
     for (const call of [catalog.teams.grantParent, catalog.teams.revokeParent]) {
       await call(pair, operatorContext())
       await call(pair, operatorContext())
-      expect(await refused(call({ ...pair, parent: 'no-team' }, operatorContext()))).toBe('team_not_found')
-      expect(await refused(call({ ...pair, child: 'no-team' }, operatorContext()))).toBe('team_not_found')
-      expect(await refused(call({ ...pair, child: '\0' }, operatorContext()))).toBe('team_not_found')
-      expect(await refused(call({ child: 'child', parent: 'child' }, operatorContext()))).toBe('/parent')
+      expect(await refusal(call({ ...pair, parent: 'no-team' }, operatorContext()))).toBe('team_not_found')
+      expect(await refusal(call({ ...pair, child: 'no-team' }, operatorContext()))).toBe('team_not_found')
+      expect(await refusal(call({ ...pair, child: '\0' }, operatorContext()))).toBe('team_not_found')
+      expect(await refusal(call({ child: 'child', parent: 'child' }, operatorContext()))).toBe('/parent')
     }
   })
 
@@ -194,7 +194,7 @@ describe("the operator's calls", () => {
         catalog.tokens.listApiTokens({ team: caller.principal.team }, context),
         catalog.tokens.revokeApiToken({ clientId: 'sa-a-00000000' }, context),
       ]
-      for (const call of calls) expect(await refused(call)).toBe('permission_denied')
+      for (const call of calls) expect(await refusal(call)).toBe('permission_denied')
     }
   })
 })
@@ -207,11 +207,11 @@ test("a team's calls are for its members: not for callers without a team, runs o
     userContext(principal.team, { role: 'run' }),
     userContext(principal.team, { role: 'runner' }),
   ]) {
-    expect(await refused(catalog.teams.getTeam({}, caller))).toBe('permission_denied')
-    expect(await refused(catalog.process(caller))).toBe('permission_denied')
-    expect(await refused(catalog.versions.listVersions({ process: 'x' }, caller))).toBe('permission_denied')
-    expect(await refused(catalog.aliases.listAliases({ process: 'x' }, caller))).toBe('permission_denied')
-    expect(await refused(catalog.variables.listVariables({}, caller))).toBe('permission_denied')
+    expect(await refusal(catalog.teams.getTeam({}, caller))).toBe('permission_denied')
+    expect(await refusal(catalog.process(caller))).toBe('permission_denied')
+    expect(await refusal(catalog.versions.listVersions({ process: 'x' }, caller))).toBe('permission_denied')
+    expect(await refusal(catalog.aliases.listAliases({ process: 'x' }, caller))).toBe('permission_denied')
+    expect(await refusal(catalog.variables.listVariables({}, caller))).toBe('permission_denied')
   }
 })
 
@@ -227,17 +227,17 @@ describe('addresses that the tokens of a team may be used from', () => {
   test('are told to gateways, lock nobody out who sets them, and are cleared by the operator', async () => {
     await catalog.team('guarded')
     const ranges = ['192.0.2.0/24', '2001:db8::1']
-    expect(await refused(allow('198.51.100.1', ...ranges))).toBe('/allowedAddresses')
-    expect(await refused(allow(undefined, ...ranges))).toBe('/allowedAddresses')
-    expect(await refused(allow('192.0.2.1', '192.0.2.0/33'))).toBe('/allowedAddresses/0')
+    expect(await refusal(allow('198.51.100.1', ...ranges))).toBe('/allowedAddresses')
+    expect(await refusal(allow(undefined, ...ranges))).toBe('/allowedAddresses')
+    expect(await refusal(allow('192.0.2.1', '192.0.2.0/33'))).toBe('/allowedAddresses/0')
     const before = await list()
     expect((await allow('192.0.2.1', ...ranges)).allowedAddresses).toEqual(ranges)
     const first = await list(before.revision)
     expect(first.addresses).toMatchObject([{ team: 'guarded', ranges }])
     expect(first.limits.filter(({ name }) => name === 'allowedAddresses')).toEqual([])
     const clear = (team: string, by: CallContext) => catalog.teams.clearAllowedAddresses({ team }, by)
-    expect(await refused(clear('guarded', userContext('guarded')))).toBe('permission_denied')
-    expect(await refused(clear('nobody', operatorContext()))).toBe('team_not_found')
+    expect(await refusal(clear('guarded', userContext('guarded')))).toBe('permission_denied')
+    expect(await refusal(clear('nobody', operatorContext()))).toBe('team_not_found')
     await clear('guarded', operatorContext())
     expect(await list(first.revision)).toMatchObject({ addresses: [] })
     expect((await catalog.teams.getTeam({}, userContext('guarded'))).allowedAddresses).toEqual([])
@@ -267,10 +267,10 @@ describe('limits of a team', () => {
   })
 
   test('have names and ranges, and belong to a team that is there', async () => {
-    expect(await refused(set('limited', 'colour', 1n))).toBe('/name')
-    expect(await refused(set('limited', 'constructor', 1n))).toBe('/name')
-    expect(await refused(set('limited', 'running', 0n))).toBe('/value')
-    expect(await refused(set('limited', 'sandboxes', 100_001n))).toBe('/value')
+    expect(await refusal(set('limited', 'colour', 1n))).toBe('/name')
+    expect(await refusal(set('limited', 'constructor', 1n))).toBe('/name')
+    expect(await refusal(set('limited', 'running', 0n))).toBe('/value')
+    expect(await refusal(set('limited', 'sandboxes', 100_001n))).toBe('/value')
     await expect(set('nobody', 'running', 1n)).rejects.toMatchObject({ code: 'team_not_found' })
     const request = { team: 'limited', name: 'running', value: 1n }
     await expect(limits().setTeamLimit(request, userContext('limited'))).rejects.toMatchObject({

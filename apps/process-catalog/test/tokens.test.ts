@@ -1,8 +1,8 @@
 import { TeamLimitService } from '@automation/contract/catalog/v1/team_limit'
-import { userContext } from '@automation/testing'
+import { userContext, refusal } from '@automation/testing'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { exchange, gateway, newToken, operator, verified } from './api-tokens.ts'
-import { refused, startCatalog, type CatalogUnderTest } from './catalog-under-test.ts'
+import { startCatalog, type CatalogUnderTest } from './catalog-under-test.ts'
 
 let catalog: CatalogUnderTest
 let stop: () => Promise<void>
@@ -41,7 +41,7 @@ describe('API tokens', () => {
 
   test('revoking what is not there is api_token_not_found; revoking twice is no error', async () => {
     for (const clientId of ['sa-x-00000000', '', '\0'])
-      expect(await refused(catalog.tokens.revokeApiToken({ clientId }, operator))).toBe('api_token_not_found')
+      expect(await refusal(catalog.tokens.revokeApiToken({ clientId }, operator))).toBe('api_token_not_found')
     const { clientId } = await newToken(catalog)
     await catalog.tokens.revokeApiToken({ clientId }, operator)
     await catalog.tokens.revokeApiToken({ clientId }, operator)
@@ -72,15 +72,15 @@ describe('API tokens', () => {
     expect(revision).toBeGreaterThan(before)
     const [own] = access.filter((each) => each.team === team)
     expect(Number(own!.from!.seconds)).toBeGreaterThan(iat)
-    expect(await refused(catalog.tokens.endTeamAccess({ team: 'no-such-team' }, operator))).toBe('team_not_found')
+    expect(await refusal(catalog.tokens.endTeamAccess({ team: 'no-such-team' }, operator))).toBe('team_not_found')
     // Its API tokens go on.
     await claims(team, apiToken)
   })
 
   test('a team that is not there has none', async () => {
     for (const team of ['no-such-team', '\0']) {
-      expect(await refused(catalog.tokens.createApiToken({ team }, operator))).toBe('team_not_found')
-      expect(await refused(catalog.tokens.listApiTokens({ team }, operator))).toBe('team_not_found')
+      expect(await refusal(catalog.tokens.createApiToken({ team }, operator))).toBe('team_not_found')
+      expect(await refusal(catalog.tokens.listApiTokens({ team }, operator))).toBe('team_not_found')
     }
   })
 
@@ -99,13 +99,13 @@ describe('API tokens', () => {
     const create = (pair: string) =>
       catalog.tokens.createApiToken({ team: 'boot2', apiToken: `sk-${Buffer.from(pair).toString('base64')}` }, operator)
     await create('sa-boot2-00000000:secret')
-    expect(await refused(create('sa-boot2-00000000:other'))).toBe('api_token_exists')
-    expect(await refused(create('sa-boot-00000001:secret'))).toBe('/apiToken')
-    expect(await refused(create('sa-boot2-short:secret'))).toBe('/apiToken')
-    expect(await refused(create('sa-boot2-00000002:with:colon'))).toBe('/apiToken')
-    expect(await refused(create('no colon'))).toBe('/apiToken')
+    expect(await refusal(create('sa-boot2-00000000:other'))).toBe('api_token_exists')
+    expect(await refusal(create('sa-boot-00000001:secret'))).toBe('/apiToken')
+    expect(await refusal(create('sa-boot2-short:secret'))).toBe('/apiToken')
+    expect(await refusal(create('sa-boot2-00000002:with:colon'))).toBe('/apiToken')
+    expect(await refusal(create('no colon'))).toBe('/apiToken')
     await catalog.tokens.revokeApiToken({ clientId: 'sa-boot2-00000000' }, operator)
-    expect(await refused(create('sa-boot2-00000000:secret'))).toBe('api_token_exists')
+    expect(await refusal(create('sa-boot2-00000000:secret'))).toBe('api_token_exists')
   })
 })
 
@@ -183,7 +183,7 @@ describe('the exchange', () => {
     const bare = whole.replace(/=+$/, '')
     const changed = bare.slice(0, -1) + String.fromCharCode(bare.charCodeAt(bare.length - 1) + 1)
     const altered = [...ends.map((end) => bare + end), ...(secret.length === 3 ? [] : [changed])]
-    for (const text of altered) expect(await refused(exchange(catalog, team, `sk-${text}`))).toBe('/x-api-token')
+    for (const text of altered) expect(await refusal(exchange(catalog, team, `sk-${text}`))).toBe('/x-api-token')
     await claims(team, `sk-${bare}`)
   })
 
@@ -214,15 +214,15 @@ describe('the exchange', () => {
     await catalog.team('alpha')
     await catalog.team('alpha-beta')
     const { apiToken } = await catalog.tokens.createApiToken({ team: 'alpha-beta' }, operator)
-    expect(await refused(exchange(catalog, 'alpha', apiToken))).toBe('api_token_invalid')
+    expect(await refusal(exchange(catalog, 'alpha', apiToken))).toBe('api_token_invalid')
   })
 
   test('is not for runs and runners', async () => {
     const { team, apiToken } = await newToken(catalog)
     for (const role of ['run', 'runner'] as const) {
       const caller = userContext(team, { role })
-      expect(await refused(catalog.tokens.exchangeToken({ team, apiToken }, caller))).toBe('permission_denied')
-      expect(await refused(catalog.tokens.listSigningKeys({}, caller))).toBe('permission_denied')
+      expect(await refusal(catalog.tokens.exchangeToken({ team, apiToken }, caller))).toBe('permission_denied')
+      expect(await refusal(catalog.tokens.listSigningKeys({}, caller))).toBe('permission_denied')
     }
   })
 })

@@ -1,6 +1,6 @@
-import { userContext } from '@automation/testing'
+import { userContext, refusal } from '@automation/testing'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { CatalogUnderTest, refused, startCatalog } from './catalog-under-test.ts'
+import { CatalogUnderTest, startCatalog } from './catalog-under-test.ts'
 
 let catalog: CatalogUnderTest
 let stop: () => Promise<void>
@@ -50,7 +50,7 @@ describe('team variables', () => {
   test('a key is a letter, then letters, digits and underscores, at most 255 in all', async () => {
     const caller = await catalog.team()
     for (const key of ['', '1a', '_a', 'a-b', 'a b', 'ä', 'a\n', 'a\0', 'a'.repeat(256)])
-      expect(await refused(catalog.variables.createVariable({ key }, caller)), key).toBe('/key')
+      expect(await refusal(catalog.variables.createVariable({ key }, caller)), key).toBe('/key')
     expect((await catalog.variables.createVariable({ key: 'a'.repeat(255) }, caller)).key).toHaveLength(255)
   })
 
@@ -61,7 +61,7 @@ describe('team variables', () => {
     )
     expect(tries.filter(({ status }) => status === 'fulfilled')).toHaveLength(1)
     const { id } = await catalog.variables.createVariable({ key: 'TWO' }, caller)
-    expect(await refused(catalog.variables.updateVariable({ id, key: 'ONE' }, caller))).toBe('/key')
+    expect(await refusal(catalog.variables.updateVariable({ id, key: 'ONE' }, caller))).toBe('/key')
     expect((await catalog.variables.updateVariable({ id, key: 'TWO' }, caller)).key).toBe('TWO')
     expect((await catalog.variables.createVariable({ key: 'ONE' }, await catalog.team())).key).toBe('ONE')
   })
@@ -70,8 +70,8 @@ describe('team variables', () => {
     const caller = await catalog.team()
     const most = 'é'.repeat(32 * 1024)
     expect((await catalog.variables.createVariable({ key: 'a', value: most }, caller)).value).toBe(most)
-    expect(await refused(catalog.variables.createVariable({ key: 'b', value: `${most}x` }, caller))).toBe('/value')
-    expect(await refused(catalog.variables.createVariable({ key: 'b', value: 'a\0b' }, caller))).toBe('/value')
+    expect(await refusal(catalog.variables.createVariable({ key: 'b', value: `${most}x` }, caller))).toBe('/value')
+    expect(await refusal(catalog.variables.createVariable({ key: 'b', value: 'a\0b' }, caller))).toBe('/value')
   })
 
   test('an update changes what it names; sensitivity is fixed', async () => {
@@ -85,18 +85,18 @@ describe('team variables', () => {
       updatedBy: 'second',
     })
     expect((await catalog.variables.updateVariable({ id, value: '', isSensitive: false }, caller)).value).toBe('')
-    expect(await refused(catalog.variables.updateVariable({ id, isSensitive: true }, caller))).toBe('/isSensitive')
+    expect(await refusal(catalog.variables.updateVariable({ id, isSensitive: true }, caller))).toBe('/isSensitive')
   })
 
   test('a deleted variable is gone; one of another team, or a malformed id, is not found', async () => {
     const caller = await catalog.team()
     const { id } = await catalog.variables.createVariable({ key: 'K' }, caller)
     const otherTeam = await catalog.team()
-    expect(await refused(catalog.variables.updateVariable({ id, value: 'x' }, otherTeam))).toBe('variable_not_found')
-    expect(await refused(catalog.variables.deleteVariable({ id }, otherTeam))).toBe('variable_not_found')
+    expect(await refusal(catalog.variables.updateVariable({ id, value: 'x' }, otherTeam))).toBe('variable_not_found')
+    expect(await refusal(catalog.variables.deleteVariable({ id }, otherTeam))).toBe('variable_not_found')
     await catalog.variables.deleteVariable({ id }, caller)
     for (const gone of [id, 'K', '\0'])
-      expect(await refused(catalog.variables.deleteVariable({ id: gone }, caller))).toBe('variable_not_found')
+      expect(await refusal(catalog.variables.deleteVariable({ id: gone }, caller))).toBe('variable_not_found')
   })
 })
 
@@ -119,7 +119,7 @@ describe('encryption at rest', () => {
       'UPDATE variables SET ciphertext = (SELECT ciphertext FROM variables WHERE id = $1) WHERE id = $2',
       [first, second],
     )
-    expect(await refused(catalog.variables.listVariables({}, caller))).toBe('internal_error')
+    expect(await refusal(catalog.variables.listVariables({}, caller))).toBe('internal_error')
   })
 
   test('without a key that something was encrypted with it does not start, and says which', async () => {

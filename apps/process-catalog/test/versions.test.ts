@@ -1,7 +1,8 @@
 import { Language } from '@automation/contract/common/v1/language'
 import type { CallContext } from '@automation/rpc'
+import { refusal } from '@automation/testing'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { refused, startCatalog, type CatalogUnderTest } from './catalog-under-test.ts'
+import { startCatalog, type CatalogUnderTest } from './catalog-under-test.ts'
 
 let catalog: CatalogUnderTest
 let stop: () => Promise<void>
@@ -45,7 +46,7 @@ describe('publishing', () => {
     const { caller, id } = await newProcess()
     const uuid = '0198A2C4-0000-7000-8000-000000000000'
     for (const tag of ['', '.', '..', 'a b', 'a/b', 'ä', 'x'.repeat(101), 'a\n', 'a\0', uuid])
-      expect(await refused(publish(caller, id, tag)), tag).toBe('/tag')
+      expect(await refusal(publish(caller, id, tag)), tag).toBe('/tag')
     for (const tag of ['A', '1', '...', '.a', '-_-', '__proto__', 'constructor', 'x'.repeat(100)])
       expect((await publish(caller, id, tag)).tag).toBe(tag)
   })
@@ -54,7 +55,7 @@ describe('publishing', () => {
     const { caller, id } = await newProcess()
     const tries = await Promise.allSettled(Array.from({ length: 5 }, () => publish(caller, id, 'same')))
     expect(tries.filter(({ status }) => status === 'fulfilled')).toHaveLength(1)
-    expect(await refused(publish(caller, id, 'same'))).toBe('/tag')
+    expect(await refusal(publish(caller, id, 'same'))).toBe('/tag')
     const { id: other } = await catalog.process(caller)
     expect((await publish(caller, other, 'same')).tag).toBe('same')
   })
@@ -63,14 +64,14 @@ describe('publishing', () => {
     const { caller, id } = await newProcess()
     await publish(caller, id, 'one')
     await catalog.aliases.createAlias({ process: id, name: 'live', version: 'one' }, caller)
-    expect(await refused(publish(caller, id, 'live'))).toBe('/tag')
+    expect(await refusal(publish(caller, id, 'live'))).toBe('/tag')
   })
 
   test('NUL characters are refused with the path of the field', async () => {
     const { caller, id } = await newProcess()
     for (const field of ['comment', 'sourceCode', 'parametersSchema', 'readme'])
       expect(
-        await refused(catalog.versions.publishVersion({ process: id, tag: 'n', [field]: '\0' }, caller)),
+        await refusal(catalog.versions.publishVersion({ process: id, tag: 'n', [field]: '\0' }, caller)),
         field,
       ).toBe(`/${field}`)
   })
@@ -82,12 +83,12 @@ describe('reading', () => {
     const version = await publish(caller, id, 'v')
     expect(await catalog.versions.getVersion({ process: id, version: version.id }, caller)).toEqual(version)
     const { id: other } = await catalog.process(caller)
-    expect(await refused(catalog.versions.getVersion({ process: other, version: version.id }, caller))).toBe(
+    expect(await refusal(catalog.versions.getVersion({ process: other, version: version.id }, caller))).toBe(
       'version_not_found',
     )
-    expect(await refused(catalog.versions.getVersion({ process: id, version: '\0' }, caller))).toBe('version_not_found')
+    expect(await refusal(catalog.versions.getVersion({ process: id, version: '\0' }, caller))).toBe('version_not_found')
     const otherTeam = await catalog.team()
-    expect(await refused(catalog.versions.getVersion({ process: id, version: version.id }, otherTeam))).toBe(
+    expect(await refusal(catalog.versions.getVersion({ process: id, version: version.id }, otherTeam))).toBe(
       'process_not_found',
     )
   })
@@ -114,7 +115,7 @@ describe('deleting', () => {
     await expect(deletion).rejects.toMatchObject({ kind: 'invalid_argument', message: expect.stringContaining('live') })
     await catalog.aliases.deleteAlias({ process: id, aliasId: alias.id }, caller)
     await catalog.versions.deleteVersion({ process: id, version: 'v1' }, caller)
-    expect(await refused(catalog.versions.getVersion({ process: id, version: version.id }, caller))).toBe(
+    expect(await refusal(catalog.versions.getVersion({ process: id, version: version.id }, caller))).toBe(
       'version_not_found',
     )
   })
