@@ -316,7 +316,7 @@ export const alertTexts: Record<string, string> = {
   AutomationLatencyBudgetSlow: 'for 3 days more than 1 % of calls have taken longer than 0.5 s',
   AutomationStartDelayBudgetFast: 'runs start later than 5 s so often that 1 % in 30 days is used up within days',
   AutomationStartDelayBudgetSlow: 'for 3 days more than 1 % of runs have started later than 5 s',
-  AutomationNotMeasured: 'execution or gateway report nothing for 5 min',
+  AutomationNotMeasured: 'execution, also of one cell, or gateway report nothing for 5 min',
   AutomationRequestsFail: 'more than 5 % of requests fail by a fault of the system for 5 min',
   AutomationEventLoopSlow: 'a process is late by more than half a second for 10 min',
   AutomationDatabaseBusy: 'a pool has had no free connection for 10 min',
