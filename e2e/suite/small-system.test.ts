@@ -42,6 +42,12 @@ describe.skipIf(!shared.owned)('a system with narrow limits', { concurrent: fals
     )
   const start = (process: Process, ms: number) =>
     execute(process, { parameters: { ms }, settings: { timeout: 30_000 } }, small)
+  /** As many as may run at once. One that still waits would count as ahead of those behind it. */
+  const twoRunning = async (process: Process) => {
+    const ids = [await start(process, 60_000), await start(process, 60_000)]
+    for (const id of ids) await awaitStatus(id, ({ status }) => status === 'RUNNING', undefined, small)
+    return ids
+  }
   const killAll = async (ids: string[]) => {
     for (const id of ids) expect((await small.put(`/executions/${id}/kill`)).status).toBe(202)
   }
@@ -96,7 +102,7 @@ describe.skipIf(!shared.owned)('a system with narrow limits', { concurrent: fals
 
   test('beyond the running limit runs wait QUEUED with the reason, beyond the queue they are REJECTED', async () => {
     const process = await timed()
-    const running = [await start(process, 60_000), await start(process, 60_000)]
+    const running = await twoRunning(process)
     const waiting = [await start(process, 0), await start(process, 0), await start(process, 0)]
     for (const id of waiting) {
       const execution = await executionOf(id, small)
@@ -123,7 +129,7 @@ describe.skipIf(!shared.owned)('a system with narrow limits', { concurrent: fals
 
   test('a killed run that waited never starts, and its position in the queue is free', async () => {
     const process = await timed()
-    const running = [await start(process, 60_000), await start(process, 60_000)]
+    const running = await twoRunning(process)
     const waiting = [await start(process, 0), await start(process, 0), await start(process, 0)]
     const last = waiting[2] ?? ''
     expect((await small.put(`/executions/${last}/kill`)).status).toBe(202)
