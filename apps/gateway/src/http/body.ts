@@ -68,9 +68,8 @@ export async function readBody(exchange: Exchange, rules: BodyRules): Promise<Bu
   if (declared === undefined && headers['transfer-encoding'] === undefined) return EMPTY
   if (declared !== undefined && Number(declared) > rules.maxBytes) throw bodyTooLarge(rules.maxBytes)
   if (declared === '0') return EMPTY
-  if (rules.beforeLarge === undefined || !(Number(declared) > SMALL_BODY_BYTES))
-    return await exchange.settle(collect(exchange, rules))
-  await rules.beforeLarge()
+  if (!(Number(declared) > SMALL_BODY_BYTES)) return await exchange.settle(collect(exchange, rules))
+  await rules.beforeLarge?.()
   return await exchange.settle(collect(exchange, { ...rules, beforeLarge: undefined }))
 }
 

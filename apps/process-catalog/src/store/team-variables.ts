@@ -1,6 +1,6 @@
-import { setImmediate } from 'node:timers/promises'
 import type { RunVariableSchema } from '@automation/contract/catalog/v1/resolve'
 import type { SecretBox } from '@automation/database'
+import { EventLoopTurns } from '@automation/service'
 import type { MessageInitShape } from '@bufbuild/protobuf'
 import { LRUCache } from 'lru-cache'
 import { limits } from '../fields/limits.ts'
@@ -26,8 +26,6 @@ export interface SealedRows {
   ciphertexts: string | null
 }
 
-/** How long the event loop may be held up by opening them. */
-const sliceMs = 5
 /** Values in clear are not kept for longer, such as those of a team that is removed. */
 const keptMs = 600_000
 /** About what an object in memory takes beside its texts. */
@@ -65,13 +63,10 @@ export class TeamVariables {
     if (ciphertexts === null) return { variablesFault: faultOf(sealed.length) }
     const variables: NonNullable<RunVariables['variables']> = []
     const all = Buffer.from(ciphertexts, 'base64')
+    const turns = new EventLoopTurns()
     let at = 0
-    let begunMs = performance.now()
     for (const [id, key, keyId, isSensitive, bytes] of sealed) {
-      if (performance.now() - begunMs > sliceMs) {
-        await setImmediate()
-        begunMs = performance.now()
-      }
+      await turns.next()
       const ciphertext = all.subarray(at, (at += bytes))
       variables.push({ key, value: this.#box.open({ ciphertext, keyId }, variableContext(id)), isSensitive })
     }
