@@ -23,6 +23,7 @@ beforeAll(async () => {
       compiled: npmPackage(
         'Object.defineProperty(exports, "__esModule", { value: true }); exports.default = 5; exports.six = 6',
       ),
+      growing: npmPackage('exports.grow = () => { exports[`name${Object.keys(exports).length}`] = true }'),
       torn: npmPackage('exports.a = 1\n\tconst = 2'),
       'only-import': npmPackage('export default 7; export const seven = 7', {
         type: 'module',
@@ -91,6 +92,22 @@ describe('what is installed', () => {
   test('may be a module that was compiled to one with a default export of its own', async () => {
     const source = "import all, { six } from 'compiled'; return [all.default, six]"
     expect((await runWith(JAVASCRIPT, { compiled: '*' }, source)).value).toEqual([5, 6])
+  })
+
+  test('has at each import the names that it exports by then, also in a child that imported it before', async () => {
+    const dependencies = setOf({ growing: '*' })
+    await install(JAVASCRIPT, dependencies)
+    const source = "import * as all from 'growing'; all.grow(); return [Object.keys(all).length, process.pid]"
+    const seen = new Map<number, number>()
+    const runsAgain = async () => {
+      const { value } = await under.replica.run(source, { spec: { dependencies } })
+      await under.settled()
+      const [names, pid] = value as [number, number]
+      expect(names).toBe((seen.get(pid) ?? 1) + 1)
+      seen.set(pid, names)
+      return names > 2
+    }
+    await until(runsAgain, { what: 'a child has its second run' })
   })
 
   test('is found by import of Python', async () => {

@@ -100,7 +100,8 @@ function scopeOf({ fileName, isModule, packages, directory, team, imports, hasLi
     const exported = resolve(name)
     // What a module exports may still grow while it waits for one that it imports.
     if (found === undefined && namespaces.has(name)) return namespaces.get(name)
-    const namespace = isModuleNamespaceObject(exported) ? exported : namespaceOf(exported)
+    const isInstalled = found === undefined && !isBuiltin(name) && !packages.has(name)
+    const namespace = isInstalled ? namespaceOfInstalled(exported) : namespaceOf(exported)
     namespaces.set(name, namespace)
     return namespace
   }
@@ -157,16 +158,30 @@ function passing(thrown, fileName, place) {
 }
 
 const ofBuiltins = new Map()
+const ofInstalled = new WeakMap()
+
+/** Packages stay loaded from run to run, and so do their namespaces, while what they export has the same names. */
+function namespaceOfInstalled(exported) {
+  const names = namesOf(exported)
+  const kept = ofInstalled.get(exported)
+  if (kept?.names.length === names.length && names.every((name, at) => name === kept.names[at])) return kept.namespace
+  const namespace = namespaceOf(exported)
+  if (names.length > 0) ofInstalled.set(exported, { names, namespace })
+  return namespace
+}
 
 /** What `import * as` gives: the enumerable names of what a module exports, read when they are asked for. */
 function namespaceOf(exported) {
+  if (isModuleNamespaceObject(exported)) return exported
   const namespace = Object.create(null, { [Symbol.toStringTag]: { value: 'Module' } })
-  const names = exported !== null && /^(?:object|function)$/.test(typeof exported) ? Object.keys(exported) : []
-  for (const name of names) {
+  for (const name of namesOf(exported)) {
     if (name !== 'default') Object.defineProperty(namespace, name, { get: () => exported[name], enumerable: true })
   }
   return Object.freeze(Object.defineProperty(namespace, 'default', { value: exported, enumerable: true }))
 }
+
+const namesOf = (exported) =>
+  exported !== null && /^(?:object|function)$/.test(typeof exported) ? Object.keys(exported) : []
 
 function notFound(name, isModule, hint) {
   const error = new Error(`Cannot find ${isModule ? 'package' : 'module'} '${name}'${hint}`)
