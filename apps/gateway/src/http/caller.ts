@@ -15,13 +15,16 @@ export function clientAddress(trustedProxies: string[]): ClientAddress {
   const trusted = blockList(trustedProxies)
   return (remote, forwardedFor) => {
     const hops = [...String(forwardedFor ?? '').split(','), remote ?? '']
-      .map((hop) => plain(hop.trim()))
+      .map((hop) => plain(withoutPort(hop.trim())))
       .filter(Boolean)
     while (hops.length > 1 && isTrusted(trusted, hops.at(-1) as string)) hops.pop()
     const client = hops.at(-1) ?? ''
     return isIP(client) === 0 ? plain(remote) : client
   }
 }
+
+/** The address of a hop to which a proxy has added the port: `192.0.2.1:5000`, `[2001:db8::1]:5000`. */
+const withoutPort = (hop: string) => hop.replace(/^(?:\[([^\]]*)\](?::\d+)?|(\d+(?:\.\d+){3}):\d+)$/, '$1$2')
 
 /** Says whether an address is one that many clients come from: a trusted proxy, or one on this machine. */
 export function proxies(trustedProxies: string[]): (address: string) => boolean {
