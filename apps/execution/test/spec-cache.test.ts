@@ -35,6 +35,22 @@ test('what is refused leaves nothing in memory, however many large sources are a
   expect(await heldBytes()).toBe(before)
 })
 
+test('refused calls of a webhook have one source kept and read, however many versions they name', async () => {
+  const tags = ['v1', 'v2', 'v3', 'nope']
+  const webhook = { enabled: true, username: 'hook', passwordHash: '{SHA}W6ph5Mm5Pz8GgiULbPgzG37mj9g=' }
+  large('guarded', { webhook })
+  for (const tag of tags.slice(0, 3)) system.catalog.put('guarded', { webhook, sourceCode: 'x'.repeat(mib) }, tag)
+  const refused = (tag: string) =>
+    expect(
+      system.start('demo', { identifier: 'guarded', tag, webhook: { request: Buffer.from('{}') } }),
+    ).rejects.toMatchObject({ code: 'webhook_credentials' })
+  await refused('')
+  const before = await heldBytes()
+  for (const tag of [...tags, ...tags]) await refused(tag)
+  expect(await heldBytes()).toBe(before)
+  expect(system.catalog.read).toEqual(['demo guarded'])
+})
+
 test('a team that runs many large sources takes its share, and those of other teams stay', async () => {
   large('of others')
   large('another of others')

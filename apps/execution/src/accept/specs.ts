@@ -68,6 +68,11 @@ export class Specs {
     return this.#share(name, false, traceparent)
   }
 
+  /** Whether a spec of this name is kept. */
+  has(name: SpecName): boolean {
+    return this.#kept.get(name.team, cacheKey(name, false)) !== undefined
+  }
+
   /**
    * A run of this spec was accepted, or a call of its webhook refused, so the next one need not read it anew. Whatever else is
    * refused leaves nothing here.

@@ -27,12 +27,15 @@ export class WebhookGate {
    * version_not_found. Whoever is refused at a process that there is is noted.
    */
   async pass(name: AskedSpec, call: WebhookCall): Promise<RunSpec> {
-    const asked = await this.#specs.resolve(name, name.traceparent).catch((error: unknown) => missing(error))
-    // Whether a version is there is told to nobody who may not start it.
-    const spec = asked instanceof Failure ? await this.#current(name) : asked
+    // Whether a version is there is told to nobody who may not start it, and none is read for them.
+    const known = this.#specs.has(name) ? await this.#found(name) : undefined
+    const isWanted = known !== undefined || name.tag === ''
+    const seen = isWanted ? name : { ...name, tag: '' }
+    const spec = known ?? (await this.#found(seen))
+    if (spec === undefined) throw notFound('webhook')
     const refuse = (failure: Failure, reason?: string): never => {
       // Else each call that anybody sends would have the whole of it read.
-      this.#specs.keep(asked instanceof Failure ? { ...name, tag: '' } : name, spec)
+      this.#specs.keep(seen, spec)
       this.#refusals.note({ team: name.team, processId: spec.processId }, call, failure, reason)
       throw failure
     }
@@ -44,7 +47,8 @@ export class WebhookGate {
       const checked = this.#credentials.check(target, spec.webhook, call, name.ip ?? '')
       await checked.catch((error: unknown) => refuse(asFailure(error), wordsFor(error, call)))
     }
-    return asked instanceof Failure ? refuse(asked) : asked
+    if (isWanted) return spec
+    return this.#specs.resolve(name, name.traceparent).catch((error: unknown) => refuse(missing(error)))
   }
 
   close(): Promise<void> {
@@ -58,11 +62,10 @@ export class WebhookGate {
     return list.has(ip)
   }
 
-  async #current({ team, identifier, traceparent }: AskedSpec): Promise<RunSpec> {
-    const current = this.#specs.resolve({ team, identifier, tag: '' }, traceparent)
-    const spec = await current.catch((error: unknown) => missing(error))
-    if (spec instanceof Failure) throw notFound('webhook')
-    return spec
+  /** Undefined where nothing has this name. */
+  async #found(name: AskedSpec): Promise<RunSpec | undefined> {
+    const found = this.#specs.resolve(name, name.traceparent)
+    return found.catch((error: unknown) => void missing(error))
   }
 }
 
@@ -78,9 +81,10 @@ function wordsFor(error: unknown, { username, password }: WebhookCall): string |
     : 'The user name or the password was wrong'
 }
 
+/** What was asked for is not there; throws any other fault. */
 function missing(error: unknown): Failure {
-  if (error instanceof Failure && error.kind === 'not_found') return error
-  throw error
+  if (!(error instanceof Failure) || error.kind !== 'not_found') throw error
+  return error.code === 'version_not_found' ? error : notFound('webhook')
 }
 
 /**
