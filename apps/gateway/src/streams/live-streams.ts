@@ -1,5 +1,6 @@
 import { asFailure, Failure } from '@automation/errors'
 import type { CallContext } from '@automation/rpc'
+import { z } from '@hono/zod-openapi'
 import type { GatewayConfig } from '../config.ts'
 import type { Exchange } from '../http/exchange.ts'
 import type { Call, Reply } from '../rest/operation.ts'
@@ -16,8 +17,25 @@ const HEADERS = {
   'X-Accel-Buffering': 'no',
 }
 
-/** Those of HEADERS that the document tells of. */
-export const documentedHeaders = { 'Cache-Control': 'no-store', 'X-Accel-Buffering': 'no' }
+/** What the document tells of an operation that answers with a live stream of such events. */
+export function liveOperation<S extends z.ZodType>(description: string, schema: S) {
+  return {
+    method: 'get' as const,
+    scope: 'read' as const,
+    tag: 'Executions',
+    headers: z.object({
+      'Last-Event-ID': z.string().optional().openapi({ description: 'Go on behind the event of this id' }),
+    }),
+    success: {
+      status: 200 as const,
+      description,
+      schema,
+      mediaType: 'text/event-stream',
+      headers: { 'Cache-Control': 'no-store', 'X-Accel-Buffering': 'no' },
+    },
+    refusals: { 400: ['invalid_input'], 429: ['too_many_streams'] },
+  }
+}
 
 interface LiveStreamsDependencies {
   config: GatewayConfig

@@ -7,7 +7,7 @@ import { headerText } from '../../http/caller.ts'
 import { processIdFilter } from '../../rest/parameters.ts'
 import type { RestApi } from '../../rest/rest-api.ts'
 import { samples } from '../../rest/samples.ts'
-import { documentedHeaders, opened, type LiveStreams } from '../../streams/live-streams.ts'
+import { liveOperation, opened, type LiveStreams } from '../../streams/live-streams.ts'
 import type { Source, TeamChanges } from '../../streams/team-changes.ts'
 import { anyOf } from '../executions/filters.ts'
 import { none, readPosition, type StreamPosition } from './position.ts'
@@ -59,10 +59,8 @@ export function eventRoutes(
 
   api.add(
     {
-      method: 'get',
-      scope: 'read',
+      ...liveOperation(DESCRIPTION, streamEvent),
       path: '/events',
-      tag: 'Executions',
       summary: 'Follow all that happens in a team, as it happens',
       query: z.object({
         types: anyOf(TYPES).openapi({ description: 'Repeated or comma-joined; absent: all' }),
@@ -70,17 +68,6 @@ export function eventRoutes(
           description: 'Only what happens to this process, its executions and its schedules',
         }),
       }),
-      headers: z.object({
-        'Last-Event-ID': z.string().optional().openapi({ description: 'Go on behind the event of this id' }),
-      }),
-      success: {
-        status: 200,
-        description: DESCRIPTION,
-        schema: streamEvent,
-        mediaType: 'text/event-stream',
-        headers: documentedHeaders,
-      },
-      refusals: { 400: ['invalid_input'], 429: ['too_many_streams'] },
     },
     async (call) => {
       const { types, processId } = call.query

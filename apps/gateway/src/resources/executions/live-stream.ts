@@ -10,7 +10,7 @@ import { headerText } from '../../http/caller.ts'
 import { executionId } from '../../rest/parameters.ts'
 import type { RestApi } from '../../rest/rest-api.ts'
 import { samples } from '../../rest/samples.ts'
-import { documentedHeaders, opened, writtenOnce, type LiveStreams } from '../../streams/live-streams.ts'
+import { liveOperation, opened, writtenOnce, type LiveStreams } from '../../streams/live-streams.ts'
 import { presentLogEntry, presentStatus, presentTimelineEvent } from './record.ts'
 
 const DESCRIPTION = `Server-sent events: \`status\` (a timeline event), \`log\` (a log entry), and last \`end\` with the terminal
@@ -39,23 +39,10 @@ export function liveStreamRoutes(api: RestApi, neighbours: Neighbours, streams: 
 
   api.add(
     {
-      method: 'get',
-      scope: 'read',
+      ...liveOperation(DESCRIPTION, streamEvent),
       path: '/executions/{id}/events',
-      tag: 'Executions',
       summary: 'Follow an execution: its status and its log as they come',
       parameters: { id: executionId },
-      headers: z.object({
-        'Last-Event-ID': z.string().optional().openapi({ description: 'Go on behind the event of this id' }),
-      }),
-      success: {
-        status: 200,
-        description: DESCRIPTION,
-        schema: streamEvent,
-        mediaType: 'text/event-stream',
-        headers: documentedHeaders,
-      },
-      refusals: { 400: ['invalid_input'], 429: ['too_many_streams'] },
     },
     async (call) => {
       const request = { executionId: call.params['id'], after: headerText(call.exchange, 'last-event-id') ?? '' }
