@@ -159,8 +159,6 @@ test('the request of a webhook is shown without its credentials, of a run that w
   const team = 'requests'
   system.catalog.put('open', { webhook: { enabled: true } })
   const request = {
-    method: 'POST',
-    query: { a: ['1', '2'], author: 'me', api_key: 'hidden', Token: 'hidden', sig: 'hidden', 'one-code': 'hidden' },
     headers: {
       'cf-access-jwt-assertion': 'hidden',
       'x-hub-signature-256': 'hidden',
@@ -168,6 +166,8 @@ test('the request of a webhook is shown without its credentials, of a run that w
       'x-my-Secret': 'hidden',
       accept: '*/*',
     },
+    method: 'POST',
+    query: { a: ['1', '2'], author: 'me', api_key: 'hidden', Token: 'hidden', sig: 'hidden', 'one-code': 'hidden' },
     rawBody: 'text',
   }
   const webhook = { request: Buffer.from(JSON.stringify(request)), authorization: 'hidden' }

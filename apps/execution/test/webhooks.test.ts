@@ -183,3 +183,18 @@ test('authorization is shown to the process where its webhook has no credentials
   })
   expect(await seen('guarded', 'Basic x', { username: 'hook', password: 'right' })).toEqual({ headers: { 'x-a': '1' } })
 })
+
+test.each([
+  ['{"x-a":"1"}', '{"authorization":"Bearer \\"own\\"","x-a":"1"}'],
+  ['{}', '{"authorization":"Bearer \\"own\\""}'],
+])(
+  'authorization is added to the headers %s of a request of which all else stays as it was written',
+  async (headers, shown) => {
+    const rest = String.raw`,"query":{"2":"b","1":"a"},"rawBody":"\u0041\/"}`
+    const webhook = { request: Buffer.from(`{"headers":${headers}${rest}`), authorization: 'Bearer "own"' }
+    const id = await system.start('demo', { identifier: 'open', webhook })
+    expect(await system.rows('SELECT request FROM executions WHERE id = $1', [id])).toEqual([
+      { request: `{"headers":${shown}${rest}` },
+    ])
+  },
+)

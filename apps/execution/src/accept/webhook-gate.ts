@@ -1,6 +1,6 @@
 import type { RunSpec, RunWebhook } from '@automation/contract/catalog/v1/resolve'
 import type { WebhookCall } from '@automation/contract/execution/v1/execution'
-import { asFailure, Failure, notFound } from '@automation/errors'
+import { asFailure, Failure, invalid, notFound } from '@automation/errors'
 import { CredentialsGate } from '@automation/passwords'
 import { AddressList } from '@automation/service'
 import type { SpecName, Specs } from './specs.ts'
@@ -93,10 +93,16 @@ function missing(error: unknown): Failure {
  */
 export function shownRequest({ request, authorization }: WebhookCall, webhook: RunWebhook | undefined): Uint8Array {
   if (authorization === undefined || request.length === 0 || hasCredentials(webhook)) return request
-  const seen = JSON.parse(Buffer.from(request).toString()) as { headers?: Record<string, unknown> }
-  seen.headers = { ...seen.headers, authorization }
-  return Buffer.from(JSON.stringify(seen))
+  if (!opening.equals(request.subarray(0, opening.length)))
+    throw invalid('/webhook/request', 'The request of a webhook must begin with its headers')
+  const rest = request.subarray(opening.length)
+  const isOnly = rest[0] === '}'.charCodeAt(0)
+  const header = `"authorization":${JSON.stringify(authorization)}${isOnly ? '' : ','}`
+  return Buffer.concat([opening, Buffer.from(header), rest])
 }
+
+/** A request has its body behind it, which may be too large to be read here. */
+const opening = Buffer.from('{"headers":{')
 
 /** Whether only callers with a user name and a password may pass. */
 function hasCredentials(webhook: RunWebhook | undefined): boolean {

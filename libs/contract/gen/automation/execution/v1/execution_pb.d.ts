@@ -140,7 +140,7 @@ export declare type WebhookCall = Message<"automation.execution.v1.WebhookCall">
   /**
    * The request as process code sees it, as JSON text:
    * { headers: {lower-case name: value}, query: {name: value | [values]}, method, rawBody, isBase64? }.
-   * Its headers lack `authorization`.
+   * It begins with its headers, without spaces; they lack `authorization`.
    *
    * @generated from field: bytes request = 1;
    */
