@@ -174,6 +174,22 @@ test('lines appended from outside come last, ended or not, and never displace th
   expect((await logs(id, 2, 2)).entries.map(({ message }) => message)).toEqual(['second', 'third'])
 })
 
+test('lines that come from outside at the same time are all kept', async () => {
+  const id = await system.start()
+  await runner.run(id)
+  const texts = Array.from({ length: 20 }, (_, n) => `from outside ${n}`)
+  const append = (message: string) =>
+    system.executions.appendLogs(
+      { executionId: id, level: LogLevel.WARNING, message, further: [`behind ${message}`] },
+      userContext('demo'),
+    )
+  await Promise.all(texts.map(append))
+  runner.finish(id)
+  await system.ended(id)
+  const messages = (await logs(id, 0, 100)).entries.map(({ message }) => message)
+  expect(messages.toSorted()).toEqual(texts.flatMap((text) => [text, `behind ${text}`]).toSorted())
+})
+
 test('log lines of another assignment are refused', async () => {
   const id = await system.start()
   const { fence } = await runner.run(id)

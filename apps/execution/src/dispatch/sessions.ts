@@ -21,7 +21,7 @@ import {
   type Session,
 } from '../store/sessions.ts'
 import { readSessionsOf } from '../store/team-pools.ts'
-import { driverError, type Queries } from '../store/connections.ts'
+import { isTaken, type Queries } from '../store/connections.ts'
 
 /** Why the runs of a session end whose token was revoked, or has expired. */
 export const withoutToken = 'its pool token is not valid any more'
@@ -153,11 +153,6 @@ export class Sessions {
     await endSession(this.#pool, id)
     await failRunning()
   }
-}
-
-/** Its index refuses what there may be once. */
-function isTaken(error: unknown): boolean {
-  return driverError(error).code === '23505'
 }
 
 function inUse(cause: unknown): Failure {

@@ -1,6 +1,6 @@
 import type { Status } from '@automation/contract/execution/v1/execution'
 import { deleteSomeOf } from '@automation/database'
-import { nextAppended, type LogLine } from './log-pages.ts'
+import { nextAppended, takingNumbers, type LogLine } from './log-pages.ts'
 import type { Queries } from './connections.ts'
 
 /** A callback that is to be delivered when its run has ended. */
@@ -134,13 +134,14 @@ export async function finishCallback(pool: Queries, id: string): Promise<void> {
 
 /** Ends a callback that is not to be tried any more, with a line in the run's log. */
 export async function giveUpCallback(pool: Queries, id: string, line: LogLine): Promise<void> {
-  await pool.query({
+  const statement = {
     name: 'callback-give-up',
     text: `WITH given AS (UPDATE callbacks SET done_at = now() WHERE execution_id = $1 AND done_at IS NULL RETURNING execution_id)
            INSERT INTO log_chunks (execution_id, first, lines, body)
            SELECT g.execution_id, ${nextAppended('$1')}, 1, $2 FROM given g`,
     values: [id, JSON.stringify([line])],
-  })
+  }
+  await takingNumbers(() => pool.query(statement))
 }
 
 /** The next try is so long from now. */

@@ -66,6 +66,11 @@ export function driverError(error: unknown): { code?: unknown; message?: unknown
   return (error instanceof Failure ? (error.cause ?? error) : error) as { code?: unknown; message?: unknown }
 }
 
+/** Whether an index refused what there may be once. */
+export function isTaken(error: unknown): boolean {
+  return driverError(error).code === '23505'
+}
+
 const codes = new Set([
   '40P01', // deadlock
   '55P03', // lock not available

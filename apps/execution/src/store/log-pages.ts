@@ -1,6 +1,6 @@
 import { LogLevel } from '@automation/contract/execution/v1/execution'
 import type { Window } from '@automation/database'
-import type { Queries } from './connections.ts'
+import { isTaken, type Queries } from './connections.ts'
 import { visible } from './records.ts'
 
 /** Lines that do not come from the run are numbered from here, so that they never meet its own. */
@@ -17,10 +17,21 @@ export function lastWordBody(text: string): string {
   return `json_build_array(json_build_array((extract(epoch FROM now()) * 1000000)::bigint, ${LogLevel.ERROR}, ${text}))::text`
 }
 
-/** In a statement, the number of the next line that is added to the log of a run, `id` being an expression. */
+/** In a statement, the number of the next line that is added to the log of a run, `id` being an expression: by `takingNumbers`. */
 export function nextAppended(id: string): string {
   return `coalesce((SELECT max(l.first) + 1 FROM log_chunks l
                      WHERE l.execution_id = ${id} AND l.first >= ${appendedFrom} AND l.first < ${lastWord}), ${appendedFrom})`
+}
+
+/** Makes a statement that adds lines; anew where others that were added at the same time have got its numbers. */
+export async function takingNumbers<T>(add: () => Promise<T>): Promise<T> {
+  for (;;) {
+    try {
+      return await add()
+    } catch (error) {
+      if (!isTaken(error)) throw error
+    }
+  }
 }
 
 export interface LogPage {
@@ -86,14 +97,15 @@ export async function readLogPage(
 
 /** Adds lines to the log of an execution of this team; false when there is no such execution. */
 export async function appendLines(pool: Queries, team: string, id: string, lines: LogLine[]): Promise<boolean> {
-  const { rowCount } = await pool.query({
+  const statement = {
     name: 'append-lines',
     text: `INSERT INTO log_chunks (execution_id, first, lines, body)
            SELECT e.id, ${nextAppended('e.id')} + l.n::integer - 1, 1, l.body
              FROM executions e CROSS JOIN unnest($3::text[]) WITH ORDINALITY AS l(body, n)
             WHERE e.id = $1 AND e.team = $2`,
     values: [id, team, lines.map((line) => JSON.stringify([line]))],
-  })
+  }
+  const { rowCount } = await takingNumbers(() => pool.query(statement))
   return rowCount === lines.length
 }
 
