@@ -87,7 +87,8 @@ export function createExecution(config: ExecutionConfig, context: PartContext): 
   function open(engine: Engine) {
     const { streams, sessions, waiters, runners, outcomes, watches, upkeep, admission, nested, tokens } = engine
     const { capacity, pools, knownPools, poolTokens, queueHints } = engine
-    const moving = { pool: pools.reads, eventsPool: pools.events, events: fed, logger: context.logger }
+    const { retentionDays } = config
+    const moving = { pool: pools.reads, eventsPool: pools.events, retentionDays, events: fed, logger: context.logger }
     const demanding = { reads: pools.reads, capacity, knownPools, limits: engine.limits }
     return {
       engine,

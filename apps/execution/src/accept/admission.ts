@@ -20,7 +20,7 @@ import type { RunLimits } from '../run-limits.ts'
 import type { Starts } from './starts.ts'
 import { readStatus } from '../store/executions.ts'
 import type { NewRun } from '../store/new-run-columns.ts'
-import { readStartKey, sameHash } from '../store/start-keys.ts'
+import { readStartKey, sameHash, startGivenUpCode } from '../store/start-keys.ts'
 import type { Waiter, Waiters } from '../end/waiters.ts'
 import { shownRequest, type WebhookGate } from './webhook-gate.ts'
 import type { RefusedCall, WebhookRefusals } from './webhook-refusals.ts'
@@ -274,7 +274,7 @@ export class Admission {
         'This idempotency key came with another request before',
       )
     const id = known.executionId
-    if (id === null) throw new Failure('failed_precondition', 'start_given_up', 'Its start was given up before')
+    if (id === null) throw new Failure('failed_precondition', startGivenUpCode, 'Its start was given up before')
     const status = (await readStatus(pool, id)) === Status.REJECTED ? Status.REJECTED : Status.CREATED
     return { id, status, replayed: true, waiter: waiting && waiters.open(id) }
   }

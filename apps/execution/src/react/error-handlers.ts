@@ -14,13 +14,14 @@ import { readFailedRun, type FailedRun } from '../store/failed-runs.ts'
 import { failureText } from '../store/failure-words.ts'
 import {
   claimErrorHandlers,
+  giveUpErrorHandler,
   noteErrorHandler,
   postponeErrorHandler,
   removeErrorHandler,
   type LateErrorHandler,
 } from '../store/late-error-handlers.ts'
-import { appendLineOnce } from '../store/log-pages.ts'
-import { errorHandlerScope } from '../store/start-keys.ts'
+import type { LogLine } from '../store/log-pages.ts'
+import { errorHandlerScope, keptDaysOf, startGivenUpCode } from '../store/start-keys.ts'
 import type { Queries } from '../store/connections.ts'
 
 interface ErrorHandlersContext {
@@ -146,6 +147,8 @@ export class ErrorHandlers {
       if (handler !== undefined) await this.#handle(team, id, handler)
     } catch (error) {
       const failure = asFailure(error)
+      // Its event has come again.
+      if (failure.code === startGivenUpCode) return undefined
       const isLasting = failure.kind === 'not_found' || failure.code === 'team_suspended'
       if (!isLasting && (isPassing(error) || faultyMs < this.#context.patienceMs)) return error
       return this.#giveUp(team, id, handler, failure).catch((fault: unknown) => {
@@ -176,11 +179,15 @@ export class ErrorHandlers {
 
   /** `handler`: absent where the team's is not known. */
   async #giveUp(team: string, id: string, handler: ErrorHandler | undefined, failure: Failure): Promise<void> {
-    const { pool, metrics, logger, signals } = this.#context
+    const { pool, metrics, logger, signals, retentionDays } = this.#context
     const run = await readFailedRun(pool, team, id)
     if (run === undefined || run.isOfHandler) return
-    const text = `${nameOf(handler)} was not started: ${failure.message}`
-    if (!(await appendLineOnce(pool, team, id, [Date.now() * 1000, LogLevel.WARNING, text]))) return
+    const line: LogLine = [
+      Date.now() * 1000,
+      LogLevel.WARNING,
+      `${nameOf(handler)} was not started: ${failure.message}`,
+    ]
+    if (!(await giveUpErrorHandler(pool, team, { id, keptDays: keptDaysOf(retentionDays), line }))) return
     metrics.errorHandlers.inc({ outcome: 'given_up' })
     logger.warn(
       { err: failure, executionId: id, team, processSlug: handler?.processSlug, tag: handler?.tag },
@@ -212,7 +219,7 @@ function startRequestFor(run: FailedRun, { processSlug, tag }: ErrorHandler, ret
     isUnattended: true,
     createdBy: 'system',
     depth: 0,
-    key: { scope: errorHandlerScope, key: run.id, keptDays: retentionDays + 1 },
+    key: { scope: errorHandlerScope, key: run.id, keptDays: keptDaysOf(retentionDays) },
   }
 }
 

@@ -31,6 +31,7 @@ import {
   type LeftTeam,
   type Mark,
 } from '../store/team-moves.ts'
+import { keptDaysOf } from '../store/start-keys.ts'
 import { numbersAhead } from '../store/tracked-runs.ts'
 
 interface TeamMoveParts {
@@ -38,6 +39,7 @@ interface TeamMoveParts {
   /** On which the numbers of events are known. */
   eventsPool: Connections
   partitions: Partitions
+  retentionDays: number
   events: Pick<FedEventBus, 'readers' | 'mark'>
   /** All of this replica learn which teams have left. */
   lookAtMoves(): Promise<void>
@@ -46,7 +48,7 @@ interface TeamMoveParts {
 
 /** Moves teams from this cell and to it. */
 export function teamMoveService(parts: TeamMoveParts): Handlers<typeof TeamMoveService> {
-  const { pool, eventsPool, partitions, events, logger } = parts
+  const { pool, eventsPool, partitions, retentionDays, events, logger } = parts
   /** Whether those who get events from a broker have had all of a team's, by the team and when that was asked. */
   const marks = new Map<string, Promise<() => Promise<boolean>>>()
 
@@ -105,7 +107,8 @@ export function teamMoveService(parts: TeamMoveParts): Handlers<typeof TeamMoveS
       operatorFor(team, context)
       if (after !== '' && !isUuid(after)) throw invalid('/after', 'must be the id of an execution')
       const marks = { mark: markIn(mark), beforeMark: beforeMark === '' ? undefined : markIn(beforeMark) }
-      const rows = await readExecutions(pool, team, { ...marks, changed, after })
+      const keptDays = keptDaysOf(retentionDays)
+      const rows = await readExecutions(pool, team, { ...marks, changed, after, keptDays })
       return { rows: arrayOf(rows), count: rows.length, executionIds: rows.map((row) => (JSON.parse(row) as Row).id) }
     },
 

@@ -1,4 +1,6 @@
 import type { Queries } from './connections.ts'
+import { nextAppended, takingNumbers, type LogLine } from './log-pages.ts'
+import { errorHandlerScope } from './start-keys.ts'
 
 /** A failed run whose error handler could not be started yet. */
 export interface LateErrorHandler {
@@ -36,6 +38,30 @@ export async function postponeErrorHandler(pool: Queries, id: string, isAway: bo
 /** It is started, or given up. */
 export async function removeErrorHandler(pool: Queries, id: string): Promise<void> {
   await pool.query('DELETE FROM late_error_handlers WHERE execution_id = $1', [id])
+}
+
+/**
+ * No error handler of a run is started any more, which a line in its log says; false where that was so before, one was
+ * started, or the team has left. A team that moves knows by the key that the log has grown.
+ */
+export async function giveUpErrorHandler(
+  pool: Queries,
+  team: string,
+  { id, keptDays, line }: { id: string; keptDays: number; line: LogLine },
+): Promise<boolean> {
+  const statement = {
+    name: 'error-handler-give-up',
+    text: `WITH given AS (
+             INSERT INTO start_keys (team, scope, key, expires_at)
+             SELECT s.team, '${errorHandlerScope}', $1::uuid::text, now() + make_interval(days => $3::integer)
+               FROM team_slots s WHERE s.team = $2 AND s.moved_to IS NULL
+             ON CONFLICT DO NOTHING RETURNING key::uuid AS id
+           )
+           INSERT INTO log_chunks (execution_id, first, lines, body)
+           SELECT g.id, ${nextAppended('g.id')}, 1, $4 FROM given g`,
+    values: [id, team, keptDays, JSON.stringify([line])],
+  }
+  return (await takingNumbers(() => pool.query(statement))).rowCount === 1
 }
 
 /** How many wait for their next try, as far as 100,000. */

@@ -108,14 +108,3 @@ export async function appendLines(pool: Queries, team: string, id: string, lines
   const { rowCount } = await takingNumbers(() => pool.query(statement))
   return rowCount === lines.length
 }
-
-/** The same unless the same text was added before; false then, too. */
-export async function appendLineOnce(pool: Queries, team: string, id: string, line: LogLine): Promise<boolean> {
-  const { rows } = await pool.query<{ body: string }>({
-    name: 'appended-lines',
-    text: `SELECT body FROM log_chunks WHERE execution_id = $1 AND first >= ${appendedFrom} AND first < ${lastWord}`,
-    values: [id],
-  })
-  const known = rows.flatMap(({ body }) => JSON.parse(body) as LogLine[])
-  return !known.some(([, , text]) => text === line[2]) && appendLines(pool, team, id, [line])
-}

@@ -20,6 +20,12 @@ export interface StartKey {
 /** The scope of the keys of error handlers, whose key is the run that has failed: by it such runs are known, too. */
 export const errorHandlerScope = 'error handler'
 
+/** For so long they are known: as long as the runs that have failed are kept. */
+export const keptDaysOf = (retentionDays: number) => retentionDays + 1
+
+/** Of a start under a key under which nothing is started any more. */
+export const startGivenUpCode = 'start_given_up'
+
 /** For an arrival `i`: that its team is in the cell. */
 const ownTeam = 'SELECT FROM team_slots s WHERE s.team = i.team AND s.moved_to IS NULL'
 

@@ -4,6 +4,7 @@ import { grains } from './run-counts.ts'
 import type { Connections, Queries } from './connections.ts'
 import { removeExecutions } from './deleted-processes.ts'
 import { isWaiting } from './event-numbers.ts'
+import { errorHandlerScope } from './start-keys.ts'
 import { endedStatuses, waits } from './statuses.ts'
 import { runningRuns } from './tracked-runs.ts'
 
@@ -201,6 +202,15 @@ async function readPage(connections: Connections, rows: string, values: unknown[
   return found.rows.map(({ text }) => text)
 }
 
+interface ChangedExecutions {
+  mark: Mark
+  changed: boolean
+  after: string
+  beforeMark?: Mark
+  /** For how long the keys of error handlers are known. */
+  keptDays: number
+}
+
 /**
  * Executions of a team behind an id: those that have ended before the mark, or those that may have changed since; of these
  * only those that are older than a later mark, where there is one.
@@ -208,21 +218,23 @@ async function readPage(connections: Connections, rows: string, values: unknown[
 export function readExecutions(
   connections: Connections,
   team: string,
-  { mark, changed, after, beforeMark }: { mark: Mark; changed: boolean; after: string; beforeMark?: Mark },
+  { mark, changed, after, beforeMark, keptDays }: ChangedExecutions,
 ): Promise<string[]> {
   const values = [team, after || lowestIdAt(0), mark.id]
   if (!changed) {
     const where = `team = $1 AND id > $2 AND id < $3 AND status IN ${endedStatuses}`
     return readPage(connections, `SELECT * FROM executions WHERE ${where} ORDER BY id LIMIT ${pageRows}`, values)
   }
-  // A callback that is given up adds a line to the log.
+  // A callback or an error handler that is given up adds a line to the log.
   const ids = `
     SELECT id FROM executions WHERE team = $1 AND id >= $3
     UNION SELECT execution_id FROM timeline_events WHERE xid >= $4::text::xid8 AND team = $1
     UNION SELECT execution_id FROM callbacks WHERE team = $1 AND done_at >= to_timestamp($5)
+    UNION SELECT key::uuid FROM start_keys WHERE scope = '${errorHandlerScope}' AND execution_id IS NULL AND team = $1
+             AND expires_at >= to_timestamp($5) + make_interval(days => $7::integer)
     UNION SELECT id FROM executions e WHERE ${waits} AND team = $1`
   const where = `team = $1 AND id > $2 AND ($6::uuid IS NULL OR id < $6) AND id IN (${ids})`
-  const further = [String(mark.xid), createdAtMs(mark.id) / 1000, beforeMark?.id ?? null]
+  const further = [String(mark.xid), createdAtMs(mark.id) / 1000, beforeMark?.id ?? null, keptDays]
   return readPage(connections, `SELECT * FROM executions WHERE ${where} ORDER BY id LIMIT ${pageRows}`, [
     ...values,
     ...further,
