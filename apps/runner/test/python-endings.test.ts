@@ -70,6 +70,11 @@ const values: [guarantee: string, source: string, value: unknown, transient?: bo
     6,
   ],
   [
+    'forks of its own have exit codes as ever',
+    'import os, sys\ncodes = []\nfor end in (lambda: sys.exit(3), sys.exit, lambda: sys.exit(-1), lambda: None):\n    pid = os.fork()\n    if pid == 0:\n        end()\n        return 1\n    codes.append(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]))\nreturn codes',
+    [3, 0, 255, 0],
+  ],
+  [
     'multiprocessing',
     'import multiprocessing\ncontext = multiprocessing.get_context("fork")\nqueue = context.SimpleQueue()\nprocess = context.Process(target=lambda: queue.put(3))\nprocess.start()\nprocess.join()\nreturn queue.get()',
     3,
@@ -118,7 +123,7 @@ const failures: [guarantee: string, source: string, explanation: RegExp][] = [
   [
     'an exception that can’t be shown',
     'class E(Exception):\n    def __str__(self): raise ValueError\nraise E',
-    /^E: What was raised can't be shown$/,
+    /^E: <exception str\(\) failed>$/,
   ],
   [
     'sys.exit(0) before the value',
@@ -219,6 +224,19 @@ describe('what ends as an error in Python, in words', () => {
     expect(message).toMatch(/line 6, in <module>\n {4}raise ValueError\("outer"\) from error\nValueError: outer$/)
   })
 
+  test('the log has what ends a fork of its own, which fails alone', async () => {
+    const source =
+      'import os, sys\ncodes = []\nfor end in (lambda: int("a"), lambda: sys.exit("bye")):\n    pid = os.fork()\n    if pid == 0:\n        end()\n    codes.append(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]))\nreturn codes'
+    const { value, log } = await run(under, source)
+    expect(value).toEqual([1, 1])
+    expect(lines(log)).toEqual([
+      expect.stringMatching(
+        /^ERROR Traceback \(most recent call last\):\n {2}File "demo\.py", line 6, in <module>\n[^]*\nValueError: invalid literal/,
+      ),
+      'ERROR bye',
+    ])
+  })
+
   const chain = 'def f():\n    raise KeyError("a")\ntry:\n    f()\nexcept KeyError:\n    raise ValueError("b")'
   const quoted = 'RuntimeError("see\\nTraceback (most recent call last):\\n  File \'other.py\', line 9, in x")'
   const placed: [what: string, source: string, places: string[]][] = [
@@ -226,6 +244,7 @@ describe('what ends as an error in Python, in words', () => {
     ['with lines like a traceback', `def f():\n    raise ${quoted.replaceAll("'", '\\"')}\nf()`, ['<module> 3', 'f 2']],
     ['of several', '\nraise ExceptionGroup("many", [ValueError("a")])', ['<module> 2']],
     ['of syntax', '\nx = = 1', ['2']],
+    ['that can’t be shown', 'class E(Exception):\n    def __str__(self): raise ValueError\nraise E', ['<module> 3']],
   ]
   test.for(placed)(
     'the places of an error %s are its own, and so is the line of its result',

@@ -33,9 +33,16 @@ def described(error):
         frames = "".join(trace.stack.format())
         stack = f"Traceback (most recent call last):\n{frames}{name}: {message}"
     else:
-        message = str(error)
+        message = words_of(error)
         stack = "".join(trace.format()).rstrip("\n")
     return {"name": name, "message": cut(message, MAX_MESSAGE), "stack": cut(stack, MAX_STACK)}
+
+
+def words_of(error):
+    try:
+        return str(error)
+    except Exception:
+        return "<exception str() failed>"  # As its traceback has it.
 
 
 def text_of(error):

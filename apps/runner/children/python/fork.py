@@ -203,10 +203,8 @@ class Fork:
         try:
             kind, data = self.outcome(header, frame[header_end:parameters_end], frame[parameters_end:])
         except BaseException as error:
+            self.end_others(error)
             kind, data = frames.FAILURE, self.failure_of(error)
-        if own_pid() != self.pid:
-            # A fork that process code made has come to its end.
-            end_process(0)
         frames.write_all(frames.OUT, frames.upward(kind, number, data))
         # What the run has held is still to be seen: the parent looks, and ends all of it.
         while frames.read(frames.IN, frames.READ_BYTES):
@@ -222,7 +220,9 @@ class Fork:
         service.fill(self.svc, header, parameters, request)
         service.install(self.svc, self.settings["names"], self.program.namespace)
         self.team.install(self.svc)
-        data, is_transient = value.serialise(self.value(), self.settings["returnValueMaxBytes"])
+        result = self.value()
+        self.end_others()
+        data, is_transient = value.serialise(result, self.settings["returnValueMaxBytes"])
         return frames.VALUE, (b"\1" if is_transient else b"\0") + data
 
     def value(self):
@@ -242,6 +242,21 @@ class Fork:
         except (TypeError, ValueError):
             return None
         return result
+
+    def end_others(self, error=None):
+        """Where this is a fork that process code has made, it ends as the process of any script does."""
+        if own_pid() == self.pid:
+            return
+        code = 0 if error is None else 1
+        if not isinstance(error, SystemExit):
+            words = error and failure.text_of(error)
+        elif error.code is None or isinstance(error.code, int):
+            code, words = (error.code or 0) & 0xFF, None
+        else:
+            words = error.code
+        if words is not None:
+            output.emit(output.ERROR, str(words))
+        end_process(code)
 
     def failure_of(self, error):
         self.ballast = None
