@@ -158,6 +158,55 @@ describe('what Python code prints', () => {
     }
   })
 
+  const elsewhere: [guarantee: string, source: string, value: unknown, log: string[]][] = [
+    [
+      'standard output that code leads into a file',
+      `import logging, os, subprocess, sys
+log = os.dup(1)
+os.dup2(os.open("out", os.O_WRONLY | os.O_CREAT), 1)
+print("printed")
+sys.stdout.write("written\\n")
+subprocess.run(["echo", "by another"])
+print("to errors", file=sys.stderr)
+logging.error("logged")
+os.dup2(log, 1)
+print("back")
+return open("out").read()`,
+      'printed\nwritten\nby another\n',
+      ['ERROR logged', 'ERROR to errors', 'INFO back'],
+    ],
+    [
+      'standard error that code leads into a file',
+      `import os, subprocess, sys
+os.dup2(os.open("out", os.O_WRONLY | os.O_CREAT), 2)
+os.write(2, b"raw\\n")
+subprocess.run(["sh", "-c", "echo by another >&2"])
+print("printed")
+return open("out").read()`,
+      'raw\nby another\n',
+      ['INFO printed'],
+    ],
+    [
+      'standard output of a fork that leads into a pipe',
+      `import os
+read, write = os.pipe()
+if os.fork() == 0:
+    os.dup2(write, 1)
+    print("from the fork")
+    os._exit(0)
+os.close(write)
+os.wait()
+return os.read(read, 99).decode()`,
+      'from the fork\n',
+      [],
+    ],
+  ]
+  test.for(elsewhere)('%s has plain text', async ([, source, value, log]) => {
+    const ended = await run(under, source)
+    expect(ended.value).toEqual(value)
+    expect(lines(ended.log).sort()).toEqual(log)
+  })
+
   test('last words of a death are not the user’s', async () => {
     const { explanation, log } = await run(
       under,

@@ -2,7 +2,8 @@
 What process code prints. `print` and standard error write records into standard output, between the raw bytes that
 anything else puts there, so that the order holds: a mark that no UTF-8 text contains, a kind (log level, or RAW_ERROR
 for bytes of standard error), the time in microseconds, a length, and the text; as children/javascript/output.js does.
-All is written at once: it is seen live, and survives whatever ends the process.
+All is written at once: it is seen live, and survives whatever ends the process. Where process code has led standard
+output elsewhere, all of it is plain text.
 """
 
 import builtins
@@ -33,6 +34,7 @@ COUNTED_BYTES = 64 * 1024
 RETRY_S = 0.001
 
 write = os.write
+look = os.fstat
 now = time.time
 sleep = time.sleep
 pack = HEAD.pack
@@ -46,6 +48,8 @@ class State:
     max_lines = 0
     max_bytes = 0
     fences = 0
+    # What the two descriptors led to at first.
+    pipes = ()
 
 
 def restart(limits):
@@ -66,7 +70,23 @@ def emit(kind, text):
 
 
 def record(kind, data):
-    write_all(STANDARD_OUTPUT, pack(MARK, kind, now() * 1e6, len(data)) + data)
+    if is_in_place(STANDARD_OUTPUT):
+        write_all(STANDARD_OUTPUT, pack(MARK, kind, now() * 1e6, len(data)) + data)
+    else:
+        write_all(STANDARD_ERROR, data if kind == RAW_ERROR else data + b"\n")
+
+
+def is_in_place(descriptor):
+    """Whether it leads to the log, as it did at first."""
+    try:
+        return pipe_of(descriptor) == State.pipes[descriptor - STANDARD_OUTPUT]
+    except OSError:
+        return False
+
+
+def pipe_of(descriptor):
+    found = look(descriptor)
+    return found.st_ino, found.st_dev
 
 
 def write_all(descriptor, data):
@@ -86,6 +106,8 @@ def write_all(descriptor, data):
 
 def fence():
     """A mark of the same number in both pipes: the runner passes on nothing behind it before all in front of it."""
+    if not (is_in_place(STANDARD_OUTPUT) and is_in_place(STANDARD_ERROR)):
+        return
     State.fences += 1
     mark = pack(MARK, FENCE, State.fences, 0)
     with lock:
@@ -141,7 +163,7 @@ def print_entry(*values, sep=" ", end="\n", file=None, flush=False):
     """What one call prints is one log entry, when it ends a line."""
     target = sys.stdout if file is None else file
     if end in ("\n", None) and isinstance(sep, str) and not getattr(target, "closed", True):
-        if target is stdout and not out_raw.ends_in_line:
+        if target is stdout and not out_raw.ends_in_line and is_in_place(STANDARD_OUTPUT):
             return emit(INFO, sep.join(map(str, values)))
         if target is stderr and not error_raw.ends_in_line:
             return emit(ERROR, sep.join(map(str, values)))
@@ -149,12 +171,15 @@ def print_entry(*values, sep=" ", end="\n", file=None, flush=False):
 
 
 def kind_of(file):
-    """The level of what goes to one of the two streams, or None for another file."""
-    return INFO if file is stdout else ERROR if file is stderr else None
+    """The level of what goes to the log by one of the two streams, or None for another file."""
+    if file is stdout:
+        return INFO if is_in_place(STANDARD_OUTPUT) else None
+    return ERROR if file is stderr else None
 
 
 def install():
     """Puts `print` and the streams in their places. The lock is made anew in forks that process code makes."""
+    State.pipes = pipe_of(STANDARD_OUTPUT), pipe_of(STANDARD_ERROR)
     builtins.print = print_entry
     sys.stdout = sys.__stdout__ = stdout
     sys.stderr = sys.__stderr__ = stderr
