@@ -1,3 +1,4 @@
+import { serviceStopped } from '@automation/contract/installs'
 import { untilReachable } from '@automation/database'
 import { atMost, type Logger } from '@automation/service'
 import type { Engine } from './engine.ts'
@@ -80,7 +81,7 @@ export async function stopEngine(engine: Engine, options: StopOptions): Promise<
   await notified
   if (runners.activeIds.length > 0 && (exclusive || peers.alone)) {
     const unsaid = (error: unknown) => logger.warn({ err: error }, 'what still ran was not ended')
-    await atMost(writesMs, forced.fail(runners.activeIds, 'service stopped').catch(unsaid))
+    await atMost(writesMs, forced.fail(runners.activeIds, serviceStopped).catch(unsaid))
   }
   waiters.abandon()
   await atMost(writesMs, ends.idle())

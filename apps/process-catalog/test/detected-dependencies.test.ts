@@ -102,6 +102,18 @@ describe('packages that a source names', () => {
     expect((await catalog.spec(caller, other.id!)).dependenciesError).toBeUndefined()
   })
 
+  test('begin again where a stop of the service has cut them off, with what was found meanwhile', async () => {
+    const caller = await catalog.team()
+    await catalog.process(caller, values('import ky from "ky"'))
+    const cutOff = await running(caller, { ky: '*' })
+    const { id } = await catalog.process(caller, { ...values('import got from "got"'), name: 'Other' })
+    Object.assign(cutOff, { status: Status.ERROR, explanation: 'service stopped' })
+    Object.assign(await running(caller, { got: '*', ky: '*' }), succeed)
+    await until(async () => (await catalog.spec(caller, id)).awaitedDependencies === '')
+    const { installs } = await catalog.dependencies.listInstalls({ language: JAVASCRIPT }, caller)
+    expect(installs.map(({ error }) => error)).toEqual([undefined, 'service stopped'])
+  })
+
   test('are added to what the user has staged, which stays staged', async () => {
     const caller = await catalog.team()
     await stage(caller, { axios: '^1' })

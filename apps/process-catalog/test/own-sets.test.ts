@@ -135,4 +135,17 @@ describe('a process runs with the packages that it was saved with last, also whe
     })
     expect(spec.dependenciesError).toBe('no such package')
   })
+
+  test('and one that a stop of the service has cut off begins again, as another one', async () => {
+    const caller = await catalog.team()
+    const { id } = await catalog.process(caller, { dependencies: lodash })
+    const run = await running(caller, lodash)
+    Object.assign(run, { status: Status.ERROR, explanation: 'service stopped' })
+    const again = await running(caller, lodash)
+    expect(again.installId).not.toBe(run.installId)
+    expect((await catalog.spec(caller, id)).awaitedDependencies).toBe('lodash')
+    Object.assign(again, succeed)
+    await until(async () => (await catalog.spec(caller, id)).awaitedDependencies === '')
+    expect((await catalog.spec(caller, id)).dependencies).toMatchObject({ key: again.installId, packages: lodash })
+  })
 })

@@ -4,5 +4,8 @@
  */
 export const installsProcessId = '00000000-0000-0000-0000-000000000000'
 
+/** What is told of a run that a stop of the service has ended: an install begins again. */
+export const serviceStopped = 'service stopped'
+
 /** How long the run of an install may take. Its installer has somewhat less, so that it can tell what it did last. */
 export const installTimeoutMs = 600_000

@@ -1,3 +1,4 @@
+import { serviceStopped } from '@automation/contract/installs'
 import { Failure } from '@automation/errors'
 import { failPoint } from '@automation/service'
 import { createdAtMs, isShownId } from '../execution-id.ts'
@@ -143,7 +144,7 @@ export class Sessions {
 
   /** The runner has stopped: its children are gone, and whatever it still had with them. */
   end(id: string): Promise<void> {
-    return this.#endWith(id, 'service stopped')
+    return this.#endWith(id, serviceStopped)
   }
 
   async #endWith(id: string, explanation: string): Promise<void> {

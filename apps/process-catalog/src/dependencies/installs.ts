@@ -1,5 +1,6 @@
 import { Status } from '@automation/contract/execution/v1/execution'
 import type { InstallService } from '@automation/contract/execution/v1/install'
+import { serviceStopped } from '@automation/contract/installs'
 import { PackageSetService } from '@automation/contract/storage/v1/package_set'
 import { Failure, isPassing } from '@automation/errors'
 import { asService, ownContext, type CallContext, type Client, type Neighbours } from '@automation/rpc'
@@ -14,6 +15,7 @@ import {
   dueManifests,
   finishInstall,
   noteExecution,
+  renewInstall,
   setsInUse,
 } from '../store/installs.ts'
 import type { Store } from '../store/store.ts'
@@ -86,7 +88,10 @@ async function advance(context: InstallsContext, manifest: ManifestRow): Promise
     const started = await installs.startInstall({ installId, timeoutMs: context.installTimeoutMs }, call)
     return noteExecution(store, manifest, started.executionId)
   }
-  const outcome = outcomeOf(await found(installs.getInstall({ executionId }, call)))
+  const install = await found(installs.getInstall({ executionId }, call))
+  if (install?.status === Status.ERROR && install.explanation === serviceStopped)
+    return renewInstall(store, manifest, serviceStopped)
+  const outcome = outcomeOf(install)
   if (outcome !== undefined) await finishInstall(store, manifest, outcome)
 }
 

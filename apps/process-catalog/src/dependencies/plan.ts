@@ -96,6 +96,12 @@ export function installedChange(manifest: ManifestState, digest: string): Manife
   return { ...done, ...set, ...(keepsStaged ? {} : nothingStaged) }
 }
 
+/** What a manifest is after its install was cut off: the same is due again. */
+export function cutOffChange({ byItself, installing, detected }: ManifestState): ManifestChange {
+  const done = { installId: null, installing: null, byItself: false }
+  return byItself ? { ...done, detected: manifestText({ ...manifestOf(installing), ...manifestOf(detected) }) } : done
+}
+
 /** What a manifest is after its install has failed: what is installed stays. */
 export function failedChange(manifest: ManifestState, error: string): ManifestChange {
   const done = { installId: null, installing: null, byItself: false }

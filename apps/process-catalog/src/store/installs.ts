@@ -3,6 +3,7 @@ import { installsProcessId } from '@automation/contract/installs'
 import { v7 } from 'uuid'
 import { installable, manifestOf, manifestText } from '../dependencies/manifest.ts'
 import {
+  cutOffChange,
   disappointed,
   failedChange,
   installedChange,
@@ -99,6 +100,17 @@ export function finishInstall(
   return changeTeam(store, team, async (rows) => {
     const manifest = await read(rows, id)
     if (manifest?.installId === installId) await finish(rows, manifest, outcome)
+  })
+}
+
+/** An install came to nothing through no fault of its own: it is due again, and those that wait for it go on waiting. */
+export function renewInstall(store: Store, { id, team, installId }: ManifestRow, error: string): Promise<void> {
+  return changeTeam(store, team, async (rows) => {
+    const manifest = await read(rows, id)
+    if (manifest?.installId !== installId) return
+    const data = { ...cutOffChange(manifest), executionId: null, updatedAt: new Date() }
+    await rows.dependencyManifest.update({ where: { id }, data })
+    await noteEnded(rows, manifest, { error })
   })
 }
 

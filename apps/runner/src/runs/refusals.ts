@@ -1,11 +1,12 @@
 import { LogLevel } from '@automation/contract/execution/v1/execution'
 import { type Result, ResultSchema, type Run } from '@automation/contract/runner/v1/runner'
+import { serviceStopped } from '@automation/contract/installs'
 import { create } from '@bufbuild/protobuf'
 import { reason, type Reason, timelineText } from './explanation.ts'
 import type { Version } from './run-starter.ts'
 import type { TeamBinding } from './running.ts'
 
-export const stopped: Reason = { explanation: 'service stopped', log: 'service stopped' }
+export const stopped: Reason = { explanation: serviceStopped, log: serviceStopped }
 export const withoutSpec = reason('Error', 'The runner was not told what to run')
 const ofAnotherTeam = reason('Error', 'The runner serves another team')
 
