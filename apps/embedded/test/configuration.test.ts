@@ -1,6 +1,16 @@
+import { once } from 'node:events'
 import { readdir } from 'node:fs/promises'
-import { beforeEach, describe, expect, test } from 'vitest'
-import { admin, embeddedMain, ownEnvironment, runProgramToEnd, servicesMain, type Values } from './started.ts'
+import { createServer } from 'node:http'
+import { beforeEach, describe, expect, onTestFinished, test } from 'vitest'
+import {
+  admin,
+  embeddedMain,
+  ownEnvironment,
+  runProgramToEnd,
+  servicesMain,
+  startProgram,
+  type Values,
+} from './started.ts'
 
 let values: Values
 
@@ -70,6 +80,18 @@ describe.each([embeddedMain, servicesMain])('%s', (main) => {
     })
     expect(await runProgramToEnd(main, values, ['--nonsense'])).toMatchObject({ code: 2, stdout: '' })
   })
+})
+
+test('services whose health port another system has do not start, and do not take its answers for theirs', async () => {
+  const [, port = ''] = /gatewayHealth=(\d+)/.exec(values['SERVICE_PORTS']!)!
+  const other = createServer((_, response) => response.end('{"status":"ready","checks":[]}'))
+  await once(other.listen(Number(port), '127.0.0.1'), 'listening')
+  onTestFinished(() => void other.close())
+  const services = startProgram(servicesMain, values)
+  onTestFinished(() => void services.child.kill('SIGKILL'))
+  const { code, stdout, stderr } = await services.ended
+  expect({ code, stdout }).toEqual({ code: 1, stdout: '' })
+  expect(stderr).toContain(`Port ${port} (gatewayHealth of SERVICE_PORTS) is taken by another program.`)
 })
 
 test('an admin command makes no system where there is none, and says where it looked', async () => {

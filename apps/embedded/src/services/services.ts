@@ -1,4 +1,6 @@
+import { once } from 'node:events'
 import { rmSync, renameSync, writeFileSync } from 'node:fs'
+import { connect } from 'node:net'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { ownPairs, runnerKeyOf } from '@automation/rpc/key-ring'
@@ -11,6 +13,7 @@ import {
   type Running,
   type CalledService,
   type Check,
+  type ServicePorts,
 } from '@automation/service'
 import { Failure } from '@automation/errors'
 import { openWireTarget } from '@automation/admin/wire-target'
@@ -26,6 +29,8 @@ import { readServicesSettings, type ServicesSettings } from './settings.ts'
 import { supervise, type Supervised } from './supervised.ts'
 
 const readyWithinMs = 60_000
+// Services of a supervisor that was killed end by themselves.
+const freeWithinMs = 6000
 // A service's own margin over its grace is 4.5 s.
 const stopMarginMs = 5000
 
@@ -73,6 +78,7 @@ class Services implements Running {
     const settings = this.#settings
     const dataDir = await takeDataDir(settings.dataDir, 'services')
     this.#order.add('data folder', () => dataDir.release())
+    await healthPortsFree(settings.ports, freeWithinMs, this.#stopping)
     this.#order.add('services.json', () => rmSync(join(dataDir.path, 'services.json'), { force: true }))
     const values = withKeys(given, dataDir.path)
     const plans = planServices(settings, values, await this.#secrets(given, values))
@@ -191,6 +197,34 @@ async function untilReady(
       throw notStarted(`The service ${plan.name} is not ready after ${withinMs} ms: ${lastAnswer}`)
     await pause(50)
   }
+}
+
+/**
+ * Failure `port_taken` where another program has the health port of a service after `withinMs`: its answers would count
+ * as those of the service.
+ */
+async function healthPortsFree(ports: ServicePorts, withinMs: number, signal: AbortSignal): Promise<void> {
+  const until = Date.now() + withinMs
+  for (const [name, port] of Object.entries(ports).filter(([each]) => each.endsWith('Health')))
+    while (!signal.aborted && (await isTaken(port))) {
+      if (Date.now() > until) throw taken(name, port)
+      await pause(100)
+    }
+}
+
+async function isTaken(port: number): Promise<boolean> {
+  const socket = connect(port, '127.0.0.1')
+  return once(socket, 'connect')
+    .then(
+      () => true,
+      () => false,
+    )
+    .finally(() => socket.destroy())
+}
+
+function taken(name: string, port: number): Failure {
+  const text = `Port ${port} (${name} of SERVICE_PORTS) is taken by another program. Stop that one, or set it to a free port.`
+  return new Failure('failed_precondition', 'port_taken', text)
 }
 
 async function readyz(healthUrl: string): Promise<string> {

@@ -70,7 +70,11 @@ export function supervise(plan: ServicePlan, { logger, changed }: Hooks): Superv
         process.stderr.write(`${plan.name.padEnd(15)} | ${line}\n`),
       )
     }
-    child.on('error', (error) => logger.error({ err: error, service: plan.name }, 'a service could not be started'))
+    child.on('error', (error) => {
+      logger.error({ err: error, service: plan.name }, 'a service could not be started')
+      // Without a process nothing tells of its end.
+      if (child.pid === undefined) ended(null, 0)
+    })
     child.once('exit', (code, signal) => ended(code ?? signal, Date.now() - startedMs))
     changed()
   }
