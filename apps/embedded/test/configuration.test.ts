@@ -34,6 +34,8 @@ describe.each([embeddedMain, servicesMain])('%s', (main) => {
       AGENT_POOLS: 'default,No Pool',
       RUNNER_POOL: 'big',
       RETENTION_DAYS: '0',
+      SHUTDOWN_GRACE_MS: '-1',
+      DATABASE_URL: 'host=localhost dbname=x',
     }
     const { code, stderr, stdout } = await runProgramToEnd(main, faulty)
     expect(code).not.toBe(0)
@@ -49,9 +51,11 @@ describe.each([embeddedMain, servicesMain])('%s', (main) => {
       'AGENT_POOLS',
       'RUNNER_POOL',
       'RETENTION_DAYS',
+      'SHUTDOWN_GRACE_MS',
+      'DATABASE_URL',
     ])
       expect(stderr).toContain(`  ${name} must`)
-    for (const name of ['PORT', 'RETENTION_DAYS'])
+    for (const name of ['PORT', 'RETENTION_DAYS', 'SHUTDOWN_GRACE_MS', 'DATABASE_URL'])
       expect(stderr.match(new RegExp(`  ${name} must`, 'g')), name).toHaveLength(1)
     expect(await readdir(values['DATA_DIR'] ?? '')).toEqual([])
   })

@@ -1,6 +1,6 @@
 import { isTeamSlug } from '@automation/contract/forms'
 import { readKafkaConfig, type Connect, type KafkaConfig } from '@automation/events'
-import { readTeamLimits, type Environment } from '@automation/service'
+import { readDatabaseUrl, readShutdownGraceMs, readTeamLimits, type Environment } from '@automation/service'
 import { checkEgressAllow } from './react/egress.ts'
 import type { WaitingStatus } from './status.ts'
 
@@ -61,7 +61,7 @@ export function readExecutionConfig(env: Environment): ExecutionConfig {
   const cell = cellName(env)
   const runTimeoutMaxMs = env.integer('RUN_TIMEOUT_MAX_MS', { default: 3_600_000, min: 100, max: 2_147_483_647 })
   return {
-    databaseUrl: required(env, 'DATABASE_URL', env.secret('DATABASE_URL')),
+    databaseUrl: readDatabaseUrl(env),
     cell,
     internalKey: required(env, 'INTERNAL_KEY', env.secret('INTERNAL_KEY')),
     pools: poolNames(env),
@@ -85,7 +85,7 @@ export function readExecutionConfig(env: Environment): ExecutionConfig {
     callbackPauseMs: 1000,
     errorHandlerPatienceMs: 20_000,
     kafka: readKafkaConfig(env, cell),
-    shutdownGraceMs: env.integer('SHUTDOWN_GRACE_MS', { default: 10_000 }),
+    shutdownGraceMs: readShutdownGraceMs(env),
     exclusive: false,
   }
 }

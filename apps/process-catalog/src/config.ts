@@ -1,6 +1,6 @@
 import { installTimeoutMs } from '@automation/contract/installs'
 import { readEncryptionKeys } from '@automation/database'
-import { readTeamLimits, type Environment } from '@automation/service'
+import { readDatabaseUrl, readTeamLimits, type Environment } from '@automation/service'
 import type { DetectionOptions } from './dependencies/detect.ts'
 import { nameFault } from './dependencies/package-name.ts'
 import type { FirstTeam } from './teams/first-team.ts'
@@ -49,7 +49,7 @@ export function readCatalogConfig(environment: Environment): CatalogConfig {
   const port = environment.integer('PORT', { default: 8080, max: 65_535 })
   const limits = readTeamLimits(environment)
   return {
-    databaseUrl: required(environment, 'DATABASE_URL'),
+    databaseUrl: readDatabaseUrl(environment),
     databasePoolSize: 10,
     encryptionKeys: readEncryptionKeys(environment),
     publicUrl: environment.url('PUBLIC_URL', `http://localhost:${port}`),
@@ -95,10 +95,4 @@ function readPythonImports(environment: Environment): Map<string, string> {
     imports.set(name, found)
   }
   return imports
-}
-
-function required(environment: Environment, name: string): string {
-  const value = environment.secret(name)
-  if (value === undefined) environment.fault(name, 'must be set')
-  return value ?? ''
 }

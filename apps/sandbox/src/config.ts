@@ -1,7 +1,7 @@
 import { tmpdir } from 'node:os'
 import { readEncryptionKeys } from '@automation/database'
 import { readIsolationConfig, type IsolationConfig } from '@automation/jail'
-import type { Environment } from '@automation/service'
+import { readDatabaseUrl, type Environment } from '@automation/service'
 import { readCatalogue, type Catalogue } from './catalogue.ts'
 import { readPodsFile, type ClusterConfig } from './cluster/config.ts'
 import { readRunnerPodsConfig, type RunnerPodsConfig } from './runner-pods/config.ts'
@@ -49,8 +49,6 @@ export interface LocalDriverConfig {
 
 /** Reads the settings of the sandbox service; faults are noted in `env`. */
 export function readSandboxConfig(env: Environment): SandboxConfig {
-  const databaseUrl = env.secret('DATABASE_URL')
-  if (databaseUrl === undefined) env.fault('DATABASE_URL', 'must be set')
   const driver = env.choice('SANDBOX_DRIVER', ['local', 'kubernetes'], 'local')
   const catalogue = readCatalogue(env)
   const pods = readPodsFile(env)
@@ -59,7 +57,7 @@ export function readSandboxConfig(env: Environment): SandboxConfig {
   const { daemonImage, homeMb, startTimeoutMs } = catalogue.defaults
   if (driver === 'kubernetes') checkCatalogue(env, catalogue)
   return {
-    databaseUrl: databaseUrl ?? '',
+    databaseUrl: readDatabaseUrl(env),
     encryptionKeys: readEncryptionKeys(env),
     catalogue,
     teamMaxSandboxes: env.integer('TEAM_MAX_SANDBOXES', { default: 20, max: 100_000 }),

@@ -1,6 +1,6 @@
 import { readEncryptionKeys } from '@automation/database'
 import { readObjectStoreConfig, type ObjectStoreConfig } from '@automation/objects'
-import { readTeamLimits, type Environment } from '@automation/service'
+import { readDatabaseUrl, readTeamLimits, type Environment } from '@automation/service'
 
 export interface StorageConfig {
   databaseUrl: string
@@ -42,13 +42,11 @@ export interface StorageConfig {
 
 /** Reads the settings of the storage service; faults are noted in `env`. */
 export function readStorageConfig(env: Environment): StorageConfig {
-  const databaseUrl = env.secret('DATABASE_URL')
-  if (databaseUrl === undefined) env.fault('DATABASE_URL', 'must be set')
   const internalKey = env.secret('INTERNAL_KEY')
   if (internalKey === undefined) env.fault('INTERNAL_KEY', 'must be set: the same random text for all services')
   const teamLimits = readTeamLimits(env)
   return {
-    databaseUrl: databaseUrl ?? '',
+    databaseUrl: readDatabaseUrl(env),
     encryptionKeys: readEncryptionKeys(env),
     internalKey: internalKey ?? '',
     publicUrl: env.url('PUBLIC_URL', `http://localhost:${env.integer('PORT', { default: 8080, max: 65_535 })}`),

@@ -120,7 +120,7 @@ export class Environment {
   url(name: string, fallback?: string): string | undefined
   url(name: string, fallback?: string): string | undefined {
     const raw = this.#raw(name)
-    if (raw !== undefined && !URL.canParse(raw))
+    if (raw !== undefined && !/^https?:$/.test(URL.parse(raw)?.protocol ?? ''))
       this.fault(name, `must be an address such as http://host:port, not ${JSON.stringify(raw)}`)
     return this.#note(name, (raw ?? fallback)?.replace(/\/+$/, ''), false)
   }

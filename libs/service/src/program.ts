@@ -62,7 +62,7 @@ export async function runProgram<Config>(program: Program<Config>): Promise<void
     level: env.choice('LOG_LEVEL', logLevels, 'info'),
     tracesTo: env.url('OTEL_EXPORTER_OTLP_ENDPOINT'),
     tracesWith: readOtlpHeaders(env),
-    graceMs: env.integer('SHUTDOWN_GRACE_MS', { default: 10_000, max: longestGraceMs }),
+    graceMs: readShutdownGraceMs(env),
   }
   const config = configured(program, env)
   const isQuiet = process.stderr.isTTY && !(program.values ?? process.env)['LOG_LEVEL']
@@ -123,6 +123,11 @@ export async function runProgram<Config>(program: Program<Config>): Promise<void
     logger.debug({ err: error }, 'could not start')
     process.exit(1)
   }
+}
+
+/** Reads SHUTDOWN_GRACE_MS; a fault is noted in `env`. */
+export function readShutdownGraceMs(env: Environment): number {
+  return env.integer('SHUTDOWN_GRACE_MS', { default: 10_000, max: longestGraceMs })
 }
 
 /** How long a start that is told to stop may take to come to its end. */

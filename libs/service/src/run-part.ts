@@ -4,6 +4,7 @@ import type { OutsideNetwork } from '@automation/rpc/outside-network'
 import type { ServedPort, TlsFolder } from '@automation/rpc/wire'
 import type { Logger } from 'pino'
 import { readArguments, type Usage } from './arguments.ts'
+import { readDatabaseUrl } from './database-url.ts'
 import type { Environment } from './environment.ts'
 import { ownAddress } from './own-address.ts'
 import { openCalls } from './metrics.ts'
@@ -63,11 +64,7 @@ function usageOf<Config>({ name, key, migrate }: PartProgram<Config>): Usage {
 function runMigrations<Config>({ name, migrate }: PartProgram<Config>): Promise<void> {
   return runProgram({
     name,
-    readConfig: (env) => {
-      const databaseUrl = env.secret('DATABASE_URL', '')
-      if (databaseUrl === '') env.fault('DATABASE_URL', 'must be set')
-      return databaseUrl
-    },
+    readConfig: readDatabaseUrl,
     start: async (databaseUrl, { logger, stopping }) => {
       await migrate?.(databaseUrl, logger, stopping)
       logger.info('the database is up to date')

@@ -32,6 +32,10 @@ test('all faults are told at once, each with its setting', () => {
   expect(faults.map((fault) => fault.split(' ')[0])).toEqual(['PORT', 'DEBUG', 'ISOLATION', 'URL'])
 })
 
+test.each(['nowhere', 'localhost:8080', 'file:///x'])('%s is no address of a server', (raw) => {
+  expect(faultsOf({ URL: raw }, (env) => env.url('URL'))).toHaveLength(1)
+})
+
 test.each(['1.5', 'abc', '-1', '1e9', '0x', 'NaN', 'Infinity'])('%s is no whole number from 0 to 100', (raw) => {
   expect(faultsOf({ SIZE: raw }, (env) => env.integer('SIZE', { default: 1, max: 100 }))).toHaveLength(1)
 })

@@ -23,7 +23,7 @@ const timeout = 60_000
 /** A driver at this isolation level. */
 function driverBehind(settings: Record<string, string>, tmpDir: string, daemons = grpcDaemons): LocalDriver {
   const given = {
-    DATABASE_URL: 'none',
+    DATABASE_URL: 'postgres://none',
     ENCRYPTION_KEY: 'none',
     TMPDIR: tmpDir,
     ...settings,
