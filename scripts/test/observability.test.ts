@@ -166,6 +166,12 @@ describe('alerts and dashboard', () => {
     },
   )
 
+  test('the dashboard shows every metric', () => {
+    const shown = ofPanels.join('\n')
+    const isShown = (name: string) => new RegExp(`\\b${name}(_bucket|_count|_sum)?\\b`).test(shown)
+    expect([...documented.keys()].filter((name) => !name.startsWith('Automation') && !isShown(name))).toEqual([])
+  })
+
   test('no two panels have the same title, and each shows something', () => {
     const shown = dashboard.panels.filter(({ type }) => type !== 'row')
     expect(new Set(shown.map(({ title }) => title)).size).toBe(shown.length)
