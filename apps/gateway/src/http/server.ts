@@ -1,5 +1,5 @@
 import { createServer, type IncomingHttpHeaders, type IncomingMessage, type Server, ServerResponse } from 'node:http'
-import type { AddressInfo, Socket } from 'node:net'
+import type { Socket } from 'node:net'
 import { setImmediate as turn } from 'node:timers/promises'
 import { Failure } from '@automation/errors'
 import type { BodyBudget } from './body-budget.ts'
@@ -7,6 +7,7 @@ import { refuseConnect, refuseOnSocket, turnAway } from './client-faults.ts'
 import type { ConnectionLimits } from './connection-limits.ts'
 import { Exchange } from './exchange.ts'
 import { linger, LINGER_MS } from './linger.ts'
+import { listen } from './listen.ts'
 import type { UntakenAnswers } from './untaken-answers.ts'
 
 const HEADER_BYTES = 16 * 1024
@@ -110,13 +111,7 @@ export class HttpServer {
 
   /** Resolves with the port that it listens on. */
   listen(port: number, host: string | undefined): Promise<number> {
-    return new Promise((resolve, reject) => {
-      this.#server.once('error', reject)
-      this.#server.listen(port, host, () => {
-        this.#server.off('error', reject)
-        resolve((this.#server.address() as AddressInfo).port)
-      })
-    })
+    return listen(this.#server, port, host)
   }
 
   /**

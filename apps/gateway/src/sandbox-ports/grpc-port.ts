@@ -5,7 +5,7 @@ import {
   type ServerHttp2Session,
   type ServerHttp2Stream,
 } from 'node:http2'
-import type { AddressInfo, Server, Socket } from 'node:net'
+import type { Server, Socket } from 'node:net'
 import { SandboxRouteService } from '@automation/contract/sandbox/v1/sandbox'
 import { asFailure, Failure } from '@automation/errors'
 import { asService, ownContext, type Client, type Neighbours } from '@automation/rpc'
@@ -13,6 +13,7 @@ import type { Logger } from '@automation/service'
 import type { TlsIdentity } from '../config.ts'
 import { DaemonSessions } from './daemon-sessions.ts'
 import { ConnectionLimits } from '../http/connection-limits.ts'
+import { listen } from '../http/listen.ts'
 import { callHeaders, forwardCall } from './forward-call.ts'
 import { answerHealth, begin, endLate, refuseCall } from './grpc-answers.ts'
 import { keptAlive } from './kept-alive.ts'
@@ -90,13 +91,7 @@ export class GrpcPort {
 
   /** Resolves with the port that it listens on. */
   listen(port: number, host: string | undefined): Promise<number> {
-    return new Promise((resolve, reject) => {
-      this.#server.once('error', reject)
-      this.#server.listen(port, host, () => {
-        this.#server.off('error', reject)
-        resolve((this.#server.address() as AddressInfo).port)
-      })
-    })
+    return listen(this.#server, port, host)
   }
 
   /** No new calls; those in progress may end within `graceMs`, then they are cut. */
