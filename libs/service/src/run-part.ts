@@ -43,7 +43,8 @@ export function runPart<Config>(program: PartProgram<Config>): Promise<void> {
 
 function usageOf<Config>({ name, key, migrate }: PartProgram<Config>): Usage {
   return {
-    command: `node apps/${name}/src/main.ts`,
+    // By the Node that is installed with it: the machine's own may be too old.
+    command: key === 'runner' ? 'npm run start:runner --' : `node_modules/.bin/node apps/${name}/src/main.ts`,
     about: `Starts ${name} as a process of its own; the others are found over gRPC.`,
     ...(migrate !== undefined && { options: { migrate: 'bring its database up to date, and end' } }),
     settings: {

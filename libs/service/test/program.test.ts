@@ -154,11 +154,11 @@ describe.concurrent('a program', () => {
   test('--help says what it takes, and an unknown argument is refused', async () => {
     const { stdout, ended } = run({}, '--help')
     expect(await ended).toMatchObject({ code: 0 })
-    expect(stdout[0]).toBe('node apps/example/src/main.ts [--print-config]')
+    expect(stdout[0]).toBe('node_modules/.bin/node apps/example/src/main.ts [--print-config]')
     expect(stdout).toContainEqual(expect.stringMatching(/^ +HEALTH_PORT /))
     const refused = run({}, '--migrate')
     expect(await refused.ended).toMatchObject({ code: 2 })
-    expect(refused.stderr.join('\n')).toMatch(/--migrate[^]*\nUsage: node apps/)
+    expect(refused.stderr.join('\n')).toMatch(/--migrate[^]*\nUsage: node_modules\/\.bin\/node apps/)
     expect(refused.stdout).toEqual([])
   })
 
