@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import socket
 import time
 from collections.abc import Iterator
@@ -9,6 +10,7 @@ from types import SimpleNamespace
 
 import anyio
 import httpx2
+import msgspec
 import pytest
 
 from process_automation import AsyncClient, Client, ConnectionError, RunError, WaitTimeout
@@ -82,6 +84,25 @@ def test_a_download_of_which_nothing_more_comes_is_given_up(
     ):
         pas.storage.read("a-file")
     assert least <= now <= most
+
+
+@pytest.mark.parametrize(("text", "value"), [(r'"\ud800"', "\ud800"), ("1e400", math.inf)])
+def test_a_run_with_any_json_is_read_and_so_is_the_list_that_has_it(text: str, value: object) -> None:
+    record = msgspec.json.encode({**EXECUTION, "status": "FINISHED", "returnValue": text}).decode()
+    record = f'{{"parameters":{{"given":{text}}},{record.removeprefix("{")}'
+
+    def service(request: httpx2.Request) -> httpx2.Response:
+        if request.url.path.endswith("/events"):
+            return events_of(END)
+        page = f'{{"data":[{record}],"hasNextPage":false,"page":0,"limit":100,"total":1}}'
+        return httpx2.Response(200, text=page if request.url.path.endswith("/executions") else record)
+
+    with (
+        httpx2.Client(transport=httpx2.MockTransport(service)) as http,
+        Client("http://pas", "demo", ACCESS_TOKEN, http_client=http) as pas,
+    ):
+        assert [execution.parameters for execution in pas.executions.list()] == [{"given": value}]
+        assert pas.executions.run("an-id").result() == value
 
 
 def test_a_run_that_fails_shows_the_end_of_its_log_however_long_that_is() -> None:

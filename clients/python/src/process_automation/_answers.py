@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import time
 from collections.abc import Mapping
 from contextlib import suppress
@@ -69,6 +70,9 @@ def read_json(text: bytes | str, kind: type[T], where: str) -> T:
     try:
         return msgspec.json.decode(text, type=kind)
     except msgspec.MsgspecError as error:
+        # Parameters and values may have what it reads no further at: half of a surrogate pair, a number beyond a double.
+        with suppress(ValueError, RecursionError):
+            return msgspec.convert(json.loads(text), kind, str_keys=True)
         raise UnexpectedAnswer(
             f"{where}: {error}. Is the service older than this client, or something else at that address?"
         ) from error
