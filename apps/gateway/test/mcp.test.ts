@@ -335,6 +335,25 @@ describe('a run', () => {
     await own.stop()
   })
 
+  test('whose cancellation overtakes it is not started, and those after it are', async () => {
+    gateway.servers.watching = async function* () {
+      yield { updates: [] }
+      yield { updates: [{ position: '1', update: { case: 'end', value: Status.FINISHED } }] }
+    }
+    const session = { 'mcp-session-id': 'overtaken' }
+    const cancelled = { jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: runHello.id } }
+    expect((await send(cancelled, session)).status).toBe(202)
+    const starts = () => gateway.servers.received.filter(({ method }) => method === 'startExecution').length
+    const before = starts()
+    expect((await resultOf<{ result: object }>(await send(runHello, session))).result).toMatchObject({
+      isError: true,
+      content: [{ text: 'The call was cancelled' }],
+    })
+    expect(starts()).toBe(before)
+    const { result } = await resultOf<{ result: object }>(await send({ ...runHello, id: 'after' }, session))
+    expect(result).toMatchObject({ structuredContent: { status: 'FINISHED' } })
+  })
+
   test('is started as any other, in the name of the client, and held to the schema', async () => {
     gateway.servers.watching = async function* () {
       yield { updates: [] }

@@ -19,6 +19,8 @@ export interface Listener {
 
 const reading = { scope: 'read' }
 
+const givenUp: CallToolResult = { content: [{ type: 'text', text: 'The call was cancelled' }], isError: true }
+
 /** How often a record is read that can't be followed. */
 const readAgainMs = 1000
 
@@ -35,9 +37,10 @@ export class AwaitedRuns {
 
   /**
    * Starts a run by `start`, which gives its id, and answers at its end or when the wait is over. It is killed where the
-   * client gives the call up.
+   * client gives the call up, and not started where that has come before.
    */
   async run(start: () => Promise<string>, listener: Listener): Promise<CallToolResult> {
+    if (listener.cancelled.aborted) return givenUp
     const executionId = await start()
     try {
       return await this.wait(executionId, listener)
@@ -54,8 +57,7 @@ export class AwaitedRuns {
   /** Answers at the end of an execution, or when the wait is over. */
   async wait(executionId: string, listener: Listener): Promise<CallToolResult> {
     const lines = await this.#follow(executionId, listener)
-    if (listener.cancelled.aborted)
-      return { content: [{ type: 'text', text: 'The call was cancelled' }], isError: true }
+    if (listener.cancelled.aborted) return givenUp
     const path = `/executions/${executionId}`
     const record = await this.#rest.json<ExecutionJson>({ method: 'GET', path }, reading)
     return runAnswer(resultOf(record, lines), record.returnValue)

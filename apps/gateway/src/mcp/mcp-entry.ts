@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto'
 import {
   CLIENT_INFO_META_KEY,
   createMcpHandler,
@@ -141,7 +142,7 @@ function foreignOrigin(): Failure {
  */
 function callKey(caller: string[], session: string, id: unknown): string | undefined {
   if (session === '' || (typeof id !== 'string' && typeof id !== 'number')) return undefined
-  return JSON.stringify([...caller, session, id])
+  return hash('sha256', JSON.stringify([...caller, session, id]))
 }
 
 /** The JSON of a body; undefined where it is none, which the protocol has an answer for. */
@@ -196,17 +197,25 @@ function clientOf(sessionId: string): string {
   return Buffer.from(encoded, 'base64url').toString('utf8').slice(0, longestName)
 }
 
+/** How long a cancellation waits for its call, which may come behind it. */
+const keptMs = 5000
+const mostKept = 10_000
+
 /**
  * Calls that go on, by the caller and the id that its client gave them: clients of the revisions of 2025 cancel a call by a
- * request of its own. Of several calls of the same key none is cancelled, as nobody knows which is meant.
+ * request of its own, which may also overtake it. Of several calls of the same key none is cancelled, as nobody knows which
+ * is meant.
  */
 class Cancellations {
   readonly #open = new Map<string, Set<AbortController>>()
+  /** Cancelled before they have begun. */
+  readonly #early = new Set<string>()
 
   /** A call begins; `end` is called when it is over. Without a key it is never cancelled. */
   begin(key: string | undefined): { signal: AbortSignal; end(): void } {
     const controller = new AbortController()
     if (key === undefined) return { signal: controller.signal, end: () => undefined }
+    if (this.#early.delete(key)) controller.abort()
     const calls = this.#open.get(key) ?? new Set()
     this.#open.set(key, calls.add(controller))
     const end = () => {
@@ -217,7 +226,11 @@ class Cancellations {
   }
 
   cancel(key: string | undefined): void {
-    const calls = key === undefined ? [] : [...(this.#open.get(key) ?? [])]
+    if (key === undefined) return
+    const calls = [...(this.#open.get(key) ?? [])]
     if (calls.length === 1) calls[0]?.abort()
+    if (calls.length > 0 || this.#early.size >= mostKept) return
+    this.#early.add(key)
+    setTimeout(() => this.#early.delete(key), keptMs).unref()
   }
 }
