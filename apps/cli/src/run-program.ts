@@ -10,11 +10,16 @@ import { createProgram, namedCommand, wordsOf } from './program.ts'
 export async function runProgram(args: readonly string[], self: NodeJS.Process): Promise<void> {
   const ours = args.includes('--') ? args.slice(0, args.indexOf('--')) : args
   const runtime = createRuntime(self, ours.includes('--json'), watchInterrupts(self))
-  // Whoever reads us may have enough, as `head` does.
+  // Whoever reads us may have enough, as `head` does; a disk may be full.
   for (const stream of [self.stdout, self.stderr])
     stream.on('error', (error: NodeJS.ErrnoException) => {
-      if (error.code !== 'EPIPE') throw error
-      if (!runtime.out.goesOnUnread) self.exit(exitCodes.done)
+      const isEnough = error.code === 'EPIPE'
+      if (!isEnough) {
+        self.exitCode = exitCodes.refused
+        const message = `The output can't be written: ${error.message}`
+        if (stream === self.stdout) runtime.out.fail({ code: error.code?.toLowerCase() ?? 'failed', message })
+      }
+      if (!runtime.out.goesOnUnread) self.exit(isEnough ? exitCodes.done : exitCodes.refused)
     })
   try {
     const program = await createProgram(runtime, args)

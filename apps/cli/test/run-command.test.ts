@@ -1,4 +1,5 @@
 import { createHmac } from 'node:crypto'
+import { existsSync } from 'node:fs'
 import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { join } from 'node:path'
@@ -68,6 +69,31 @@ describe('pas run', () => {
     expect([code, stdout]).toEqual([0, '42\n'])
     expect(stderr.split('\n').filter((line) => /^(one|two|three)$/.test(line))).toEqual(['one', 'two', 'three'])
     expect(stderr).toContain('live streams')
+  })
+
+  test.each([[[]], [['--json']]])(
+    'says of a value that is too deep for it that the run is FINISHED: %j',
+    async (flags) => {
+      await using standIn = await service({
+        ...started,
+        [events]: (_, response) => stream(response, ['end', { status: 'FINISHED' }]).end(),
+        [record]: (_, response) =>
+          json(response, { ...execution('FINISHED'), returnValue: `${'['.repeat(20_000)}${']'.repeat(20_000)}` }),
+      })
+      const { code, stderr } = await standIn.start(['run', 'slow', ...flags]).ended
+      expect([code, stderr]).toEqual([1, expect.stringContaining(`The run ${executionId} is FINISHED`)])
+      expect(stderr).toContain(`pas api GET /executions/${executionId}`)
+    },
+  )
+
+  test.skipIf(!existsSync('/dev/full'))('says so where its output has no place', async () => {
+    await using standIn = await service({
+      ...started,
+      [events]: (_, response) => stream(response, ['end', { status: 'FINISHED' }]).end(),
+      [record]: (_, response) => json(response, execution('FINISHED')),
+    })
+    const { code, stderr } = await standIn.start(['run', 'slow'], {}, '/dev/full').ended
+    expect([code, stderr]).toEqual([1, expect.stringMatching(/^error: The output can't be written: .*ENOSPC.*\n$/)])
   })
 
   test('whose following fails says which run it is, and how to look at it', async () => {

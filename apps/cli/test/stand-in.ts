@@ -37,9 +37,13 @@ export class StandIn implements AsyncDisposable {
     return new StandIn(await listening(server), await mkdtemp(join(tmpdir(), 'pas-stand-in-')), requests)
   }
 
-  /** Starts `pas` for the team `demo`, signed in unless `env` says otherwise. */
-  start(args: readonly string[], env: Record<string, string> = {}): Started {
-    const child = spawn(process.execPath, [main, ...args], {
+  /** Starts `pas` for the team `demo`, signed in unless `env` says otherwise; its stdout goes to the file `output`, if given. */
+  start(args: readonly string[], env: Record<string, string> = {}, output?: string): Started {
+    const command =
+      output === undefined
+        ? ([process.execPath, [main, ...args]] as const)
+        : (['sh', ['-c', `exec "$@" > ${output}`, 'sh', process.execPath, main, ...args]] as const)
+    const child = spawn(...command, {
       cwd: this.folder,
       env: {
         ...{ PATH: process.env['PATH'], HOME: this.folder, NODE_COMPILE_CACHE: process.env['NODE_COMPILE_CACHE'] },

@@ -73,21 +73,17 @@ export function logLine(
   return level === 'DEBUG' ? out.style('dim', text, stream) : text
 }
 
-/** Prints what became of a run; throws an ExitError unless it is FINISHED. */
+/** Prints what became of a run; throws an ExitError unless it is FINISHED, and where its value can't be shown. */
 export function showEnd(runtime: Runtime, execution: Execution): void {
-  const { id, status, returnValue, error, timeline } = execution
-  const value = returnValue === undefined ? undefined : parseExactly(returnValue)
+  const { id, status, error, timeline } = execution
   const explanation = timeline.explanation ?? timeline.events.at(-1)?.explanation
-  if (runtime.out.json)
-    runtime.out.line({
-      type: 'end',
-      executionId: id,
-      status,
-      returnValue: value,
-      ...(explanation && { explanation }),
-      error,
-    })
-  else if (value !== undefined) runtime.out.data(value)
+  try {
+    printEnd(runtime, execution, explanation)
+  } catch (cause) {
+    if (!(cause instanceof RangeError)) throw cause
+    const words = `The run ${id} is ${status}, and its value is nested too deep to be shown. As text: pas api GET /executions/${id}`
+    throw new ExitError(exitCodes.refused, words, { reason: 'value_too_deep', cause })
+  }
   if (status === 'FINISHED') return
   const where = error?.frames[0]
   const place = where === undefined ? '' : ` (${oneLine(where.file)}:${where.line})`
@@ -98,6 +94,20 @@ export function showEnd(runtime: Runtime, execution: Execution): void {
       reason: `run_${status.toLowerCase()}`,
     },
   )
+}
+
+function printEnd({ out }: Runtime, { id, status, returnValue, error }: Execution, explanation?: string): void {
+  const value = returnValue === undefined ? undefined : parseExactly(returnValue)
+  if (out.json)
+    out.line({
+      type: 'end',
+      executionId: id,
+      status,
+      returnValue: value,
+      ...(explanation && { explanation }),
+      error,
+    })
+  else if (value !== undefined) out.data(value)
 }
 
 function killOnInterrupt(runtime: Runtime, client: Client, executionId: string): { isAsked(): boolean; end(): void } {
