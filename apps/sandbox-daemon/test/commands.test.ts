@@ -212,6 +212,19 @@ test('what a command leaves in the background goes on, and does not keep the com
   await until(() => !runs(pid))
 })
 
+test.each([
+  ['all that it can', 'yes'],
+  ['a line now and then', "python3 -uc 'import time\nwhile True: print(); time.sleep(0.001)'"],
+])(
+  'what a command leaves in the background does not keep the command, though it goes on writing %s',
+  async (_, writer) => {
+    const { stdout, exitCode } = await daemon.sandbox.run(sh(`${writer} & echo "pid $!"; exit 3`))
+    const pid = Number(/pid (\d+)/.exec(stdout)![1])
+    expect({ exitCode, runs: runs(pid) }).toEqual({ exitCode: 3, runs: true })
+    process.kill(pid, 'SIGKILL')
+  },
+)
+
 test('when memory runs out, a command goes before its daemon', async () => {
   const score = (pid: number) => Number(readFileSync(`/proc/${pid}/oom_score_adj`, 'utf8'))
   const command = await daemon.sandbox.start(['sleep', '1000'])

@@ -19,6 +19,9 @@ const longestTimerMs = 2 ** 31 - 1
 /** How long the output of a command that has ended must be silent, while others still hold it open. */
 const silenceMs = 100
 
+/** What comes after its end beyond so many bytes, or so many looks, is not its own: the kernel holds less of it. */
+const mostLeft = { bytes: 1024 * 1024, looks: 20 }
+
 /** A command that runs: its process, and what it writes, taken no faster than it is read. */
 export class Command {
   readonly pid: number
@@ -32,6 +35,7 @@ export class Command {
   readonly #output = new MessageQueue<Output>((output) => (output.case === 'ended' ? 0 : output.value.length))
   #timedOut = false
   #heardAt = 0
+  #heardBytes = 0
 
   constructor({ child, resize }: Spawned, id: string, { command, timeoutMs }: CommandStart) {
     this.#child = child
@@ -103,6 +107,7 @@ export class Command {
     stream.on('error', () => undefined) // its end is told by `close`
     stream.on('data', (value: Buffer) => {
       this.#heardAt = performance.now()
+      this.#heardBytes += value.length
       this.#output.push({ case: name, value }, () => this.#goOn())
       if (!this.#isFull) return
       this.#child.stdout.pause()
@@ -134,16 +139,23 @@ export class Command {
     for (const stream of [this.#child.stdout, this.#child.stderr]) stream.removeAllListeners('data').resume()
   }
 
-  /** Resolves when all is read that it wrote: both streams are closed, or silent where others hold them open. */
+  /**
+   * Resolves when all is read that it wrote: both streams are closed, or where others hold them open, silent or only
+   * theirs.
+   */
   #written(): Promise<void> {
     const { stdout, stderr } = this.#child
+    const before = this.#heardBytes
+    let looks = 0
     return new Promise((resolve) => {
       this.#heardAt = performance.now()
       const timer = setInterval(() => setImmediate(look), silenceMs)
       // After a stall timers run before pipes are read: what has arrived meanwhile counts.
       const look = () => {
         const silent = !this.#isFull && performance.now() - this.#heardAt >= silenceMs
-        if ((stdout.closed && stderr.closed) || silent) done()
+        if (!this.#isFull) looks += 1
+        const isOthers = looks > mostLeft.looks || this.#heardBytes - before > mostLeft.bytes
+        if ((stdout.closed && stderr.closed) || silent || isOthers) done()
       }
       const closed = () => (stdout.closed && stderr.closed ? done() : undefined)
       const done = () => {
