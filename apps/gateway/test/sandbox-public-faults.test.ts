@@ -22,6 +22,7 @@ describe.each([
   test.each([
     ['a status that is none', 'HTTP/1.1 000 x'],
     ['a status beyond all', 'HTTP/1.1 099 x'],
+    ['a change of protocol that names none', 'HTTP/1.1 101 x'],
     ['a reason with control characters', 'HTTP/1.1 200 a\u0001b'],
     ['no HTTP', 'nonsense'],
   ])('that is answered with %s is told as such, and the gateway goes on', async (_what, line) => {
@@ -32,4 +33,19 @@ describe.each([
     application.reset()
     expect(await get(headers)).toMatch(/^HTTP\/1\.1 200 OK\r\n[^]*hello/)
   })
+})
+
+test.each([
+  ['without a host', '', '400'],
+  ['that expects what is not known', 'Host: x\r\nExpect: more\r\n', '417'],
+])('a request for another protocol %s is refused as any other', async (_what, headers, status) => {
+  const target = `/${sandboxId}/${application.port}/`
+  const wanted = `GET ${target} HTTP/1.1\r\n${headers}Connection: Upgrade\r\nUpgrade: websocket\r\n\r\n`
+  expect(await raw(wanted, application.base)).toMatch(new RegExp(`^HTTP/1\\.1 ${status} `))
+})
+
+test('an application that declines another protocol is answered for with the end of the connection', async () => {
+  expect(await get('Connection: Upgrade\r\nUpgrade: websocket')).toMatch(
+    /^HTTP\/1\.1 200 OK\r\n[^]*Connection: close\r\n/,
+  )
 })

@@ -82,6 +82,7 @@ export function onwardRequest(
 
 /** Begins the answer as the application has; throws when no answer can begin so, and leaves it free for another. */
 export function beginAnswer(outgoing: ServerResponse, answer: IncomingMessage, { about }: Admitted): void {
+  if (answer.statusCode === 101) throw new Error('A change of protocol that names none')
   try {
     outgoing.writeHead(answer.statusCode!, answer.statusMessage, answerHeaders(answer, about))
   } catch (error) {

@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http'
 import type { Socket } from 'node:net'
 import { pipeline } from 'node:stream'
-import type { Exchange } from '../http/exchange.ts'
+import { inadmissible, type Exchange } from '../http/exchange.ts'
 import { sandboxRoute } from '../observe.ts'
 import { answerHeaders } from './passed-headers.ts'
 import { beginAnswer, broken, late, onwardRequest } from './forward.ts'
@@ -23,6 +23,8 @@ export async function forwardUpgrade(
   { answerTimeoutMs, traffic }: { answerTimeoutMs: number; traffic: Traffic },
 ): Promise<void> {
   exchange.route = sandboxRoute
+  const refusal = inadmissible(exchange)
+  if (refusal !== undefined) throw refusal
   const admitted = await entry.admit(exchange, true)
   admitted.target.rest ??= '/'
   const connection = await entry.open(admitted, socket)
@@ -43,6 +45,7 @@ export async function forwardUpgrade(
     })
     onward.on('response', (answer) => {
       clearTimeout(timer)
+      exchange.outgoing.shouldKeepAlive = false
       try {
         beginAnswer(exchange.outgoing, answer, admitted)
       } catch (error) {
