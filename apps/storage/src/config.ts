@@ -33,6 +33,8 @@ export interface StorageConfig {
   completeWaitMs: number
   /** How long a call that deletes an object removes the contents that it had; what is left goes on without it. */
   deleteWaitMs: number
+  /** How long such a call waits for a store that does not answer. */
+  storeWaitMs: number
   /** How long a content that another one has replaced can still be read. */
   replacedGraceMs: number
   sweepEveryMs: number
@@ -64,6 +66,8 @@ export function readStorageConfig(env: Environment): StorageConfig {
     completedKeepMs: 3_600_000,
     completeWaitMs: 50_000,
     deleteWaitMs: 2000,
+    // Callers wait for 15 s.
+    storeWaitMs: 8000,
     replacedGraceMs: 600_000,
     sweepEveryMs: 10_000,
     measureEveryMs: 60_000,

@@ -2,7 +2,7 @@ import { Failure, invalid, notFound } from '@automation/errors'
 import type { ByteRange, ObjectStore } from '@automation/objects'
 import { attachment } from '@automation/objects/attachment'
 import type { Member } from '@automation/rpc'
-import type { Logger } from '@automation/service'
+import { within, type Logger } from '@automation/service'
 import { blobKey, isBlobId, type Store } from './store/store.ts'
 import type { StorageConfig } from './config.ts'
 import type { SignedUrls } from './signed-urls.ts'
@@ -70,13 +70,19 @@ export class Objects {
    * that it had before, as many as there is time for; the sweep removes the rest.
    */
   async delete(asker: Member, name: string): Promise<void> {
-    const { config, store, sweeper, logger, dropped } = this.#options
+    const { config, store } = this.#options
     const blobs = await deleteObject(store, asker, checkedName(name))
     if (blobs === undefined) throw notFound('object')
+    await within(config.storeWaitMs, this.#remove(asker.team, blobs))
+  }
+
+  /** Throws nothing. */
+  async #remove(team: string, blobs: string[]): Promise<void> {
+    const { config, sweeper, logger, dropped } = this.#options
     const until = performance.now() + config.deleteWaitMs
     try {
       for (const id of blobs) {
-        await sweeper.remove({ id, team: asker.team })
+        await sweeper.remove({ id, team })
         if (performance.now() >= until) return dropped()
       }
     } catch (error) {

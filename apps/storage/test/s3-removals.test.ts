@@ -31,6 +31,20 @@ test('a deletion waits for the content of the object, and not for all that were 
   await until(() => !versions.some((version) => keys.has(version)), { what: 'the end of all that were there before' })
 })
 
+test('a deletion that a server does not answer is done all the same, and soon', async () => {
+  const { storage } = await under.replica({ storeWaitMs: 50 })
+  const { version } = await upload(storage, 'deaf', 'x')
+  const gate = Promise.withResolvers<void>()
+  onTestFinished(() => gate.resolve())
+  ready = async (method) => {
+    if (method === 'DELETE') await gate.promise
+  }
+  await storage.deleteObject({ name: 'deaf' }, userContext('demo'))
+  await expect(storage.getObject({ name: 'deaf' }, userContext('demo'))).rejects.toMatchObject({ kind: 'not_found' })
+  gate.resolve()
+  await until(() => !keys.has(version), { what: 'the end of its content' })
+}, 30_000)
+
 test('what a put has left that the server did not answer is removed when it can have arrived', async () => {
   const { objects } = readStorageConfig(new Environment(under.settings))
   const { storage } = await under.replica({ objects: { ...objects, s3: { ...objects.s3!, answerMs: 100 } } })
