@@ -1,3 +1,4 @@
+import type { IncomingMessage } from 'node:http'
 import { Readable } from 'node:stream'
 import { Failure } from '@automation/errors'
 import type { Check } from '@automation/service'
@@ -76,7 +77,7 @@ export class S3Store implements ObjectStore {
     const pieces = watched(content, watch, counted, options)
     try {
       const { first, ended } = await readFirstPart(pieces)
-      if (ended) await this.#answer(watch, this.#client.putObject(this.#bucket, key, first, first.byteLength))
+      if (ended) await this.#answer(watch, this.#putWhole(key, first))
       else await this.#putParts(key, inOrder(first, pieces), watch, partBytesFor(options.size))
       return counted.size
     } catch (error) {
@@ -98,13 +99,19 @@ export class S3Store implements ObjectStore {
           ? this.#client.getObject(this.#bucket, key)
           : this.#client.getPartialObject(this.#bucket, key, range.offset, range.length)
       stream = await this.#answer(watch, asked)
+      if (range !== undefined && range.offset > 0 && (stream as IncomingMessage).statusCode !== 206)
+        throw storeAway('a range was answered with something else')
       const pieces = stream[Symbol.asyncIterator]() as AsyncIterator<Buffer>
+      let left = range?.length ?? Infinity
       for (;;) {
         signal?.throwIfAborted()
         const next = await this.#answer(watch, pieces.next())
-        if (next.done === true) return
+        if (next.done === true) break
+        left -= next.value.byteLength
+        if (left < 0) break
         yield next.value
       }
+      if (range !== undefined && left !== 0) throw storeAway('a range was answered with another length')
     } catch (error) {
       throw failureOf(key, error)
     } finally {
@@ -161,6 +168,12 @@ export class S3Store implements ObjectStore {
 
   async close(): Promise<void> {
     // Idle connections keep no process alive.
+  }
+
+  async #putWhole(key: string, content: Buffer): Promise<void> {
+    const { etag } = await this.#client.putObject(this.#bucket, key, content, content.byteLength)
+    // What has kept it tells its digest: this is somebody else, such as a proxy.
+    if (etag === '') throw storeAway('a put was answered without an ETag')
   }
 
   async #putParts(

@@ -1,4 +1,4 @@
-import { createServer as createHttpServer } from 'node:http'
+import { createServer as createHttpServer, type ServerResponse } from 'node:http'
 import { createServer } from 'node:net'
 import { listening } from '@automation/testing/listening'
 import { Environment } from '@automation/service'
@@ -95,5 +95,29 @@ describe('an S3 server that is away', () => {
       'X-Amz-Algorithm': 'AWS4-HMAC-SHA256',
       'X-Amz-Expires': '7',
     })
+  })
+})
+
+describe('what is no answer of an S3 server', () => {
+  const stranger = async (answer: (response: ServerResponse) => void) => {
+    const server = createHttpServer((request, response) => request.resume().on('end', () => answer(response)))
+    const { url: endpoint, close } = await listening(server)
+    onTestFinished(close)
+    const store = new S3Store({ ...nowhere, endpoint })
+    await store.open()
+    return store
+  }
+
+  test('keeps nothing', async () => {
+    const store = await stranger((response) => response.end('<html>Sign in</html>'))
+    await expect(store.put('a', pieces(Buffer.from('x')))).rejects.toMatchObject({ kind: 'unavailable' })
+  })
+
+  test('is no content: neither another range than was asked for nor a piece of one', async () => {
+    const whole = await stranger((response) => response.setHeader('ETag', '"0"').end('0123456789'))
+    const range = { offset: 4, length: 3 }
+    await expect(Array.fromAsync(whole.read('a', range))).rejects.toMatchObject({ kind: 'unavailable' })
+    const less = await stranger((response) => response.writeHead(206, { ETag: '"0"' }).end('45'))
+    await expect(Array.fromAsync(less.read('a', range))).rejects.toMatchObject({ kind: 'unavailable' })
   })
 })
