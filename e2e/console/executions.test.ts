@@ -57,6 +57,56 @@ test('where the source was changed since, an execution shows the one that ran, a
   await context.close()
 })
 
+test('a number beyond those that JavaScript tells apart comes through a run, a rerun and a changed schedule as it was', async () => {
+  const big = '9007199254740993'
+  const { id, slug } = (await client.post<Process>('/processes', { name: 'Large numbers', sourceCode: 'return 1' }))
+    .body
+  const input = { parameters: { order: Number(big), note: 'first' } }
+  const exact = (value: object) => ({
+    body: JSON.stringify(value).replace(String(Number(big)), big),
+    headers: { 'content-type': 'application/json' },
+  })
+  const timed = await client.call<{ id: string }>(
+    'POST',
+    `/processes/${id}/schedule`,
+    exact({ cron: '0 5 1 1 *', input }),
+  )
+  const started = await client.call<{ executionId: string }>('POST', `/processes/${id}/execute`, exact(input))
+  const { context, page } = await visit(browser)
+
+  await page.goto(at(`/executions/${started.body.executionId}`))
+  await page.getByText(big).waitFor()
+  await page.getByRole('button', { name: 'Rerun…' }).click()
+  const dialog = page.getByRole('dialog')
+  const field = dialog.getByRole('textbox', { name: 'Parameters' })
+  await field.fill((await field.inputValue()).replace('first', 'second'))
+  await dialog.getByRole('button', { name: 'Run with these parameters' }).click()
+  await dialog.waitFor({ state: 'detached' })
+  await expect.poll(() => newest(id)).toContain('second')
+  expect(await newest(id)).toContain(big)
+
+  await page.goto(at(`/processes/${slug}/edit`))
+  const parameters = page.getByRole('textbox', { name: 'Parameters as JSON' })
+  await parameters.fill(`{"order": ${big}, "note": "third"}`)
+  await page.keyboard.press('Control+Enter')
+  await expect.poll(() => newest(id)).toContain('third')
+  expect(await newest(id)).toContain(big)
+
+  await page.goto(at(`/processes/${slug}/schedules`))
+  await page.getByRole('button', { name: 'Change' }).click()
+  await dialog.getByLabel('Comment').fill('each year')
+  await dialog.getByRole('button', { name: 'Save' }).click()
+  await dialog.waitFor({ state: 'detached' })
+  const { text } = await client.get(`/schedules/${timed.body.id}`)
+  expect(text).toContain('each year')
+  expect(text).toContain(big)
+  await context.close()
+})
+
+/** The newest execution of a process, as the service tells it. */
+const newest = async (processId: string): Promise<string> =>
+  (await client.get('/executions', { processId, limit: 1 })).text
+
 test('what has not finished is called failed, and a chart beside a search says that it counts without it', async () => {
   const { context, page } = await visit(browser)
   await page.goto(at(''))

@@ -103,6 +103,12 @@ describe('changed parameters', () => {
       { path: '/d~1e', from: undefined, to: 3 },
     ])
   })
+
+  it('are numbers as a whole, also those beyond JavaScript', () => {
+    const [before, after] = [valueOf('{"id":9007199254740993}'), valueOf('{"id":9007199254740995}')]
+    expect(changedFields(before, after).map(({ path }) => path)).toEqual(['/id'])
+    expect(changedFields(before, valueOf('{"id":9007199254740993}'))).toEqual([])
+  })
 })
 
 it('shows and copies whole numbers digit by digit, also those beyond JavaScript', () => {

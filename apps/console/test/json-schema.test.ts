@@ -9,6 +9,7 @@ import {
   withoutSecrets,
   type JsonSchema,
 } from '../src/rules/json-schema.ts'
+import { typedNumber } from '../src/rules/exact-json.ts'
 import { jsonOf } from '../src/rules/json-text.ts'
 
 const schema: JsonSchema & { $defs: object } = {
@@ -79,4 +80,16 @@ test('passwords behind a choice, in a map and in a list are found as well', () =
     other: 'SECRET',
   })
   expect(keptParameters(schema, value)).toBe('{"all":[],"pair":["a"]}')
+})
+
+test('a number beyond those that JavaScript tells apart is checked as a number, and kept digit by digit', () => {
+  const read = jsonOf('{"id":9007199254740993}')
+  const value = 'value' in read ? read.value : undefined
+  const whole: JsonSchema = { type: 'object', properties: { id: { type: 'integer', minimum: 1 } } }
+  expect(faultsOf(whole, value)).toEqual(new Map())
+  expect(keptParameters(whole, value)).toBe('{"id":9007199254740993}')
+  expect(JSON.stringify(withoutSecrets(whole, value))).toBe('{"id":9007199254740993}')
+  expect(JSON.stringify(['9007199254740993', '7', '1e3', '-0.5'].map(typedNumber))).toBe(
+    '[9007199254740993,7,1000,-0.5]',
+  )
 })

@@ -1,4 +1,5 @@
 import { useMemo, type ComponentProps } from 'react'
+import { digitsOf, typedNumber } from '../rules/exact-json.ts'
 import { choicesOf, faultsOf, kindOf, resolved, type JsonSchema } from '../rules/json-schema.ts'
 import { jsonOf } from '../rules/json-text.ts'
 import { Button } from './button.tsx'
@@ -145,8 +146,8 @@ function controlOf(kind: ReturnType<typeof kindOf>, { schema, isNeeded, value, o
         step="any"
         min={schema.minimum}
         max={schema.maximum}
-        value={typeof value === 'number' ? value : ''}
-        onChange={(event) => onChange(event.target.value === '' ? undefined : event.target.valueAsNumber)}
+        value={typeof value === 'number' ? value : (digitsOf(value) ?? '')}
+        onChange={(event) => onChange(event.target.value === '' ? undefined : typedNumber(event.target.value))}
       />
     )
   if (kind === 'json') {

@@ -1,3 +1,5 @@
+import { digitsOf } from './exact-json.ts'
+
 interface ChangedField {
   /** JSON pointer. */
   path: string
@@ -6,7 +8,7 @@ interface ChangedField {
 }
 
 const isRecord = (value: unknown): value is Record<string, unknown> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)
+  typeof value === 'object' && value !== null && !Array.isArray(value) && digitsOf(value) === undefined
 
 /** Where two JSON values differ, by the outermost places below which all is different. */
 export function changedFields(from: unknown, to: unknown, path = ''): ChangedField[] {

@@ -17,7 +17,7 @@ export const mayWait = (status: string): boolean => status === 'CREATED' || stat
 export function withNews(known: Execution, news: Execution): Execution {
   if (news.timeline.events.length < known.timeline.events.length) return known
   const merged = { ...known, ...news }
-  merged.parameters = news.parameters ?? known.parameters
+  merged.parameters = known.parameters ?? news.parameters
   merged.returnValue = news.returnValue ?? known.returnValue
   if (news.error !== undefined && known.error !== undefined) merged.error = known.error
   return merged

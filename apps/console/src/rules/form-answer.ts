@@ -1,3 +1,5 @@
+import { digitsOf } from './exact-json.ts'
+
 type FormAnswer =
   | { kind: 'nothing' }
   | { kind: 'text'; text: string }
@@ -41,7 +43,7 @@ function linkOf(value: Record<string, unknown>): FormAnswer | undefined {
 const isAddress = (text: string) => /^https?:\/\/\S+$/.test(text) && URL.canParse(text)
 
 const isObject = (value: unknown): value is Record<string, unknown> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)
+  typeof value === 'object' && value !== null && !Array.isArray(value) && digitsOf(value) === undefined
 
 /** A cell of a table as text. */
 export function cellOf(value: unknown): string {

@@ -1,4 +1,5 @@
 import { Validator, type Schema } from '@cfworker/json-schema'
+import { digitsOf } from './exact-json.ts'
 
 /** Of JSON Schema what forms read; all else is left to the validator. */
 export interface JsonSchema {
@@ -57,7 +58,7 @@ function withSecretsAs(
 ): unknown {
   const all = schemas.flatMap((schema) => branches(schema, whole))
   if (all.some(({ format }) => format === 'password')) return instead
-  if (typeof value !== 'object' || value === null) return value
+  if (typeof value !== 'object' || value === null || digitsOf(value) !== undefined) return value
   if (Array.isArray(value)) {
     const of = (at: number) => all.map(({ prefixItems, items }) => prefixItems?.[at] ?? items)
     return value.map((one, at) => withSecretsAs(instead, one, whole, of(at))).filter((one) => one !== undefined)
@@ -123,7 +124,7 @@ export function startOf(schema: JsonSchema, whole: JsonSchema = schema, depth = 
 export function faultsOf(schema: JsonSchema, value: unknown): Map<string, string> {
   const faults = new Map<string, string>()
   try {
-    const { errors } = new Validator(schema as Schema, '2020-12', false).validate(value)
+    const { errors } = new Validator(schema as Schema, '2020-12', false).validate(asNumbers(value))
     for (const { instanceLocation, keyword, error } of errors) {
       if (COMBINING.has(keyword)) continue
       const missing = keyword === 'required' ? /required property "(.*)"/.exec(error)?.[1] : undefined
@@ -135,6 +136,10 @@ export function faultsOf(schema: JsonSchema, value: unknown): Map<string, string
   }
   return faults
 }
+
+/** A value with all of its numbers as JavaScript has them. */
+const asNumbers = (value: unknown): unknown =>
+  value === undefined ? undefined : (JSON.parse(JSON.stringify(value)) as unknown)
 
 /** Keywords that only say that something below them failed. */
 const COMBINING = new Set(['properties', 'items', 'allOf', '$ref', 'prefixItems', 'additionalProperties'])

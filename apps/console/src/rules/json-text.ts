@@ -25,7 +25,7 @@ export function valueOf(text: string): unknown {
 export function readObject(text: string): { value: Record<string, unknown> } | { fault: string } {
   if (text.trim() === '') return { value: {} }
   try {
-    const value: unknown = JSON.parse(text)
+    const value = parsedExactly(text)
     if (typeof value !== 'object' || value === null || Array.isArray(value))
       return { fault: 'Parameters are an object, such as {"name": "world"}' }
     return { value: value as Record<string, unknown> }
@@ -45,7 +45,7 @@ interface JsonFault {
 export function jsonOf(text: string): { value: unknown } | { fault: JsonFault } {
   if (text.trim() === '') return { value: {} }
   try {
-    return { value: JSON.parse(text) as unknown }
+    return { value: parsedExactly(text) }
   } catch (error) {
     if (!(error instanceof SyntaxError)) throw error
     return { fault: { message: `This is not JSON: ${error.message}`, line: lineOf(text, error.message) } }

@@ -8,6 +8,7 @@ import {
 } from '@tanstack/react-query'
 import { apiOf, dataOf, type Schemas } from '../client.ts'
 import { ProblemError } from '../problem.ts'
+import { parsedExactly } from '../../rules/exact-json.ts'
 import type { operations } from '../generated/rest-interface.ts'
 
 export type Execution = Schemas['Execution']
@@ -85,7 +86,12 @@ export async function listedExecutions(
 export const useExecution = (team: string, id: string) =>
   useQuery({
     queryKey: executionKeys.one(team, id),
-    queryFn: () => dataOf(apiOf(team).GET('/executions/{id}', { params: { path: { id } } })),
+    queryFn: async () => {
+      const text = await dataOf(apiOf(team).GET('/executions/{id}', { params: { path: { id } }, parseAs: 'text' }))
+      return parsedExactly(text) as Execution
+    },
+    // It would make objects of numbers that are kept as their texts.
+    structuralSharing: false,
   })
 
 /** What an execution waits for, asked again while it waits. */

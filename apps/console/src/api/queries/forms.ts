@@ -1,5 +1,6 @@
 import { useMutation, useQuery } from '@tanstack/react-query'
 import { call, type Schemas } from '../client.ts'
+import { parsedExactly } from '../../rules/exact-json.ts'
 import { textsOf } from '../../rules/form-files.ts'
 
 export type Form = Schemas['Form']
@@ -39,7 +40,7 @@ export function useSubmit(place: FormPlace) {
         : { body: JSON.stringify(values), headers: { 'Content-Type': 'application/json' } }
       const response = await call(addressOf(place, { wait: 'true' }), { ...init, method: 'POST' })
       const text = await response.text()
-      return text === '' ? undefined : (JSON.parse(text) as unknown)
+      return text === '' ? undefined : parsedExactly(text)
     },
   })
 }

@@ -1,4 +1,5 @@
 import { keepPreviousData, useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { parsedExactly } from '../../rules/exact-json.ts'
 import { apiOf, dataOf, type Schemas } from '../client.ts'
 
 export type Schedule = Schemas['Schedule']
@@ -21,13 +22,15 @@ export const useScheduleToChange = (team: string, id: string) =>
   useQuery({
     queryKey: [team, 'schedules', id, 'to-change'],
     queryFn: async () => {
-      const { data, response } = await apiOf(team).GET('/schedules/{id}', { params: { path: { id } } })
-      if (data === undefined) throw new TypeError('The answer has no body')
-      return { schedule: data, etag: response.headers.get('ETag') ?? '*' }
+      const answer = await apiOf(team).GET('/schedules/{id}', { params: { path: { id } }, parseAs: 'text' })
+      if (answer.data === undefined) throw new TypeError('The answer has no body')
+      return { schedule: parsedExactly(answer.data) as Schedule, etag: answer.response.headers.get('ETag') ?? '*' }
     },
     // An event of the schedule still asks anew: the form holds what it began from.
     staleTime: Infinity,
     gcTime: 0,
+    // It would make objects of numbers that are kept as their texts.
+    structuralSharing: false,
   })
 
 /** What became of the last times of a schedule. */

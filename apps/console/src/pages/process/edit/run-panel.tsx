@@ -12,6 +12,7 @@ import { SchemaForm } from '../../../parts/schema-form.tsx'
 import { useCopy } from '../../../parts/use-copy.ts'
 import { useCtrlEnter, useKeys } from '../../../parts/use-keys.ts'
 import { restCurl, startInCode } from '../../../rules/as-curl.ts'
+import { parsedExactly } from '../../../rules/exact-json.ts'
 import { faultsOf, keptParameters, startOf, withoutSecrets, type JsonSchema } from '../../../rules/json-schema.ts'
 import { withRecent } from '../../../rules/recent.ts'
 import { keepList, keptList } from '../../../session/kept-here.ts'
@@ -153,7 +154,7 @@ function RecentSets({ of, onChoose }: { of: readonly string[]; onChoose: (set: u
   if (sets.length === 0) return null
   return (
     <Field label="Earlier parameters">
-      <select value="" onChange={(event) => event.target.value !== '' && onChoose(JSON.parse(event.target.value))}>
+      <select value="" onChange={(event) => event.target.value !== '' && onChoose(parsedExactly(event.target.value))}>
         <option value="">Choose</option>
         {sets.map((set) => (
           <option key={set} value={set}>
