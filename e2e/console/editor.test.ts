@@ -61,6 +61,24 @@ test('the form of the parameters is that of the schema, and says what is wrong b
   await context.close()
 })
 
+test('a form of a schema that contains itself asks for JSON where it would begin anew', async () => {
+  const { slug } = await make('Trees', {
+    sourceCode: 'return svc.context.parameters.left.name',
+    parametersSchema: {
+      type: 'object',
+      properties: { name: { type: 'string' }, left: { $ref: '#' }, right: { $ref: '#' } },
+    },
+  })
+  const { context, page } = await visit(browser)
+  await page.goto(at(`/processes/${slug}/edit`))
+  const form = page.getByRole('form', { name: 'Run' })
+  await form.getByLabel('left').fill('{"name": "leaf"}')
+  expect(await form.getByLabel('name').count()).toBe(1)
+  await page.keyboard.press('Control+Enter')
+  await page.getByRole('region', { name: 'Outcome' }).getByText('"leaf"').waitFor()
+  await context.close()
+})
+
 test('a second run follows the first, and the editor is left after it', async () => {
   const { slug } = await make('Run twice', { sourceCode: "return 'words ' + 1" })
   const { context, page, complaints } = await visit(browser)

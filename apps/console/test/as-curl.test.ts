@@ -68,8 +68,12 @@ describe('a pasted curl command', () => {
     expect(readCurl(copied)).toEqual({ kind: 'start', slug: 'x', parameters })
   })
 
-  it.each(['curly words', 'curl', 'curl http://elsewhere/page', 'curl http://here/api/demo/rest/team'])(
-    'is nothing that has a page: %s',
-    (text) => expect(readCurl(text)).toBeUndefined(),
-  )
+  it.each([
+    'curly words',
+    'curl',
+    'curl http://elsewhere/page',
+    'curl http://here/api/demo/rest/team',
+    'curl http://here/api/demo/webhooks/%zz',
+    'curl http://here/api/demo/rest/processes/%zz/execute',
+  ])('is nothing that has a page: %s', (text) => expect(readCurl(text)).toBeUndefined())
 })

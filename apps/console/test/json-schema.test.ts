@@ -93,3 +93,15 @@ test('a number beyond those that JavaScript tells apart is checked as a number, 
     '[9007199254740993,7,1000,-0.5]',
   )
 })
+
+test('a schema that contains itself is begun once, however many of its members do', () => {
+  const members = Object.fromEntries(Array.from({ length: 12 }, (_, at) => [`child${at}`, { $ref: '#/$defs/node' }]))
+  const node: JsonSchema = { type: 'object', properties: { name: { type: 'string', default: 'leaf' }, ...members } }
+  const whole = { type: 'object', $defs: { node }, properties: { root: { $ref: '#/$defs/node' } } } as JsonSchema
+  expect(startOf(whole)).toEqual({ root: { name: 'leaf' } })
+  expect(startOf({ type: 'object', properties: { self: { $ref: '#' } } })).toEqual({})
+})
+
+test('a reference that can not be read leads nowhere', () => {
+  expect(resolved({ $ref: '#/$defs/%zz' }, schema)).toEqual({ $ref: undefined })
+})

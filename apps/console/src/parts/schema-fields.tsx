@@ -1,6 +1,15 @@
 import { useMemo, type ComponentProps } from 'react'
 import { digitsOf, typedNumber } from '../rules/exact-json.ts'
-import { choicesOf, faultsOf, kindOf, resolved, type JsonSchema } from '../rules/json-schema.ts'
+import {
+  ABOVE_ALL,
+  aboveOf,
+  choicesOf,
+  faultsOf,
+  kindOf,
+  resolved,
+  type Above,
+  type JsonSchema,
+} from '../rules/json-schema.ts'
 import { jsonOf } from '../rules/json-text.ts'
 import { Button } from './button.tsx'
 import { Field } from './field.tsx'
@@ -12,6 +21,8 @@ import styles from './schema-form.module.css'
 interface Place {
   whole: JsonSchema
   schema: JsonSchema
+  /** Null where it stands within itself: only JSON can say it. */
+  above: Above | null
   name: string
   pointer: string
   isNeeded: boolean
@@ -27,10 +38,11 @@ const NO_FAULTS: ReadonlyMap<string, string> = new Map()
 export default function SchemaFields({ schema, value, onChange, faults = NO_FAULTS, isChecked }: Props) {
   const own = useMemo(() => (isChecked ? faultsOf(schema, value ?? {}) : NO_FAULTS), [schema, value, isChecked])
   const all = useMemo(() => new Map([...own, ...faults]), [own, faults])
-  return <Members {...{ whole: schema, schema, name: '', pointer: '', isNeeded: true, value, onChange, faults: all }} />
+  const place = { whole: schema, schema, above: ABOVE_ALL, name: '', pointer: '', isNeeded: true }
+  return <Members {...{ ...place, value, onChange, faults: all }} />
 }
 
-function Members({ whole, schema, pointer, value, onChange, faults }: Place) {
+function Members({ whole, schema, above, pointer, value, onChange, faults }: Place) {
   const members = (typeof value === 'object' && value !== null ? value : {}) as Record<string, unknown>
   return (
     <div className={styles.fields}>
@@ -39,6 +51,7 @@ function Members({ whole, schema, pointer, value, onChange, faults }: Place) {
           key={key}
           whole={whole}
           schema={resolved(member, whole)}
+          above={aboveOf(member, above ?? ABOVE_ALL)}
           name={key}
           pointer={`${pointer}/${key.replaceAll('~', '~0').replaceAll('/', '~1')}`}
           isNeeded={schema.required?.includes(key) ?? false}
@@ -57,8 +70,8 @@ function withMember(members: Record<string, unknown>, key: string, value: unknow
 }
 
 function Member(place: Place) {
-  const { schema, name, pointer, isNeeded, faults } = place
-  const kind = kindOf(schema)
+  const { schema, above, name, pointer, isNeeded, faults } = place
+  const kind = above === null && kindOf(schema) === 'object' ? 'json' : kindOf(schema)
   const title = schema.title ?? name
   if (kind === 'object' || kind === 'list')
     return (
@@ -80,7 +93,7 @@ function Member(place: Place) {
   )
 }
 
-function Items({ whole, schema, name, pointer, value, onChange, faults }: Place) {
+function Items({ whole, schema, above, name, pointer, value, onChange, faults }: Place) {
   const items = Array.isArray(value) ? (value as unknown[]) : []
   const item = resolved(schema.items, whole)
   return (
@@ -91,6 +104,7 @@ function Items({ whole, schema, name, pointer, value, onChange, faults }: Place)
           <Member
             whole={whole}
             schema={{ ...item, title: item.title ?? `${index + 1}` }}
+            above={above}
             name={name}
             pointer={`${pointer}/${index}`}
             isNeeded={false}

@@ -1,5 +1,6 @@
 import { Validator, type Schema } from '@cfworker/json-schema'
 import { digitsOf } from './exact-json.ts'
+import { decoded } from './percent.ts'
 
 /** Of JSON Schema what forms read; all else is left to the validator. */
 export interface JsonSchema {
@@ -34,8 +35,11 @@ export function resolved(schema: JsonSchema | boolean | undefined, whole: JsonSc
   if (!schema.$ref.startsWith('#')) return schema
   let found: unknown = whole
   for (const part of schema.$ref.slice(1).split('/').slice(1)) {
-    const key = decodeURIComponent(part).replaceAll('~1', '/').replaceAll('~0', '~')
-    found = typeof found === 'object' && found !== null ? (found as Record<string, unknown>)[key] : undefined
+    const key = decoded(part)?.replaceAll('~1', '/').replaceAll('~0', '~')
+    found =
+      typeof found === 'object' && found !== null && key !== undefined
+        ? (found as Record<string, unknown>)[key]
+        : undefined
   }
   return { ...resolved(found as JsonSchema | undefined, whole, depth + 1), ...schema, $ref: undefined }
 }
@@ -110,12 +114,24 @@ export function choicesOf({ enum: values, oneOf, anyOf }: JsonSchema): Choice[] 
 
 const nameOf = (value: unknown): string => (typeof value === 'string' ? value : JSON.stringify(value))
 
+/** The references within which a schema stands, that of the whole among them. */
+export type Above = readonly string[]
+
+export const ABOVE_ALL: Above = ['#']
+
+/** Those within which its members stand; null where they would begin anew what they are in, without an end. */
+export function aboveOf(schema: JsonSchema | boolean | undefined, above: Above): Above | null {
+  const reference = typeof schema === 'object' ? schema.$ref : undefined
+  if (reference === undefined) return above
+  return above.includes(reference) ? null : [...above, reference]
+}
+
 /** What a form begins with: the defaults of a schema, and objects for what has properties. */
-export function startOf(schema: JsonSchema, whole: JsonSchema = schema, depth = 0): unknown {
+export function startOf(schema: JsonSchema, whole: JsonSchema = schema, above: Above | null = ABOVE_ALL): unknown {
   if (schema.default !== undefined) return schema.default
-  if (kindOf(schema) !== 'object' || depth > 8) return undefined
+  if (kindOf(schema) !== 'object' || above === null) return undefined
   const members = Object.entries(schema.properties ?? {}).map(
-    ([key, member]) => [key, startOf(resolved(member, whole), whole, depth + 1)] as const,
+    ([key, member]) => [key, startOf(resolved(member, whole), whole, aboveOf(member, above))] as const,
   )
   return Object.fromEntries(members.filter(([, value]) => value !== undefined))
 }

@@ -1,3 +1,4 @@
+import { decoded } from './percent.ts'
 import type { TypedRequest } from './webhook-request.ts'
 
 /** What a curl command calls: a webhook with a request, or the start of a process with parameters. */
@@ -18,17 +19,18 @@ export function readCurl(text: string): CurlCall | undefined {
   if (url == null) return undefined
   const body = words.flatMap((word, at) => (DATA.has(word) ? [words[at + 1] ?? ''] : [])).join('&')
   const path = url.pathname.split('/').filter((part) => part !== '')
-  const [api, , area, kind, slug, act = ''] = path
-  if (api !== 'api') return undefined
-  if (area === 'webhooks' && kind !== undefined) {
+  const [api, , area, kind, named, act = ''] = path
+  const slug = decoded((area === 'webhooks' ? kind : named) ?? '')
+  if (api !== 'api' || slug === undefined || slug === '') return undefined
+  if (area === 'webhooks') {
     const [asked] = [...after('-X'), ...after('--request')]
     const headers = [...after('-H'), ...after('--header')].filter((line) => !LEFT_OUT.test(line)).join('\n')
     const isGet = (asked ?? (body === '' ? 'GET' : 'POST')).toUpperCase() === 'GET'
     const request = { method: isGet ? 'GET' : 'POST', query: url.search.slice(1), headers, body } as const
-    return { kind: 'webhook', slug: decodeURIComponent(kind), request }
+    return { kind: 'webhook', slug, request }
   }
-  if (area === 'rest' && kind === 'processes' && slug !== undefined && act.startsWith('execute'))
-    return { kind: 'start', slug: decodeURIComponent(slug), parameters: parametersOf(body) }
+  if (area === 'rest' && kind === 'processes' && act.startsWith('execute'))
+    return { kind: 'start', slug, parameters: parametersOf(body) }
   return undefined
 }
 
