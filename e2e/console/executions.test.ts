@@ -107,6 +107,37 @@ test('a number beyond those that JavaScript tells apart comes through a run, a r
 const newest = async (processId: string): Promise<string> =>
   (await client.get('/executions', { processId, limit: 1 })).text
 
+test('a large value is read once, whatever is typed beside it, and a long text in it is shown piece by piece', async () => {
+  const sourceCode = 'return "x".repeat(1_000_000)'
+  const { slug } = (await client.post<Process>('/processes', { name: 'Large value', sourceCode })).body
+  const { context, page } = await visit(browser)
+  await page.addInitScript(() => {
+    const parse = JSON.parse
+    Object.assign(window, { largeParsed: 0 })
+    JSON.parse = (text: string, ...rest: []) => {
+      if (text.length > 1_000_000 && text.startsWith('"')) Object.assign(window, { largeParsed: largeParsed() + 1 })
+      return parse(text, ...rest) as unknown
+    }
+    const largeParsed = () => (window as unknown as { largeParsed: number }).largeParsed
+  })
+  const times = () => page.evaluate(() => (window as unknown as { largeParsed: number }).largeParsed)
+  await page.goto(at(`/processes/${slug}/edit`))
+  await page.getByRole('button', { name: 'Run', exact: true }).click()
+  const more = page.getByRole('button', { name: /of 1000000 characters/ })
+  await more.waitFor()
+  const before = await times()
+  expect(before).toBeGreaterThan(0)
+  await page.getByRole('textbox', { name: /^Source of/ }).focus()
+  await page.keyboard.press('Control+End')
+  await page.keyboard.type('// hello', { delay: 20 })
+  await page.getByText('Unsaved, kept in this browser').waitFor()
+  expect(await times()).toBe(before)
+  await more.click()
+  await expect.poll(() => page.getByText(/^"x{102000}"$/).count()).toBe(1)
+  expect(await more.count()).toBe(1)
+  await context.close()
+})
+
 test('what has not finished is called failed, and a chart beside a search says that it counts without it', async () => {
   const { context, page } = await visit(browser)
   await page.goto(at(''))

@@ -1,15 +1,24 @@
-import { useState, type ReactNode } from 'react'
+import { memo, useMemo, useState, type ReactNode } from 'react'
 import { digitsOf } from '../rules/exact-json.ts'
+import { valueOf } from '../rules/json-text.ts'
 import { Button } from './button.tsx'
 import { CopyButton } from './copy-button.tsx'
 import styles from './json-view.module.css'
 
 const MEMBERS_SHOWN = 100
 const CHARACTERS_SHOWN = 2000
+/** So many more at a time: browsers stand still over millions. */
+const CHARACTERS_MORE = 100_000
 const LEVELS_OPEN = 2
 
+/** What a text of JSON holds as such a tree. It is read once, as it may be large. */
+export function JsonTextView({ text, what }: { text: string; what: string }) {
+  const value = useMemo(() => valueOf(text), [text])
+  return <JsonView value={value} what={what} />
+}
+
 /** A JSON value as a tree whose branches open and close; what is large is shown in part at first. */
-export function JsonView({ value, what = 'the value' }: { value: unknown; what?: string }) {
+export const JsonView = memo(function JsonView({ value, what = 'the value' }: { value: unknown; what?: string }) {
   return (
     <div className={styles.view}>
       <div className={styles.copy}>
@@ -18,7 +27,7 @@ export function JsonView({ value, what = 'the value' }: { value: unknown; what?:
       <Node value={value} level={0} />
     </div>
   )
-}
+})
 
 function Node({ name, value, level }: { name?: string; value: unknown; level: number }) {
   const label = name === undefined ? null : <span className={styles.name}>{name}: </span>
@@ -67,15 +76,15 @@ function Branch({ label, value, level }: { label: ReactNode; value: object; leve
 }
 
 function Leaf({ value }: { value: unknown }) {
-  const [isWhole, setWhole] = useState(false)
+  const [shown, setShown] = useState(CHARACTERS_SHOWN)
   if (typeof value !== 'string') return <span className={styles.plain}>{digitsOf(value) ?? String(value)}</span>
-  const isLong = value.length > CHARACTERS_SHOWN && !isWhole
+  const isLong = value.length > shown
   return (
     <>
-      <span className={styles.text}>{JSON.stringify(isLong ? value.slice(0, CHARACTERS_SHOWN) : value)}</span>
+      <span className={styles.text}>{JSON.stringify(isLong ? value.slice(0, shown) : value)}</span>
       {isLong && (
-        <Button look="quiet" onClick={() => setWhole(true)}>
-          Show all {value.length} characters
+        <Button look="quiet" onClick={() => setShown(shown + CHARACTERS_MORE)}>
+          Show more of {value.length} characters
         </Button>
       )}
     </>

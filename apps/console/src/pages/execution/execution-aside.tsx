@@ -1,12 +1,11 @@
 import { Link } from '@tanstack/react-router'
 import type { Execution } from '../../api/queries/executions.ts'
 import { Facts } from '../../parts/facts.tsx'
-import { JsonView } from '../../parts/json-view.tsx'
+import { JsonTextView, JsonView } from '../../parts/json-view.tsx'
 import { Card } from '../../parts/page.tsx'
 import { duration, Time, useNow } from '../../parts/time.tsx'
 import { Timeline } from '../../parts/timeline.tsx'
 import { originWord, ranMs } from '../../rules/executions.ts'
-import { valueOf } from '../../rules/json-text.ts'
 import styles from './execution.module.css'
 
 /** What stands beside the log: timeline, facts, parameters, value. */
@@ -17,7 +16,7 @@ export function ExecutionAside({ team, execution }: { team: string; execution: E
     <div className={styles.aside}>
       {returnValue !== undefined && (
         <Card title="Value">
-          <JsonView value={valueOf(returnValue)} what="the value" />
+          <JsonTextView text={returnValue} what="the value" />
         </Card>
       )}
       <Card title="Timeline">

@@ -5,7 +5,7 @@ import { executionKeys, useExecution, useKill, type Execution } from '../../../a
 import { useExecutionLog } from '../../../live/execution-log.ts'
 import { Button } from '../../../parts/button.tsx'
 import { icons } from '../../../parts/icons.tsx'
-import { JsonView } from '../../../parts/json-view.tsx'
+import { JsonTextView } from '../../../parts/json-view.tsx'
 import layout from '../../../parts/layout.module.css'
 import { LogView } from '../../../parts/log-view.tsx'
 import { Answer, Fault } from '../../../parts/page-states.tsx'
@@ -14,7 +14,6 @@ import { duration, useNow } from '../../../parts/time.tsx'
 import { nameOf } from '../../../rules/code-frame.ts'
 import { isEnd, ranMs } from '../../../rules/executions.ts'
 import { useToast } from '../../../shell/toasts.tsx'
-import { valueOf } from '../../../rules/json-text.ts'
 import styles from './edit.module.css'
 
 interface Props {
@@ -85,7 +84,7 @@ function Outcome({ team, execution, onLine }: OutcomeProps) {
 
 function Value({ team, execution, onLine }: OutcomeProps) {
   const { returnValue, error, status, timeline, processSlug } = execution
-  if (returnValue !== undefined) return <JsonView value={valueOf(returnValue)} what="the value" />
+  if (returnValue !== undefined) return <JsonTextView text={returnValue} what="the value" />
   if (error === undefined)
     return isEnd(status) && status !== 'FINISHED' && timeline.explanation ? <p>{timeline.explanation}</p> : null
   const places = error.frames.filter(({ file }) => nameOf(file) === processSlug)

@@ -1,4 +1,5 @@
 import { Link } from '@tanstack/react-router'
+import { memo } from 'react'
 import type { SentWebhook } from '../../../api/queries/webhook-lab.ts'
 import { JsonView } from '../../../parts/json-view.tsx'
 import { duration } from '../../../parts/time.tsx'
@@ -54,13 +55,13 @@ function Headers({ of }: { of: Record<string, string | string[]> }) {
   )
 }
 
-/** The body of an answer: a tree where it is JSON, else the text. */
-function Body({ of }: { of: SentWebhook['response'] }) {
+/** The body of an answer: a tree where it is JSON, else the text. Typing a further request draws it no second time. */
+const Body = memo(function Body({ of }: { of: SentWebhook['response'] }) {
   const read = of.isBase64 ? undefined : jsonOf(of.body)
   if (read !== undefined && 'value' in read && typeof read.value === 'object')
     return <JsonView value={read.value} what="the body of the answer" />
   return <CodeBlock label="body of the answer" text={textOf(of)} />
-}
+})
 
 const textOf = ({ body, isBase64 }: { body: string; isBase64?: boolean }): string =>
   isBase64 ? `${body}\n(bytes, in base64)` : body
