@@ -138,6 +138,38 @@ test('a large value is read once, whatever is typed beside it, and a long text i
   await context.close()
 })
 
+test('a name that turns the direction of text turns nothing beside it', async () => {
+  const name = '\u202Edesrever'
+  const { id } = (await client.post<Process>('/processes', { name, sourceCode: 'return 1' })).body
+  await client.post(`/processes/${id}/execute`, { parameters: { straight: 1 } })
+  const { context, page } = await visit(browser)
+  await page.goto(at('/executions'))
+  const isStraight = page.getByText('{"straight":1}').evaluate((element) => {
+    const text = document.createRange()
+    const leftOf = (from: number) => {
+      text.setStart(element.firstChild as Text, from)
+      text.setEnd(element.firstChild as Text, from + 1)
+      return text.getBoundingClientRect().left
+    }
+    return leftOf(0) < leftOf(5)
+  })
+  expect(await isStraight).toBe(true)
+  await context.close()
+})
+
+test.each([
+  ['an execution', () => `/executions/${finished}`, 'Log'],
+  ['a module', () => `/modules/${subject.scene.moduleId}`, 'Source'],
+  ['a sandbox', () => `/sandboxes/${subject.scene.sandbox.id}`, 'Overview'],
+])('an address with a tab that there is none of shows the first one: %s', async (_, path, first) => {
+  const { context, page } = await visit(browser)
+  await page.goto(at(`${path()}?tab=nonsense`))
+  const tab = page.getByRole('link', { name: first, exact: true })
+  await tab.waitFor()
+  expect(await tab.getAttribute('aria-current')).toBe('page')
+  await context.close()
+})
+
 test('what has not finished is called failed, and a chart beside a search says that it counts without it', async () => {
   const { context, page } = await visit(browser)
   await page.goto(at(''))

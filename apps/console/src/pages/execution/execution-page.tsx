@@ -7,7 +7,7 @@ import { icons } from '../../parts/icons.tsx'
 import { PageAnswer } from '../../parts/page-answer.tsx'
 import { Page } from '../../parts/page.tsx'
 import { Status } from '../../parts/status.tsx'
-import { Tabs } from '../../parts/tabs.tsx'
+import { tabOf, Tabs } from '../../parts/tabs.tsx'
 import { useCopy } from '../../parts/use-copy.ts'
 import { useKeys } from '../../parts/use-keys.ts'
 import { isEnd, mayWait } from '../../rules/executions.ts'
@@ -47,7 +47,7 @@ export function ExecutionPage() {
 }
 
 function ExecutionView({ team, execution }: { team: string; execution: Execution }) {
-  const { tab = 'log' } = useSearch({ from: ROUTE })
+  const tab = tabOf(tabs, useSearch({ from: ROUTE })['tab'])
   const [asked, setAsked] = useState<'rerun' | 'kill'>()
   const navigate = useNavigate()
   const mayRun = useMay('run')
@@ -130,8 +130,8 @@ function ExecutionView({ team, execution }: { team: string; execution: Execution
 }
 
 /** The call that reads what a tab shows; beside the log stands the execution itself. */
-const callOf = (id: string, tab: unknown) => ({
-  path: `/executions/${id}${tabs.some(([name]) => name === tab && name !== 'log') ? `/${String(tab)}` : ''}`,
+const callOf = (id: string, tab: (typeof tabs)[number][0]) => ({
+  path: `/executions/${id}${tab === 'log' ? '' : `/${tab}`}`,
 })
 
 /**

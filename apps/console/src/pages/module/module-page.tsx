@@ -8,7 +8,7 @@ import layout from '../../parts/layout.module.css'
 import { LostText } from '../../parts/lost-text.tsx'
 import { PageAnswer } from '../../parts/page-answer.tsx'
 import { Page } from '../../parts/page.tsx'
-import { Tabs } from '../../parts/tabs.tsx'
+import { tabOf, Tabs } from '../../parts/tabs.tsx'
 import { languageNames } from '../../rules/languages.ts'
 import { useMay } from '../../session/session-context.ts'
 import { useToast } from '../../shell/toasts.tsx'
@@ -42,7 +42,7 @@ const tabs = [
 
 function Present({ team, module }: { team: string; module: Tagged<Module> }) {
   const { id, name, programmingLanguage } = module.record
-  const tab = useView().get('tab') || 'source'
+  const tab = tabOf(tabs, useView().get('tab'))
   const mayBuild = useMay('build')
   const [isAsked, setAsked] = useState(false)
   const removal = useDeleteModule(team)

@@ -8,7 +8,7 @@ import { PageAnswer } from '../../parts/page-answer.tsx'
 import { Empty, Loading } from '../../parts/page-states.tsx'
 import { Page } from '../../parts/page.tsx'
 import { Status } from '../../parts/status.tsx'
-import { Tabs } from '../../parts/tabs.tsx'
+import { tabOf, Tabs } from '../../parts/tabs.tsx'
 import { useMay } from '../../session/session-context.ts'
 import { useView } from '../../shell/view.ts'
 import { FilesTab } from './files-tab.tsx'
@@ -37,7 +37,7 @@ function Present({ team, sandbox }: { team: string; sandbox: Sandbox }) {
   const [isAsked, setAsked] = useState(false)
   const kill = useKillSandbox(team)
   const mayBuild = useMay('build')
-  const tab = useView().get('tab') || 'overview'
+  const tab = tabOf(tabs, useView().get('tab'))
   const isOver = hasEnded(sandbox)
   return (
     <Page
