@@ -170,7 +170,7 @@ function controlOf(kind: ReturnType<typeof kindOf>, { schema, isNeeded, value, o
       <TextArea
         value={shown}
         isCode
-        onLeave={(text) => {
+        onText={(text) => {
           const read = jsonOf(text)
           if (text.trim() === '') onChange(undefined)
           else if ('value' in read) onChange(read.value)
