@@ -51,6 +51,17 @@ test('refused calls of a webhook have one source kept and read, however many ver
   expect(system.catalog.read).toEqual(['demo guarded'])
 })
 
+test('calls of a webhook that are refused for their parameters read no more than the version that they name', async () => {
+  const init = { webhook: { enabled: true }, enforcedSchema: '{"required":["name"]}' }
+  system.catalog.put('open', init)
+  system.catalog.put('open', init, 'v1')
+  for (let n = 0; n < 3; n++) {
+    const call = system.start('demo', { identifier: 'open', tag: 'v1', webhook: { request: Buffer.from('{}') } })
+    await expect(call).rejects.toMatchObject({ code: 'invalid_parameters' })
+  }
+  expect(system.catalog.read).toHaveLength(1 + 3)
+})
+
 test('a team that runs many large sources takes its share, and those of other teams stay', async () => {
   large('of others')
   large('another of others')

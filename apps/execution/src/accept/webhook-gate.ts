@@ -48,6 +48,8 @@ export class WebhookGate {
       await checked.catch((error: unknown) => refuse(asFailure(error), wordsFor(error, call)))
     }
     if (isWanted) return spec
+    // Else it would be read beside the version for each call that is refused for what it has.
+    this.#specs.keep(seen, spec)
     return this.#specs.resolve(name, name.traceparent).catch((error: unknown) => refuse(missing(error)))
   }
 
