@@ -177,14 +177,33 @@ return open("out").read()`,
     ],
     [
       'standard error that code leads into a file',
-      `import os, subprocess, sys
+      `import logging, os, subprocess, sys
 os.dup2(os.open("out", os.O_WRONLY | os.O_CREAT), 2)
 os.write(2, b"raw\\n")
 subprocess.run(["sh", "-c", "echo by another >&2"])
 print("printed")
+print("to errors", file=sys.stderr)
+sys.stderr.write("written\\n")
+logging.getLogger("own").addHandler(logging.StreamHandler())
+logging.getLogger("own").error("logged")
 return open("out").read()`,
-      'raw\nby another\n',
-      ['INFO printed'],
+      'raw\nby another\nto errors\nwritten\nlogged\n',
+      ['ERROR logged', 'INFO printed'],
+    ],
+    [
+      'the log of its own of a fork, however long,',
+      `import logging, os
+if os.fork() == 0:
+    own = os.open("out", os.O_WRONLY | os.O_CREAT | os.O_APPEND)
+    os.dup2(own, 1)
+    os.dup2(own, 2)
+    for number in range(600):
+        logging.info(number)
+    os._exit(0)
+os.wait()
+return len(open("out").readlines())`,
+      600,
+      [],
     ],
     [
       'standard output of a fork that leads into a pipe',

@@ -3,7 +3,7 @@ What process code prints. `print` and standard error write records into standard
 anything else puts there, so that the order holds: a mark that no UTF-8 text contains, a kind (log level, or RAW_ERROR
 for bytes of standard error), the time in microseconds, a length, and the text; as children/javascript/output.js does.
 All is written at once: it is seen live, and survives whatever ends the process. Where process code has led standard
-output elsewhere, all of it is plain text.
+output elsewhere, all of it is plain text; so is what goes to a standard error that leads elsewhere.
 """
 
 import builtins
@@ -59,21 +59,30 @@ def restart(limits):
 
 
 def emit(kind, text):
-    """Writes one log entry."""
+    """Writes one log entry; where standard output leads elsewhere, a line of standard error."""
+    if is_in_place(STANDARD_OUTPUT):
+        keep(kind, text)
+    else:
+        write_all(STANDARD_ERROR, encoded(text) + b"\n")
+
+
+def keep(kind, text):
+    """Writes one log entry into standard output, which is in its place."""
     # What goes beyond the limit is told to the runner once; it counts the same, so it drops all that follows.
     if State.lines > State.max_lines or State.bytes > State.max_bytes:
         return
     State.lines += 1
-    data = text[:MAX_CHARACTERS].encode("utf-8", "backslashreplace")[:MAX_BYTES]
+    data = encoded(text[:MAX_CHARACTERS])[:MAX_BYTES]
     State.bytes += min(len(data), COUNTED_BYTES)
     record(kind, data)
 
 
+def encoded(text):
+    return text.encode("utf-8", "backslashreplace")
+
+
 def record(kind, data):
-    if is_in_place(STANDARD_OUTPUT):
-        write_all(STANDARD_OUTPUT, pack(MARK, kind, now() * 1e6, len(data)) + data)
-    else:
-        write_all(STANDARD_ERROR, data if kind == RAW_ERROR else data + b"\n")
+    write_all(STANDARD_OUTPUT, pack(MARK, kind, now() * 1e6, len(data)) + data)
 
 
 def is_in_place(descriptor):
@@ -82,6 +91,15 @@ def is_in_place(descriptor):
         return pipe_of(descriptor) == State.pipes[descriptor - STANDARD_OUTPUT]
     except OSError:
         return False
+
+
+def are_in_place():
+    return is_in_place(STANDARD_OUTPUT) and is_in_place(STANDARD_ERROR)
+
+
+def takes_errors():
+    """Whether what goes to standard error is log entries: not where that alone leads elsewhere."""
+    return is_in_place(STANDARD_ERROR) or not is_in_place(STANDARD_OUTPUT)
 
 
 def pipe_of(descriptor):
@@ -106,7 +124,7 @@ def write_all(descriptor, data):
 
 def fence():
     """A mark of the same number in both pipes: the runner passes on nothing behind it before all in front of it."""
-    if not (is_in_place(STANDARD_OUTPUT) and is_in_place(STANDARD_ERROR)):
+    if not are_in_place():
         return
     State.fences += 1
     mark = pack(MARK, FENCE, State.fences, 0)
@@ -127,8 +145,8 @@ class Raw(io.RawIOBase):
 
     def write(self, data):
         data = bytes(data)
-        if self.descriptor == STANDARD_OUTPUT:
-            write_all(STANDARD_OUTPUT, data)
+        if self.descriptor == STANDARD_OUTPUT or not are_in_place():
+            write_all(self.descriptor, data)
         else:
             for at in range(0, len(data), MAX_BYTES):
                 record(RAW_ERROR, data[at : at + MAX_BYTES])
@@ -164,8 +182,8 @@ def print_entry(*values, sep=" ", end="\n", file=None, flush=False):
     target = sys.stdout if file is None else file
     if end in ("\n", None) and isinstance(sep, str) and not getattr(target, "closed", True):
         if target is stdout and not out_raw.ends_in_line and is_in_place(STANDARD_OUTPUT):
-            return emit(INFO, sep.join(map(str, values)))
-        if target is stderr and not error_raw.ends_in_line:
+            return keep(INFO, sep.join(map(str, values)))
+        if target is stderr and not error_raw.ends_in_line and takes_errors():
             return emit(ERROR, sep.join(map(str, values)))
     return plain_print(*values, sep=sep, end=end, file=file, flush=flush)
 
@@ -174,7 +192,7 @@ def kind_of(file):
     """The level of what goes to the log by one of the two streams, or None for another file."""
     if file is stdout:
         return INFO if is_in_place(STANDARD_OUTPUT) else None
-    return ERROR if file is stderr else None
+    return ERROR if file is stderr and takes_errors() else None
 
 
 def install():
