@@ -226,14 +226,15 @@ describe('what ends as an error in Python, in words', () => {
 
   test('the log has what ends a fork of its own, which fails alone', async () => {
     const source =
-      'import os, sys\ncodes = []\nfor end in (lambda: int("a"), lambda: sys.exit("bye")):\n    pid = os.fork()\n    if pid == 0:\n        end()\n    codes.append(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]))\nreturn codes'
+      'import os, sys\nclass Mute:\n    def __str__(self): raise ValueError\ncodes = []\nfor end in (lambda: int("a"), lambda: sys.exit("bye"), lambda: sys.exit(Mute())):\n    pid = os.fork()\n    if pid == 0:\n        end()\n    codes.append(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]))\nreturn codes'
     const { value, log } = await run(under, source)
-    expect(value).toEqual([1, 1])
+    expect(value).toEqual([1, 1, 1])
     expect(lines(log)).toEqual([
       expect.stringMatching(
-        /^ERROR Traceback \(most recent call last\):\n {2}File "demo\.py", line 6, in <module>\n[^]*\nValueError: invalid literal/,
+        /^ERROR Traceback \(most recent call last\):\n {2}File "demo\.py", line 8, in <module>\n[^]*\nValueError: invalid literal/,
       ),
       'ERROR bye',
+      'ERROR <exception str() failed>',
     ])
   })
 

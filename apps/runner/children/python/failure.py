@@ -38,9 +38,9 @@ def described(error):
     return {"name": name, "message": cut(message, MAX_MESSAGE), "stack": cut(stack, MAX_STACK)}
 
 
-def words_of(error):
+def words_of(thing):
     try:
-        return str(error)
+        return str(thing)
     except Exception:
         return "<exception str() failed>"  # As its traceback has it.
 

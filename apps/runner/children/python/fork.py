@@ -249,13 +249,13 @@ class Fork:
             return
         code = 0 if error is None else 1
         if not isinstance(error, SystemExit):
-            words = error and failure.text_of(error)
+            words = None if error is None else failure.text_of(error)
         elif error.code is None or isinstance(error.code, int):
             code, words = (error.code or 0) & 0xFF, None
         else:
-            words = error.code
+            words = failure.words_of(error.code)
         if words is not None:
-            output.emit(output.ERROR, str(words))
+            output.emit(output.ERROR, words)
         end_process(code)
 
     def failure_of(self, error):
