@@ -162,6 +162,7 @@ const ofInstalled = new WeakMap()
 
 /** Packages stay loaded from run to run, and so do their namespaces, while what they export has the same names. */
 function namespaceOfInstalled(exported) {
+  if (isModuleNamespaceObject(exported)) return exported
   const names = namesOf(exported)
   const kept = ofInstalled.get(exported)
   if (kept?.names.length === names.length && names.every((name, at) => name === kept.names[at])) return kept.namespace
