@@ -148,4 +148,16 @@ describe('a process runs with the packages that it was saved with last, also whe
     await until(async () => (await catalog.spec(caller, id)).awaitedDependencies === '')
     expect((await catalog.spec(caller, id)).dependencies).toMatchObject({ key: again.installId, packages: lodash })
   })
+
+  test('and one that is cut off again and again fails', async () => {
+    const caller = await catalog.team()
+    const { id } = await catalog.process(caller, { dependencies: lodash })
+    for (let times = 0; times <= 5; times++)
+      Object.assign(await running(caller, lodash), { status: Status.ERROR, explanation: 'service stopped' })
+    const spec = await until(async () => {
+      const now = await catalog.spec(caller, id)
+      return now.awaitedDependencies === '' ? now : undefined
+    })
+    expect(spec.dependenciesError).toBe('service stopped')
+  })
 })

@@ -29,6 +29,9 @@ interface InstallsContext {
 
 const callTimeoutMs = 5000
 
+/** So often in a row an install that was cut off begins again: it may itself be what stops its runner. */
+const mostRenewals = 5
+
 const leastPauseMs = 500
 const mostPauseMs = 5000
 
@@ -37,6 +40,8 @@ export class Installs {
   readonly #context: InstallsContext
   /** Teams with an install that could not go on, and when they are looked at again. */
   readonly #paused = new Map<string, { untilMs: number; pauseMs: number }>()
+  /** How often in a row the install of a manifest, by its id, has been cut off. */
+  readonly #cutOff = new Map<string, number>()
 
   constructor(context: InstallsContext) {
     this.#context = context
@@ -58,7 +63,7 @@ export class Installs {
     let isHeldUp = false
     for (const manifest of manifests) {
       try {
-        await advance(this.#context, manifest)
+        await this.#advanceOne(manifest)
       } catch (error) {
         logger.warn({ err: error, team, installId: manifest.installId }, 'an install waits')
         isHeldUp = true
@@ -70,6 +75,27 @@ export class Installs {
     const pauseMs = Math.min((this.#paused.get(team)?.pauseMs ?? leastPauseMs / 2) * 2, mostPauseMs)
     this.#paused.set(team, { untilMs: performance.now() + pauseMs, pauseMs })
   }
+
+  async #advanceOne(manifest: ManifestRow): Promise<void> {
+    const { store, installs, installTimeoutMs } = this.#context
+    const { id, team, installId, executionId } = manifest
+    if (installId === null) return beginInstall(store, manifest)
+    const call = ownContext(asService('process-catalog', team), callTimeoutMs)
+    if (executionId === null) {
+      const started = await installs.startInstall({ installId, timeoutMs: installTimeoutMs }, call)
+      return noteExecution(store, manifest, started.executionId)
+    }
+    const install = await found(installs.getInstall({ executionId }, call))
+    const outcome = outcomeOf(install)
+    if (outcome === undefined) return
+    const cutOff = this.#cutOff.get(id) ?? 0
+    if (install?.explanation === serviceStopped && cutOff < mostRenewals) {
+      this.#cutOff.set(id, cutOff + 1)
+      return renewInstall(store, manifest, serviceStopped)
+    }
+    this.#cutOff.delete(id)
+    await finishInstall(store, manifest, outcome)
+  }
 }
 
 /** Tells how many installs there are, and since when. */
@@ -77,22 +103,6 @@ export async function measureInstalls(store: Store, metrics: Metrics): Promise<v
   const { count, oldestMs } = await countInstalls(store)
   metrics.installs.set(count)
   metrics.installsOldest.set(oldestMs / 1000)
-}
-
-async function advance(context: InstallsContext, manifest: ManifestRow): Promise<void> {
-  const { store, installs } = context
-  const { team, installId, executionId } = manifest
-  if (installId === null) return beginInstall(store, manifest)
-  const call = ownContext(asService('process-catalog', team), callTimeoutMs)
-  if (executionId === null) {
-    const started = await installs.startInstall({ installId, timeoutMs: context.installTimeoutMs }, call)
-    return noteExecution(store, manifest, started.executionId)
-  }
-  const install = await found(installs.getInstall({ executionId }, call))
-  if (install?.status === Status.ERROR && install.explanation === serviceStopped)
-    return renewInstall(store, manifest, serviceStopped)
-  const outcome = outcomeOf(install)
-  if (outcome !== undefined) await finishInstall(store, manifest, outcome)
 }
 
 type Found = Awaited<ReturnType<Client<typeof InstallService>['getInstall']>>
