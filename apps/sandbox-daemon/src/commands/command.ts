@@ -19,7 +19,10 @@ const longestTimerMs = 2 ** 31 - 1
 /** How long the output of a command that has ended must be silent, while others still hold it open. */
 const silenceMs = 100
 
-/** What comes after its end beyond so many bytes, or so many looks, is not its own: the kernel holds less of it. */
+/**
+ * What comes from an output after the end of its command beyond so many bytes, or so many looks, is not its own: the kernel
+ * holds less of it.
+ */
 const mostLeft = { bytes: 1024 * 1024, looks: 20 }
 
 /** A command that runs: its process, and what it writes, taken no faster than it is read. */
@@ -34,8 +37,10 @@ export class Command {
   readonly #resize: Spawned['resize']
   readonly #output = new MessageQueue<Output>((output) => (output.case === 'ended' ? 0 : output.value.length))
   #timedOut = false
-  #heardAt = 0
-  #heardBytes = 0
+  /** Of each output, how many bytes are still taken: what comes behind them is dropped. */
+  readonly #left = { standardOutput: Infinity, standardError: Infinity }
+  /** When something came, or was passed on. */
+  #movedAt = 0
 
   constructor({ child, resize }: Spawned, id: string, { command, timeoutMs }: CommandStart) {
     this.#child = child
@@ -106,8 +111,10 @@ export class Command {
   #take(stream: Readable, name: 'standardOutput' | 'standardError'): void {
     stream.on('error', () => undefined) // its end is told by `close`
     stream.on('data', (value: Buffer) => {
-      this.#heardAt = performance.now()
-      this.#heardBytes += value.length
+      // The other output has its turn as well: what comes here must not fill the queue for ever.
+      if (this.#left[name] <= 0) return
+      this.#left[name] -= value.length
+      this.#movedAt = performance.now()
       this.#output.push({ case: name, value }, () => this.#goOn())
       if (!this.#isFull) return
       this.#child.stdout.pause()
@@ -120,6 +127,7 @@ export class Command {
   }
 
   #goOn(): void {
+    this.#movedAt = performance.now()
     if (this.#isFull) return
     this.#child.stdout.resume()
     this.#child.stderr.resume()
@@ -145,17 +153,18 @@ export class Command {
    */
   #written(): Promise<void> {
     const { stdout, stderr } = this.#child
-    const before = this.#heardBytes
+    this.#left.standardOutput = this.#left.standardError = mostLeft.bytes
     let looks = 0
     return new Promise((resolve) => {
-      this.#heardAt = performance.now()
+      this.#movedAt = performance.now()
       const timer = setInterval(() => setImmediate(look), silenceMs)
       // After a stall timers run before pipes are read: what has arrived meanwhile counts.
       const look = () => {
-        const silent = !this.#isFull && performance.now() - this.#heardAt >= silenceMs
+        const silent = !this.#isFull && performance.now() - this.#movedAt >= silenceMs
         if (!this.#isFull) looks += 1
-        const isOthers = looks > mostLeft.looks || this.#heardBytes - before > mostLeft.bytes
-        if ((stdout.closed && stderr.closed) || silent || isOthers) done()
+        const isTaken =
+          (stdout.closed || this.#left.standardOutput <= 0) && (stderr.closed || this.#left.standardError <= 0)
+        if (isTaken || silent || looks > mostLeft.looks) done()
       }
       const closed = () => (stdout.closed && stderr.closed ? done() : undefined)
       const done = () => {
