@@ -33,7 +33,7 @@ const lifeline = new URL('../end-with-parent.ts', import.meta.url).href
 
 /** Starts a service and keeps it running until it is told to stop. */
 export function supervise(plan: ServicePlan, { logger, changed }: Hooks): Supervised {
-  let child: ChildProcess
+  let child: ChildProcess | undefined
   let running = false
   let stopping = false
   let starts = 0
@@ -43,12 +43,12 @@ export function supervise(plan: ServicePlan, { logger, changed }: Hooks): Superv
   begin()
   return {
     name: plan.name,
-    pid: () => (running ? child.pid : undefined),
+    pid: () => (running ? child?.pid : undefined),
     starts: () => starts,
     stop,
     kill: () => {
       stopping = true
-      child.kill('SIGKILL')
+      child?.kill('SIGKILL')
     },
   }
 
@@ -57,26 +57,39 @@ export function supervise(plan: ServicePlan, { logger, changed }: Hooks): Superv
     starts += 1
     // A fail point is for the first process: its successor shows how the service recovers.
     const failPoint = starts === 1 ? plan.env['FAIL_POINT'] : undefined
-    child = spawn(process.execPath, ['--import', lifeline, mainOf(plan.name)], {
-      env: { NODE_COMPILE_CACHE: compileCache, ...plan.env, FAIL_POINT: failPoint },
-      // A process group of its own: a Ctrl-C in the terminal is for the supervisor, which stops the services in order.
-      detached: true,
-      stdio: ['ignore', 'pipe', 'pipe', 'pipe'],
-    })
-    running = child.pid !== undefined
-    for (const stream of [child.stdout, child.stderr]) {
-      if (stream === null) continue
+    try {
+      child = spawn(process.execPath, ['--import', lifeline, mainOf(plan.name)], {
+        env: { NODE_COMPILE_CACHE: compileCache, ...plan.env, FAIL_POINT: failPoint },
+        // A process group of its own: a Ctrl-C in the terminal is for the supervisor, which stops the services in order.
+        detached: true,
+        stdio: ['ignore', 'pipe', 'pipe', 'pipe'],
+      })
+    } catch (error) {
+      child = undefined
+      return failed(error)
+    }
+    const { pid, stdout, stderr } = child
+    running = pid !== undefined
+    for (const stream of [stdout, stderr]) {
+      // There is none without room for files.
+      if (!stream) continue
       createInterface({ input: stream }).on('line', (line) =>
         process.stderr.write(`${plan.name.padEnd(15)} | ${line}\n`),
       )
     }
-    child.on('error', (error) => {
-      logger.error({ err: error, service: plan.name }, 'a service could not be started')
-      // Without a process nothing tells of its end.
-      if (child.pid === undefined) ended(null, 0)
-    })
+    // Without a process nothing tells of its end.
+    child.on('error', (error) => (pid === undefined ? failed(error) : warn(error)))
     child.once('exit', (code, signal) => ended(code ?? signal, Date.now() - startedMs))
     changed()
+  }
+
+  function failed(error: unknown): void {
+    warn(error)
+    ended(null, 0)
+  }
+
+  function warn(error: unknown): void {
+    logger.error({ err: error, service: plan.name }, 'a service could not be started')
   }
 
   function ended(how: number | string | null, livedMs: number): void {
@@ -92,8 +105,8 @@ export function supervise(plan: ServicePlan, { logger, changed }: Hooks): Superv
     stopping = true
     clearTimeout(again)
     if (!running) return
-    child.kill('SIGTERM')
-    const hard = setTimeout(() => child.kill('SIGKILL'), Math.min(withinMs, longestMs))
+    child?.kill('SIGTERM')
+    const hard = setTimeout(() => child?.kill('SIGKILL'), Math.min(withinMs, longestMs))
     await gone.promise
     clearTimeout(hard)
   }
