@@ -1,7 +1,7 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { ConfigurationError, Environment } from '@automation/service'
+import { ConfigurationError, Environment, readDatabaseUrl } from '@automation/service'
 import { expect, test } from 'vitest'
 
 function faultsOf(values: Record<string, string>, read: (env: Environment) => void): string[] {
@@ -34,6 +34,23 @@ test('all faults are told at once, each with its setting', () => {
 
 test.each(['nowhere', 'localhost:8080', 'file:///x'])('%s is no address of a server', (raw) => {
   expect(faultsOf({ URL: raw }, (env) => env.url('URL'))).toHaveLength(1)
+})
+
+test.each([
+  ['none of a database', 'host=localhost dbname=x'],
+  ['without a number for its port', 'postgres://user:pa/ss@localhost/x'],
+  ['of two servers', 'postgres://one:5432,two:5432/x'],
+])('an address %s is named as such', (_what, url) => {
+  expect(faultsOf({ DATABASE_URL: url }, readDatabaseUrl)).toEqual([expect.stringMatching(/^DATABASE_URL must be/)])
+})
+
+test.each([
+  'postgresql://user:pa%2Fss@[::1]:5432/x?sslmode=require',
+  'postgres://user:password@/x?host=/run/postgresql',
+  'postgres:///x?host=/run/postgresql',
+  'postgres://%2Frun%2Fpostgresql/x',
+])('%s is the address of a database', (url) => {
+  expect(faultsOf({ DATABASE_URL: url }, readDatabaseUrl)).toEqual([])
 })
 
 test.each(['1.5', 'abc', '-1', '1e9', '0x', 'NaN', 'Infinity'])('%s is no whole number from 0 to 100', (raw) => {
