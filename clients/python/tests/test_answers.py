@@ -86,7 +86,7 @@ def test_a_download_of_which_nothing_more_comes_is_given_up(
     assert least <= now <= most
 
 
-@pytest.mark.parametrize(("text", "value"), [(r'"\ud800"', "\ud800"), ("1e400", math.inf)])
+@pytest.mark.parametrize(("text", "value"), [(r'"\ud800"', "\ud800"), ("1e400", math.inf), ("9" * 5000, math.inf)])
 def test_a_run_with_any_json_is_read_and_so_is_the_list_that_has_it(text: str, value: object) -> None:
     record = msgspec.json.encode({**EXECUTION, "status": "FINISHED", "returnValue": text}).decode()
     record = f'{{"parameters":{{"given":{text}}},{record.removeprefix("{")}'

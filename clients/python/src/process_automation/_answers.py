@@ -72,10 +72,17 @@ def read_json(text: bytes | str, kind: type[T], where: str) -> T:
     except msgspec.MsgspecError as error:
         # Parameters and values may have what it reads no further at: half of a surrogate pair, a number beyond a double.
         with suppress(ValueError, RecursionError):
-            return msgspec.convert(json.loads(text), kind, str_keys=True)
+            return msgspec.convert(json.loads(text, parse_int=_integer), kind, str_keys=True)
         raise UnexpectedAnswer(
             f"{where}: {error}. Is the service older than this client, or something else at that address?"
         ) from error
+
+
+def _integer(text: str) -> int | float:
+    # Python refuses those of more than some thousand digits.
+    with suppress(ValueError):
+        return int(text)
+    return float(text)
 
 
 def json_of(response: httpx2.Response) -> Any:
