@@ -1,6 +1,7 @@
 import { once } from 'node:events'
 import { readdir } from 'node:fs/promises'
 import { createServer } from 'node:http'
+import { until } from '@automation/testing'
 import { beforeEach, describe, expect, onTestFinished, test } from 'vitest'
 import {
   admin,
@@ -86,16 +87,32 @@ describe.each([embeddedMain, servicesMain])('%s', (main) => {
   })
 })
 
-test('services whose health port another system has do not start, and do not take its answers for theirs', async () => {
-  const [, port = ''] = /gatewayHealth=(\d+)/.exec(values['SERVICE_PORTS']!)!
-  const other = createServer((_, response) => response.end('{"status":"ready","checks":[]}'))
-  await once(other.listen(Number(port), '127.0.0.1'), 'listening')
-  onTestFinished(() => void other.close())
-  const services = startProgram(servicesMain, values)
-  onTestFinished(() => void services.child.kill('SIGKILL'))
-  const { code, stdout, stderr } = await services.ended
-  expect({ code, stdout }).toEqual({ code: 1, stdout: '' })
-  expect(stderr).toContain(`Port ${port} (gatewayHealth of SERVICE_PORTS) is taken by another program.`)
+describe('services whose health port another system has', () => {
+  const started = async () => {
+    const [, port = ''] = /gatewayHealth=(\d+)/.exec(values['SERVICE_PORTS']!)!
+    const other = createServer((_, response) => response.end('{"status":"ready","checks":[]}'))
+    await once(other.listen(Number(port), '127.0.0.1'), 'listening')
+    onTestFinished(() => void other.close())
+    const services = startProgram(servicesMain, values)
+    onTestFinished(() => void services.child.kill('SIGKILL'))
+    return { port, ...services }
+  }
+
+  test('do not start, and do not take its answers for theirs', async () => {
+    const { port, ended } = await started()
+    const { code, stdout, stderr } = await ended
+    expect({ code, stdout }).toEqual({ code: 1, stdout: '' })
+    expect(stderr).toContain(`Port ${port} (gatewayHealth of SERVICE_PORTS) is taken by another program.`)
+  })
+
+  test('make nothing when they are stopped while they wait for it', async () => {
+    const { child, ended } = await started()
+    const folder = values['DATA_DIR']!
+    await until(async () => (await readdir(folder)).includes('lock'), { timeoutMs: 20_000 })
+    child.kill('SIGTERM')
+    expect((await ended).code).toBe(0)
+    expect(await readdir(folder)).not.toContain('encryption-key')
+  })
 })
 
 test('an admin command makes no system where there is none, and says where it looked', async () => {

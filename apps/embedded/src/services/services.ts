@@ -79,6 +79,7 @@ class Services implements Running {
     const dataDir = await takeDataDir(settings.dataDir, 'services')
     this.#order.add('data folder', () => dataDir.release())
     await healthPortsFree(settings.ports, freeWithinMs, this.#stopping)
+    if (this.#stopping.aborted) return
     this.#order.add('services.json', () => rmSync(join(dataDir.path, 'services.json'), { force: true }))
     const values = withKeys(given, dataDir.path)
     const plans = planServices(settings, values, await this.#secrets(given, values))
