@@ -350,8 +350,12 @@ describe('a run', () => {
       content: [{ text: 'The call was cancelled' }],
     })
     expect(starts()).toBe(before)
-    const { result } = await resultOf<{ result: object }>(await send({ ...runHello, id: 'after' }, session))
-    expect(result).toMatchObject({ structuredContent: { status: 'FINISHED' } })
+    const after = { ...runHello, id: 'after' }
+    const ended = async () => (await resultOf<{ result: object }>(await send(after, session))).result
+    expect(await ended()).toMatchObject({ structuredContent: { status: 'FINISHED' } })
+    // Nor is what a client sends under the id of a call that was over when it was cancelled.
+    await send({ ...cancelled, params: { requestId: after.id } }, session)
+    expect(await ended()).toMatchObject({ structuredContent: { status: 'FINISHED' } })
   })
 
   test('is started as any other, in the name of the client, and held to the schema', async () => {

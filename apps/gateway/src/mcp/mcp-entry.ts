@@ -6,6 +6,7 @@ import {
   type McpHttpHandler,
 } from '@modelcontextprotocol/server'
 import { asFailure, Failure, invalid } from '@automation/errors'
+import { LRUCache } from 'lru-cache'
 import { requireScope } from '../auth/scopes.ts'
 import { readBody } from '../http/body.ts'
 import type { Exchange } from '../http/exchange.ts'
@@ -197,7 +198,7 @@ function clientOf(sessionId: string): string {
   return Buffer.from(encoded, 'base64url').toString('utf8').slice(0, longestName)
 }
 
-/** How long a cancellation waits for its call, which may come behind it. */
+/** How long a cancellation waits for its call, which may come behind it, and a call that is over for its cancellation. */
 const keptMs = 5000
 const mostKept = 10_000
 
@@ -208,18 +209,20 @@ const mostKept = 10_000
  */
 class Cancellations {
   readonly #open = new Map<string, Set<AbortController>>()
-  /** Cancelled before they have begun. */
-  readonly #early = new Set<string>()
+  /** Calls that were cancelled before they began, and those that are over. */
+  readonly #lately = new LRUCache<string, 'cancelled' | 'over'>({ max: mostKept, ttl: keptMs })
 
   /** A call begins; `end` is called when it is over. Without a key it is never cancelled. */
   begin(key: string | undefined): { signal: AbortSignal; end(): void } {
     const controller = new AbortController()
     if (key === undefined) return { signal: controller.signal, end: () => undefined }
-    if (this.#early.delete(key)) controller.abort()
+    if (this.#lately.get(key) === 'cancelled') controller.abort()
+    this.#lately.delete(key)
     const calls = this.#open.get(key) ?? new Set()
     this.#open.set(key, calls.add(controller))
     const end = () => {
       calls.delete(controller)
+      this.#lately.set(key, 'over')
       if (calls.size === 0 && this.#open.get(key) === calls) this.#open.delete(key)
     }
     return { signal: controller.signal, end }
@@ -229,8 +232,6 @@ class Cancellations {
     if (key === undefined) return
     const calls = [...(this.#open.get(key) ?? [])]
     if (calls.length === 1) calls[0]?.abort()
-    if (calls.length > 0 || this.#early.size >= mostKept) return
-    this.#early.add(key)
-    setTimeout(() => this.#early.delete(key), keptMs).unref()
+    if (calls.length === 0 && !this.#lately.has(key)) this.#lately.set(key, 'cancelled')
   }
 }
