@@ -1,5 +1,6 @@
 import { useQuery } from '@tanstack/react-query'
 import { apiOf, dataOf, type Schemas } from '../client.ts'
+import { formerAnswerFor } from '../former-answer.ts'
 
 export type AuditEvent = Schemas['AuditEvent']
 
@@ -27,7 +28,7 @@ export function useAuditEvents(team: string, filters: AuditFilters, page: number
   return useQuery({
     queryKey: [team, 'audit', filters, page],
     queryFn: () => dataOf(apiOf(team).GET('/audit-events', { params: { query: { ...filters, page, limit: 100 } } })),
-    placeholderData: (before) => before,
+    placeholderData: formerAnswerFor(team),
   })
 }
 

@@ -7,6 +7,7 @@ import {
   type QueryClient,
 } from '@tanstack/react-query'
 import { apiOf, dataOf, type Schemas } from '../client.ts'
+import { formerAnswerFor } from '../former-answer.ts'
 import { ProblemError } from '../problem.ts'
 import { parsedExactly } from '../../rules/exact-json.ts'
 import type { operations } from '../generated/rest-interface.ts'
@@ -41,7 +42,7 @@ export const useExecutions = (team: string, filters: ExecutionFilters, isEnabled
     initialPageParam: '',
     getNextPageParam: ({ hasNextPage, after }) => (hasNextPage ? after : undefined),
     enabled: isEnabled,
-    placeholderData: (before, query) => (query?.queryKey[0] === team ? before : undefined),
+    placeholderData: formerAnswerFor(team),
   })
 
 /** So many runs that wait are counted; records are large. */
@@ -151,7 +152,7 @@ export const useStatistics = (team: string, query: StatisticsQuery, isEnabled = 
     queryKey: executionKeys.statistics(team, query),
     queryFn: () => dataOf(apiOf(team).GET('/executions/statistics', { params: { query } })),
     enabled: isEnabled,
-    placeholderData: (before, last) => (last?.queryKey[0] === team ? before : undefined),
+    placeholderData: formerAnswerFor(team),
   })
 
 /** Starts an execution again, with what the input replaces; gives the new one's id. */

@@ -1,6 +1,7 @@
 import { useMutation, useQueries, useQuery, useQueryClient } from '@tanstack/react-query'
 import { sample } from '../../rules/process-templates.ts'
 import { apiOf, dataOf } from '../client.ts'
+import { formerAnswerFor } from '../former-answer.ts'
 import { ProblemError } from '../problem.ts'
 import { processKeys } from './processes.ts'
 
@@ -24,7 +25,7 @@ export const useComingFirings = (team: string, fromMs: number) =>
         return firings(1)
       }
     },
-    placeholderData: (before, query) => (query?.queryKey[0] === team ? before : undefined),
+    placeholderData: formerAnswerFor(team),
   })
 
 /** The newest executions that failed. */

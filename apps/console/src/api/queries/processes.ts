@@ -1,5 +1,6 @@
 import { queryOptions, useMutation, useQuery, useQueryClient, type QueryClient } from '@tanstack/react-query'
 import { apiOf, dataOf, type Schemas } from '../client.ts'
+import { formerAnswerFor } from '../former-answer.ts'
 import { taggedOf, type Tagged } from '../tagged.ts'
 
 export type Process = Schemas['Process']
@@ -83,7 +84,7 @@ export const useProcessSummaries = (team: string, filters: ProcessFilters) =>
   useQuery({
     queryKey: [...processKeys.lists(team), 'summaries', filters],
     queryFn: () => dataOf(apiOf(team).GET('/processes/summaries', { params: { query: filters } })),
-    placeholderData: (before, query) => (query?.queryKey[0] === team ? before : undefined),
+    placeholderData: formerAnswerFor(team),
   })
 
 /** The records of processes that a list shows, such as for their tags and languages. */
@@ -91,7 +92,7 @@ export const useProcessList = (team: string, filters: ProcessFilters) =>
   useQuery({
     queryKey: [...processKeys.lists(team), 'page', filters],
     queryFn: () => dataOf(apiOf(team).GET('/processes', { params: { query: filters } })),
-    placeholderData: (before, query) => (query?.queryKey[0] === team ? before : undefined),
+    placeholderData: formerAnswerFor(team),
   })
 
 export const useCreateProcess = (team: string) => {

@@ -1,5 +1,6 @@
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { apiOf, dataOf, type Schemas } from '../client.ts'
+import { formerAnswerFor } from '../former-answer.ts'
 
 export type Sandbox = Schemas['Sandbox']
 
@@ -13,7 +14,7 @@ export function useSandboxes(team: string, page: number) {
   return useQuery({
     queryKey: [team, 'sandboxes', 'page', page],
     queryFn: () => dataOf(apiOf(team).GET('/sandboxes', { params: { query: { page, limit: 50 } } })),
-    placeholderData: (before) => before,
+    placeholderData: formerAnswerFor(team),
     refetchInterval: ({ state: { data } }) =>
       data?.data.some(({ status }) => status === 'PENDING') ? STARTING_MS : RUNNING_MS,
   })

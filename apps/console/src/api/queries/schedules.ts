@@ -1,5 +1,6 @@
 import { useInfiniteQuery, useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { apiOf, dataOf, type Schemas } from '../client.ts'
+import { formerAnswerFor } from '../former-answer.ts'
 
 export type Schedule = Schemas['Schedule']
 
@@ -18,7 +19,7 @@ export const useFirings = (team: string, from: string, to: string) =>
   useQuery({
     queryKey: [team, 'schedules', 'firings', from, to],
     queryFn: () => dataOf(apiOf(team).GET('/schedules/firings', { params: { query: { from, to } } })),
-    placeholderData: (before, query) => (query?.queryKey[0] === team ? before : undefined),
+    placeholderData: formerAnswerFor(team),
   })
 
 /** The zone in which a team's schedules are read. */

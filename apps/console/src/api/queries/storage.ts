@@ -1,5 +1,6 @@
 import { useInfiniteQuery, useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { apiOf, baseOf, call, dataOf, type Schemas } from '../client.ts'
+import { formerAnswerFor } from '../former-answer.ts'
 
 export type StoredObject = Schemas['StorageObject']
 export type StorageEntry = StoredObject | Schemas['StorageFolder']
@@ -134,6 +135,6 @@ export function useDatastore(team: string, prefix: string, page: number) {
     queryKey: [team, 'datastore', prefix, page],
     queryFn: () =>
       dataOf(apiOf(team).GET('/datastore', { params: { query: { prefix: prefix || undefined, page, limit: 100 } } })),
-    placeholderData: (before) => before,
+    placeholderData: formerAnswerFor(team),
   })
 }

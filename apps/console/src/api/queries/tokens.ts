@@ -1,5 +1,6 @@
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { apiOf, dataOf, type Schemas } from '../client.ts'
+import { formerAnswerFor } from '../former-answer.ts'
 
 export type ServiceAccount = Schemas['ServiceAccount']
 export type Scope = ServiceAccount['scopes'][number]
@@ -8,7 +9,7 @@ export function useServiceAccounts(team: string, page: number) {
   return useQuery({
     queryKey: [team, 'tokens', page],
     queryFn: () => dataOf(apiOf(team).GET('/auth/service-accounts', { params: { query: { page, limit: 100 } } })),
-    placeholderData: (before) => before,
+    placeholderData: formerAnswerFor(team),
   })
 }
 

@@ -1,5 +1,6 @@
 import { useQuery } from '@tanstack/react-query'
 import { apiOf, dataOf, type Schemas } from '../client.ts'
+import { formerAnswerFor } from '../former-answer.ts'
 
 export type UsageItem = Schemas['UsageItem']
 
@@ -8,7 +9,7 @@ export function useUsage(team: string, by: 'process' | 'day', from: string, to: 
     queryKey: [team, 'usage', by, from, to],
     queryFn: () =>
       dataOf(apiOf(team).GET('/usage', { params: { query: { by, from: from || undefined, to: to || undefined } } })),
-    placeholderData: (before) => before,
+    placeholderData: formerAnswerFor(team),
   })
 }
 
