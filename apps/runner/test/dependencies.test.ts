@@ -131,6 +131,16 @@ describe('what is installed', () => {
     expect(value).toBe(42)
   })
 
+  test('is missed with the reason where it could not be installed, and no longer once it could', async () => {
+    const spec = { dependenciesError: 'npm error 404' }
+    const why = 'packages that were asked for could not be installed: npm error 404'
+    const inJavaScript = await under.replica.run("require('gone')", { spec })
+    expect(inJavaScript.explanation).toBe(`Error: Cannot find module 'gone'; ${why}`)
+    const inPython = await under.replica.run('import gone', { spec: { ...spec, language: PYTHON } })
+    expect(inPython.explanation).toBe(`ModuleNotFoundError: No module named 'gone'; ${why}`)
+    expect((await under.replica.run("require('gone')")).explanation).toContain('; to add a package')
+  })
+
   test('can not be changed by a run, and is not there for a run of another set', async () => {
     const source = `const { createRequire } = require('module'); require('good')
       const found = Object.keys(require('module')._cache).find((path) => path.includes('node_modules/good'))

@@ -116,7 +116,7 @@ export class Specs {
       const { digest, team, timeZone, processId, processName, processSlug, versionId, language, variables } = spec
       const content = [digest, team, timeZone, processId, processName, processSlug, versionId, language]
       const values = variables.map(({ key: name, value, isSensitive }) => [name, value, isSensitive])
-      const set = [spec.dependencies?.key, spec.isInstall]
+      const set = [spec.dependencies?.key, spec.dependenciesError, spec.isInstall]
       const text = JSON.stringify([content, values, set, spec.sourceCode])
       key = createHmac('sha256', this.#secret).update(text).digest('base64url')
       this.#keys.set(spec, key)

@@ -214,7 +214,7 @@ function giveUp(error) {
 
 /** Compiles a program with its modules, and looks from now on at what any of them may reach. Before its first run. */
 function prepare(program) {
-  missing.know(program.unmet)
+  missing.know(program.unmet, program.packagesFault)
   if (program.modulesFault !== undefined) throw new Error(program.modulesFault)
   const made = compile(program.source, program.fileName)
   const prepared = teamModules.prepare(program)

@@ -7,12 +7,18 @@ const { readdirSync } = require('node:fs')
 
 /** What is known of imports of the program that lead to no module of the team. */
 let unmet = []
-const know = (imports = []) => (unmet = imports)
+/** Why packages that were asked for are not there; undefined where none are missing. */
+let fault
+function know(imports = [], packagesFault) {
+  unmet = imports
+  fault = packagesFault
+}
 
 const MAX_NAMES = 3
 const MAX_LENGTH = 100
 const HOW_TO_ADD =
   "to add a package, name it in the team's dependencies or in the process's manifest, or save the process with settings.dependencies.autoDetect"
+const NOT_INSTALLED = 'packages that were asked for could not be installed'
 const LITERAL = 'a module of the team is found where an import has its name as a literal'
 const NO_FILES = 'a source has no files beside it: team modules and packages are imported by their names'
 
@@ -59,7 +65,8 @@ function hint(name, known, isLiteral) {
   const meant = near.length === 0 ? '' : `; did you mean ${near.map((each) => `'${each}'`).join(' or ')}?`
   if (/^(?:\.{0,2}\/|file:)/.test(name)) return continued(meant, NO_FILES)
   if (prefix !== '') return meant
-  return continued(meant, isLiteral ? HOW_TO_ADD : `${HOW_TO_ADD}; ${LITERAL}`)
+  const how = fault === undefined ? HOW_TO_ADD : `${NOT_INSTALLED}: ${fault}`
+  return continued(meant, isLiteral ? how : `${how}; ${LITERAL}`)
 }
 
 const continued = (meant, text) => (meant === '' ? `; ${text}` : `${meant} ${text[0].toUpperCase()}${text.slice(1)}`)

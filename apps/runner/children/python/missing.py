@@ -10,16 +10,18 @@ HOW_TO_ADD = (
     " or save the process with settings.dependencies.autoDetect"
 )
 
+NOT_INSTALLED = "packages that were asked for could not be installed"
+
 # Names that lead somewhere beside Python's own, of the program of this process.
-known = {"names": (), "packages": None, "unmet": ()}
+known = {"names": (), "packages": None, "unmet": (), "fault": None}
 
 
-def prepare(names, packages, unmet):
+def prepare(names, packages, unmet, fault):
     """
     `packages`: where installed ones lie; None where there are none. `unmet`: what is known of imports of the program that
-    lead to no module of the team.
+    lead to no module of the team. `fault`: why packages that were asked for are not there; None where none are missing.
     """
-    known.update(names=tuple(names), packages=packages, unmet=unmet)
+    known.update(names=tuple(names), packages=packages, unmet=unmet, fault=fault)
 
 
 def explain(error):
@@ -32,9 +34,10 @@ def hint(name):
     """The end of the sentence on a name that leads nowhere."""
     of_team = [other for each in known["unmet"] if each["name"] == name for other in each["near"]]
     near = nearest(name, {*of_team, *known["names"], *installed(), *public(sys.stdlib_module_names)})
+    how = HOW_TO_ADD if known["fault"] is None else f"{NOT_INSTALLED}: {known['fault']}"
     if not near:
-        return f"; {HOW_TO_ADD}"
-    return f"; did you mean {' or '.join(map(repr, near))}? {HOW_TO_ADD[0].upper()}{HOW_TO_ADD[1:]}"
+        return f"; {how}"
+    return f"; did you mean {' or '.join(map(repr, near))}? {how[0].upper()}{how[1:]}"
 
 
 def versions_of(name, tag):

@@ -31,7 +31,9 @@ class TeamModules:
             for (name, tag), index in imports.items():
                 if not tag:
                     self.plain.setdefault(name, index)
-        missing.prepare([*self.plain, *self.names], settings.get("packages"), settings.get("unmet") or ())
+        missing.prepare(
+            [*self.plain, *self.names], settings.get("packages"), settings.get("unmet") or (), settings.get("packagesFault")
+        )
         self.packages = {name[:at] for name in self.plain for at, sign in enumerate(name) if sign == "."}
         svc.import_module = svc.importModule = self.import_module
         setattr(svc, "import", self.import_module)

@@ -60,7 +60,7 @@ function childLanguage(language: Language): ChildLanguage {
 }
 
 function programOf(spec: RunSpec, options: VersionOptions): Program {
-  const { team, digest, language, processSlug, sourceCode, modulesFault } = spec
+  const { team, digest, language, processSlug, sourceCode, modulesFault, dependenciesError } = spec
   const { globalNames, returnValueMaxBytes, logMaxLines, logMaxBytes } = options
   const child = childLanguage(language)
   const packages = options.packagesOf?.(spec)
@@ -82,12 +82,14 @@ function programOf(spec: RunSpec, options: VersionOptions): Program {
       hasNoVersions,
     })),
     modulesFault,
+    packagesFault: dependenciesError,
     names: globalNames,
     logs: { lines: logMaxLines, bytes: logMaxBytes },
     returnValueMaxBytes,
     packages: packages?.found,
   })
-  const key = [team, Language[language], globalNames.join(), packages?.shown.key ?? '', digest].join('\n')
+  const set = packages?.shown.key ?? ''
+  const key = [team, Language[language], globalNames.join(), set, dependenciesError ?? '', digest].join('\n')
   return { language: child, team, key, packages: packages?.shown, frame }
 }
 
