@@ -227,6 +227,22 @@ test('an id leads to the page of its team, unless a team does not answer: then t
   await context.close()
 })
 
+test('of a team with more processes than a page has, all can be chosen', async () => {
+  const { context, page } = await visit(browser)
+  await page.route(/\/rest\/processes\?.*limit=1000/, async (route) => {
+    const url = new URL(route.request().url())
+    const isFirst = url.searchParams.get('page') !== '1'
+    url.searchParams.set('page', '0')
+    const response = await route.fetch({ url: url.href })
+    const { data, ...about } = (await response.json()) as { data: unknown[] }
+    await route.fulfill({ response, json: { ...about, data: isFirst ? [] : data, hasNextPage: isFirst } })
+  })
+  await page.goto(at('/executions'))
+  const choice = page.getByLabel('Process').getByRole('option', { name: 'Failing order' })
+  await choice.waitFor({ state: 'attached' })
+  await context.close()
+})
+
 test('a row that no longer fits the filters leaves the list', async () => {
   const source = { name: 'Runs on', sourceCode: 'await new Promise((resolve) => setTimeout(resolve, 600_000))' }
   const { slug } = (await client.post<Process>('/processes', source)).body

@@ -6,6 +6,7 @@ import {
   type InfiniteData,
   type QueryClient,
 } from '@tanstack/react-query'
+import { allOf } from '../all-of.ts'
 import { apiOf, dataOf, type Schemas } from '../client.ts'
 import { formerAnswerFor } from '../former-answer.ts'
 import { ProblemError } from '../problem.ts'
@@ -193,6 +194,6 @@ export const useProcessNamed = (team: string, identifier: string | undefined) =>
 export const useProcessChoices = (team: string) =>
   useQuery({
     queryKey: [team, 'processes', 'choices'],
-    queryFn: async () => (await dataOf(apiOf(team).GET('/processes', { params: { query: { limit: 1000 } } }))).data,
+    queryFn: () => allOf((query) => dataOf(apiOf(team).GET('/processes', { params: { query } }))),
     staleTime: 60_000,
   })

@@ -1,29 +1,18 @@
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { allOf } from '../all-of.ts'
 import { apiOf, dataOf, type Schemas } from '../client.ts'
 import { taggedOf } from '../tagged.ts'
 
 export type Version = Schemas['ListedVersionedProcess']
 export type Alias = Schemas['VersionedProcessAlias']
 
-/** A page of a list that is read whole: the service gives no more at once. */
-const MOST = 1000
-
-async function allOf<Row>(read: (page: number) => Promise<{ data: Row[]; hasNextPage: boolean }>): Promise<Row[]> {
-  const rows: Row[] = []
-  for (let page = 0; ; page += 1) {
-    const { data, hasNextPage } = await read(page)
-    rows.push(...data)
-    if (!hasNextPage) return rows
-  }
-}
-
 /** All versions of a process, the newest first. */
 export const useAllVersions = (team: string, identifier: string | undefined) =>
   useQuery({
     queryKey: [team, 'versions', identifier, 'all'],
     queryFn: () =>
-      allOf((page) => {
-        const params = { path: { identifier: identifier ?? '' }, query: { page, limit: MOST } }
+      allOf((query) => {
+        const params = { path: { identifier: identifier ?? '' }, query }
         return dataOf(apiOf(team).GET('/processes/{identifier}/versions', { params }))
       }),
     enabled: identifier !== undefined,
@@ -85,8 +74,8 @@ export const useAliases = (team: string, identifier: string) =>
   useQuery({
     queryKey: [team, 'aliases', identifier],
     queryFn: () =>
-      allOf((page) => {
-        const params = { path: { identifier }, query: { page, limit: MOST } }
+      allOf((query) => {
+        const params = { path: { identifier }, query }
         return dataOf(apiOf(team).GET('/processes/{identifier}/aliases', { params }))
       }),
   })
