@@ -1,4 +1,4 @@
-import { serviceStopped } from '@automation/contract/installs'
+import { runnerLost, serviceStopped } from '@automation/contract/installs'
 import { untilReachable } from '@automation/database'
 import { atMost, type Logger } from '@automation/service'
 import type { Engine } from './engine.ts'
@@ -30,7 +30,7 @@ async function steps({ engine, exclusive, readers }: FirstStepsOptions): Promise
   await engine.upkeep.keepPartitions()
   // From the first run on, nothing is missed.
   await engine.outbox.register(readers)
-  if (exclusive) await engine.reaper.endAll('runner lost: the service was restarted while it ran')
+  if (exclusive) await engine.reaper.endAll(`${runnerLost}: the service was restarted while it ran`)
   await engine.upkeep.recount()
 }
 

@@ -102,16 +102,21 @@ describe('packages that a source names', () => {
     expect((await catalog.spec(caller, other.id!)).dependenciesError).toBeUndefined()
   })
 
-  test('begin again where a stop of the service has cut them off, with what was found meanwhile', async () => {
+  test.each([
+    'service stopped',
+    'runner lost',
+    'runner lost: the service was restarted while it ran',
+    'RunnerLost: The runner was cut off from the service, and ended the run',
+  ])('begin again where "%s" has cut them off, with what was found meanwhile', async (explanation) => {
     const caller = await catalog.team()
     await catalog.process(caller, values('import ky from "ky"'))
     const cutOff = await running(caller, { ky: '*' })
     const { id } = await catalog.process(caller, { ...values('import got from "got"'), name: 'Other' })
-    Object.assign(cutOff, { status: Status.ERROR, explanation: 'service stopped' })
+    Object.assign(cutOff, { status: Status.ERROR, explanation })
     Object.assign(await running(caller, { got: '*', ky: '*' }), succeed)
     await until(async () => (await catalog.spec(caller, id)).awaitedDependencies === '')
     const { installs } = await catalog.dependencies.listInstalls({ language: JAVASCRIPT }, caller)
-    expect(installs.map(({ error }) => error)).toEqual([undefined, 'service stopped'])
+    expect(installs.map(({ error }) => error)).toEqual([undefined, explanation])
   })
 
   test('are added to what the user has staged, which stays staged', async () => {

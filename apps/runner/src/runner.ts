@@ -10,6 +10,7 @@ import {
 import type { Isolation } from '@automation/jail'
 import type { Neighbours, Principal } from '@automation/rpc'
 import { failPoint, type Logger } from '@automation/service'
+import { runnerCutOff } from '@automation/contract/installs'
 import { Language } from '@automation/contract/common/v1/language'
 import type { MessageInitShape } from '@bufbuild/protobuf'
 import { LRUCache } from 'lru-cache'
@@ -376,4 +377,4 @@ class Changes {
   }
 }
 
-const cutOff = reason('RunnerLost', 'The runner was cut off from the service, and ended the run')
+const cutOff = reason(runnerCutOff, 'The runner was cut off from the service, and ended the run')

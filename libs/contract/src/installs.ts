@@ -4,8 +4,19 @@
  */
 export const installsProcessId = '00000000-0000-0000-0000-000000000000'
 
-/** What is told of a run that a stop of the service has ended: an install begins again. */
+/** What is told of a run that a stop of the service has ended. */
 export const serviceStopped = 'service stopped'
+
+/** What is told of a run whose runner is lost; why may follow, behind a colon. */
+export const runnerLost = 'runner lost'
+
+/** What a runner tells of runs that it ended as it was cut off from the service. */
+export const runnerCutOff = 'RunnerLost'
+
+/** Whether an install that ended with this was cut off, through no fault of its packages: it begins again. */
+export function isCutOff(explanation: string): boolean {
+  return [serviceStopped, runnerLost, runnerCutOff].some((each) => explanation.startsWith(each))
+}
 
 /** How long the run of an install may take. Its installer has somewhat less, so that it can tell what it did last. */
 export const installTimeoutMs = 600_000

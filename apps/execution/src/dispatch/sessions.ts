@@ -1,4 +1,4 @@
-import { serviceStopped } from '@automation/contract/installs'
+import { runnerLost, serviceStopped } from '@automation/contract/installs'
 import { Failure } from '@automation/errors'
 import { failPoint } from '@automation/service'
 import { createdAtMs, isShownId } from '../execution-id.ts'
@@ -91,7 +91,7 @@ export class Sessions {
     const renewed = isShownId(id) ? await renewSession(this.#pool, renewal, this.leaseMs) : undefined
     if (renewed === undefined) throw lost()
     const unnamed = await readUnnamed(this.#pool, id, named, this.leaseMs)
-    if (unnamed.length > 0) await this.#forced.fail(unnamed, 'runner lost: the run never reached it')
+    if (unnamed.length > 0) await this.#forced.fail(unnamed, `${runnerLost}: the run never reached it`)
     return { ended: named.length > 0 ? await readEnded(this.#pool, id, named) : [], drain: renewed.drain }
   }
 
@@ -129,7 +129,7 @@ export class Sessions {
 
   async #cut(id: string, why: string, runners: Runners): Promise<void> {
     runners.drop(id, lost())
-    await this.#endWith(id, `runner lost: ${why}`)
+    await this.#endWith(id, `${runnerLost}: ${why}`)
   }
 
   /** Cuts the streams of sessions that have ended, and doubts those that should have been renewed by now. */

@@ -1,3 +1,4 @@
+import { runnerLost } from '@automation/contract/installs'
 import type { Logger } from '@automation/service'
 import type { ForcedEnds } from './forced-ends.ts'
 import {
@@ -88,12 +89,12 @@ export class Reaper {
       const databaseMs = await readClock(this.#pool)
       const orphans = await readOrphans(this.#pool)
       this.#reach.reached(asked, performance.now(), databaseMs)
-      if (orphans.length > 0) await this.#forced.fail(orphans, 'runner lost')
+      if (orphans.length > 0) await this.#forced.fail(orphans, runnerLost)
       if (!this.#reach.throughLease(performance.now())) return
       const lost = await endExpiredSessions(this.#pool)
       if (lost.length === 0) return await this.#endOverdue()
       this.#logger.warn({ sessions: lost }, 'runners were lost')
-      await this.#forced.fail(await readOrphans(this.#pool), 'runner lost')
+      await this.#forced.fail(await readOrphans(this.#pool), runnerLost)
     } catch (error) {
       this.#reach.missed()
       throw error

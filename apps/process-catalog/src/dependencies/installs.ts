@@ -1,6 +1,6 @@
 import { Status } from '@automation/contract/execution/v1/execution'
 import type { InstallService } from '@automation/contract/execution/v1/install'
-import { serviceStopped } from '@automation/contract/installs'
+import { isCutOff } from '@automation/contract/installs'
 import { PackageSetService } from '@automation/contract/storage/v1/package_set'
 import { Failure, isPassing } from '@automation/errors'
 import { asService, ownContext, type CallContext, type Client, type Neighbours } from '@automation/rpc'
@@ -89,9 +89,10 @@ export class Installs {
     const outcome = outcomeOf(install)
     if (outcome === undefined) return
     const cutOff = this.#cutOff.get(id) ?? 0
-    if (install?.explanation === serviceStopped && cutOff < mostRenewals) {
+    const explanation = install?.explanation ?? ''
+    if (isCutOff(explanation) && cutOff < mostRenewals) {
       this.#cutOff.set(id, cutOff + 1)
-      return renewInstall(store, manifest, serviceStopped)
+      return renewInstall(store, manifest, explanation)
     }
     this.#cutOff.delete(id)
     await finishInstall(store, manifest, outcome)
