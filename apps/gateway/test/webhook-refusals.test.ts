@@ -1,3 +1,4 @@
+import { Status } from '@automation/contract/execution/v1/execution'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { EXECUTION_ID } from './contract-servers.ts'
 import { startGateway, type GatewayForTests, type RequestOptions } from './gateway-for-tests.ts'
@@ -49,6 +50,9 @@ describe('browsers', () => {
           'https://app.test',
         )
       expect(open.servers.received.filter((one) => one.method === 'runExecution')).toHaveLength(1)
+      const returnValue = Buffer.from('{"status":200,"headers":{"Vary":"Accept-Language"}}')
+      open.servers.answers.set('runExecution', () => ({ executionId: 'x', status: Status.FINISHED, returnValue }))
+      expect((await ask('https://app.test', 'GET')).headers.get('vary')).toBe('Origin, Accept-Language')
     } finally {
       await open.stop()
     }

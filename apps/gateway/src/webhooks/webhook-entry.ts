@@ -90,7 +90,14 @@ export class WebhookEntry {
 
   /** Answers one request; a failure is an answer too. */
   async handle(exchange: Exchange, target: WebhookTarget | 'nothing'): Promise<void> {
-    send(exchange.outgoing, await this.answer(exchange, target))
+    const answer = await this.answer(exchange, target)
+    const { vary } = answer.headers
+    // Caches must go by that of a process and by the gateway's own.
+    if (vary !== undefined) {
+      exchange.outgoing.appendHeader('Vary', vary)
+      delete answer.headers['vary']
+    }
+    send(exchange.outgoing, answer)
   }
 
   /** What one request is answered, beside headers that are set already. */
