@@ -23,6 +23,12 @@ describe('a log', () => {
     expect(store.asText()).toBe('T ERROR a\nb\nT INFO c')
   })
 
+  it('is shown without the colours of terminals', () => {
+    const store = new LogStore()
+    store.append([entry('\u001B[1;31mfailed\u001B[0m: \u001B]8;;https://a.test\u0007a link\u001B]8;;\u0007')])
+    expect(store.line(0)?.text).toBe('failed: a link')
+  })
+
   it('knows its limit where it was cut', () => {
     const store = new LogStore()
     store.append([entry('a')])

@@ -1,3 +1,5 @@
+import stripAnsi from 'strip-ansi'
+
 export type LogLevel = 'DEBUG' | 'INFO' | 'WARNING' | 'ERROR'
 
 export const LOG_LEVELS: readonly LogLevel[] = ['DEBUG', 'INFO', 'WARNING', 'ERROR']
@@ -10,6 +12,7 @@ export interface LogEntry {
 
 /** One line of the log as it is shown; an entry with line ends is several. */
 export interface LogLine {
+  /** Without colours and what else is for terminals. */
   text: string
   level: LogLevel
   /** Of the entry's first line; empty in those after it. */
@@ -50,10 +53,12 @@ export class LogStore {
       const cut = level === 'WARNING' ? CUT.exec(message) : null
       if (cut !== null) this.limit = { lines: Number(cut[1]), size: Number(cut[2]), unit: cut[3]! }
       if (!message.includes('\n')) {
-        this.#lines.push({ text: message, level, timestamp })
+        this.#lines.push({ text: stripAnsi(message), level, timestamp })
         continue
       }
-      message.split('\n').forEach((text, at) => this.#lines.push({ text, level, timestamp: at === 0 ? timestamp : '' }))
+      message
+        .split('\n')
+        .forEach((text, at) => this.#lines.push({ text: stripAnsi(text), level, timestamp: at === 0 ? timestamp : '' }))
     }
     for (const listener of this.#listeners) listener()
   }
