@@ -225,6 +225,20 @@ describe('runs that go on', () => {
     expect(standIn.requests.filter((line) => line.includes('status=RUNNING'))).toHaveLength(1)
   })
 
+  test('are followed by pas logs -f also where the log of an earlier one is gone', async () => {
+    const gone = executionId.replace(/.$/, 'f')
+    await using standIn = await service({
+      'GET /events': (_, response) => void stream(response),
+      'GET /executions': (_, response) =>
+        json(response, page(running(executionId), { ...execution('ERROR'), id: gone })),
+      [`GET /executions/${gone}/logs`]: (_, response) => json(response, { status: 404, title: 'Not found' }, 404),
+      [events]: (_, response) => void stream(response, ['log', entry('still here')]),
+    })
+    const logs = standIn.start(['logs', '-f'])
+    await expect.poll(() => logs.stdout).toContain('still here')
+    expect(logs.stderr).toContain(`The log of ${gone} is not to be had`)
+  })
+
   test('follow one another in pas logs -f where they are too many for it, which it says once', async () => {
     const ids = Array.from({ length: 10 }, (_, index) => executionId.replace(/.$/, index.toString(16)))
     let end = () => {}

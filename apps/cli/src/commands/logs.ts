@@ -69,7 +69,7 @@ export function register(program: Command, runtime: Runtime): void {
   ): Promise<void> {
     const runs = await runsOf(client, options, processId)
     const ended = runs.filter(({ status }) => finalStatuses.includes(status))
-    for (const run of ended.toReversed()) await logOf(client, run, options)
+    for (const run of ended.toReversed()) await logOf(client, run, options).catch(sayMissing(run, signal))
     const followed = followAll(client, options, new Set(ended.map((run) => run.id)), signal)
     for (const run of runs) if (!ended.includes(run)) followed(run)
     for await (const { event, data } of changes)
@@ -88,14 +88,11 @@ export function register(program: Command, runtime: Runtime): void {
     const waiting = new Map<string, Run>()
     let open = 0
     let isTold = false
-    const failed = (run: Run) => (error: Error) => {
-      if (!signal.aborted) out.say(severalLines(`The log of ${run.id} is not to be had: ${error.message}`))
-    }
     const begin = (run: Run) => {
       known.add(run.id)
       open += 1
       void followRun(client, run.id, { onLog: (entry) => print(entry, options, run) }, { signal })
-        .catch(failed(run))
+        .catch(sayMissing(run, signal))
         .finally(() => {
           open -= 1
           const [next] = waiting.values()
@@ -114,7 +111,13 @@ export function register(program: Command, runtime: Runtime): void {
       if (!finalStatuses.includes(run.status)) return open < mostFollowed ? begin(run) : wait(run)
       known.add(run.id)
       waiting.delete(run.id)
-      logOf(client, run, options).catch(failed(run))
+      logOf(client, run, options).catch(sayMissing(run, signal))
+    }
+  }
+
+  function sayMissing(run: Run, signal: AbortSignal): (error: Error) => void {
+    return (error) => {
+      if (!signal.aborted) out.say(severalLines(`The log of ${run.id} is not to be had: ${error.message}`))
     }
   }
 
