@@ -23,11 +23,12 @@ export interface Secrets {
 
 const secretNames = ['DATABASE_URL', 'INTERNAL_KEY', 'ENCRYPTION_KEY', 'RUNNER_KEY', 'BOOTSTRAP_API_TOKEN']
 
-/** What only execution has a use for: it alone speaks to Kafka. */
-const forExecution = ['KAFKA_CONFIG']
-
-/** What only storage has a use for: it alone speaks to the object store. */
-const forStorage = ['S3_ACCESS_KEY', 'S3_SECRET_KEY']
+/** Of what operators give, secrets that one service alone has a use for. */
+const secretsOf = {
+  execution: ['KAFKA_CONFIG'],
+  storage: ['S3_ACCESS_KEY', 'S3_SECRET_KEY'],
+  gateway: ['OIDC_CLIENT_SECRET'],
+} as const
 
 /** What a runner may know of the operator's environment: the machine's own settings and its own, and no secret. */
 const forRunners =
@@ -52,7 +53,9 @@ export function planServices(settings: ServicesSettings, values: EnvironmentValu
     ...without(values, ['SERVICE_ADDRESSES']),
     ...(elsewhere.length > 0 && { SERVICE_ADDRESSES: elsewhere.join() }),
   }
-  const shared = without(given, [...secretNames, ...forExecution, ...forStorage])
+  const givenTo = (name?: keyof typeof secretsOf) =>
+    without(given, [...secretNames, ...Object.entries(secretsOf).flatMap(([of, names]) => (of === name ? [] : names))])
+  const shared = givenTo()
   const { databaseUrl: DATABASE_URL, encryptionKey: ENCRYPTION_KEY } = secrets
   const INTERNAL_KEY = `${secrets.internalKey},${secrets.gatewayKeys.publicRing}`
   const RUNNER_KEY = secrets.runnerKey
@@ -64,13 +67,13 @@ export function planServices(settings: ServicesSettings, values: EnvironmentValu
       ENCRYPTION_KEY,
     }),
     execution: withHealth('execution', ports.executionHealth, {
-      ...without(given, [...secretNames, ...forStorage]),
+      ...givenTo('execution'),
       DATABASE_URL,
       INTERNAL_KEY,
       RUNNER_KEY,
     }),
     storage: withHealth('storage', ports.storageHealth, {
-      ...without(given, [...secretNames, ...forExecution]),
+      ...givenTo('storage'),
       DATABASE_URL,
       INTERNAL_KEY,
       RUNNER_KEY,
@@ -92,7 +95,7 @@ export function planServices(settings: ServicesSettings, values: EnvironmentValu
       INTERNAL_KEY,
     }),
     gateway: withHealth('gateway', ports.gatewayHealth, {
-      ...shared,
+      ...givenTo('gateway'),
       INTERNAL_KEY: secrets.gatewayKeys.privateRing,
       PORT: String(settings.port),
     }),
