@@ -1,8 +1,10 @@
 import {
   existsSync,
+  mkdirSync,
   mkdtempSync,
   readdirSync,
   readFileSync,
+  renameSync,
   rmSync,
   statSync,
   symlinkSync,
@@ -227,6 +229,14 @@ describe('watching', () => {
     await files.remove(folder, { recursive: true })
     const seen = await Array.fromAsync(changes)
     expect(seen.at(-1)).toMatchObject({ type: 'removed', path: join(daemon.home, folder) })
+  })
+
+  test('ends with the directory, though another has its name at once', async () => {
+    const other = `${onDisk()}-other`
+    mkdirSync(other)
+    const changes = await files.watch(folder)
+    renameSync(other, onDisk())
+    expect(await Array.fromAsync(changes)).toEqual([{ type: 'removed', path: onDisk() }])
   })
 
   test('of what is no directory is refused', async () => {

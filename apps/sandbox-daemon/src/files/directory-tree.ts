@@ -1,4 +1,4 @@
-import { lstatSync, readdirSync, watch, type FSWatcher, type Stats } from 'node:fs'
+import { lstatSync, readdirSync, statSync, watch, type FSWatcher, type Stats } from 'node:fs'
 import { join } from 'node:path'
 import {
   ChangeType,
@@ -33,6 +33,7 @@ class DirectoryTree {
   readonly #notify: Notify
   readonly #gone: () => void
   readonly #directories = new Map<string, Directory>()
+  readonly #identity: string | undefined
 
   /** Throws where the root is no directory that can be watched; `gone` is called when it is removed. */
   constructor(root: string, recursive: boolean, notify: Notify, gone: () => void) {
@@ -40,6 +41,8 @@ class DirectoryTree {
     this.#recursive = recursive
     this.#notify = notify
     this.#gone = gone
+    // Before its watch stands: one that is replaced meanwhile is seen to be another with its first change.
+    this.#identity = identityOf(root)
     try {
       this.#enter(root, () => undefined)
     } catch (error) {
@@ -77,12 +80,15 @@ class DirectoryTree {
   #look(folder: string, type: string, name: string): void {
     const directory = this.#directories.get(folder)
     if (directory === undefined) return
+    const root = identityOf(this.#root)
+    // The watches stay with a directory wherever it goes, and tell nothing of another that has its name now.
+    if (root !== undefined && root !== this.#identity) return this.#lost(this.#root)
     const path = join(folder, name)
     const stats = statsOf(path)
     const before = directory.entries.get(name)
     if (stats === undefined) {
       if (before !== undefined) this.#remove(directory, path, name)
-      if (statsOf(this.#root) === undefined) this.#lost(this.#root)
+      if (root === undefined) this.#lost(this.#root)
     } else if (before === undefined) {
       this.#created(directory, folder, name)
     } else if (isAnother(before, looks(stats))) {
@@ -145,6 +151,16 @@ function statsOf(path: string): Stats | undefined {
     return lstatSync(path, { throwIfNoEntry: false })
   } catch {
     // Not to be looked at: as good as not there.
+    return undefined
+  }
+}
+
+/** Which directory a path leads to; undefined for none. */
+function identityOf(path: string): string | undefined {
+  try {
+    const { dev, ino } = statSync(path)
+    return `${dev}:${ino}`
+  } catch {
     return undefined
   }
 }
