@@ -50,6 +50,14 @@ test('a request reaches the application below its prefix, with what it has to kn
   expect(headers['forwarded']).toBeUndefined()
 })
 
+test('headers of an answer come through byte for byte', async () => {
+  application.answer = ({ socket }) =>
+    socket.end('HTTP/1.1 200 Schön\r\nX-Name: Grüße\r\nContent-Length: 2\r\n\r\nok', 'utf8')
+  const answer = await raw(`GET /${sandboxId}/${port}/ HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n`, base)
+  const [status, name] = Buffer.from(answer, 'latin1').toString('utf8').split('\r\n')
+  expect([status, name]).toEqual(['HTTP/1.1 200 Schön', 'X-Name: Grüße'])
+})
+
 test('the address of a port without a slash leads to the one with it', async () => {
   const response = await fetch(`${base}?a=b`, { redirect: 'manual' })
   expect([response.status, response.headers.get('location')]).toEqual([308, `/${sandboxId}/${port}/?a=b`])

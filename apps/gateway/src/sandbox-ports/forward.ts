@@ -6,6 +6,7 @@ import type { PortConnection } from './port-connection.ts'
 import type { Admitted } from './public-entry.ts'
 
 const maxHeaderSize = 64 * 1024
+const nothing = Buffer.alloc(0)
 
 /**
  * Sends a request on and its answer back, piece by piece. Resolves when the answer is over, or its client gone. Failures:
@@ -44,7 +45,8 @@ export function forward(
       answer.on('error', fail)
       try {
         beginAnswer(outgoing, answer, admitted)
-        outgoing.flushHeaders()
+        // Not flushHeaders, which would write what is not ASCII as UTF-8 once more.
+        outgoing.write(nothing)
       } catch (error) {
         return fail(error)
       }
