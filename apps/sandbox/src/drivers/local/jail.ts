@@ -85,7 +85,8 @@ export class Jail {
 
 /** How one ended by itself, for its users. */
 export function wordsOn({ reported, words }: JailEnd): string {
-  const last = words.split('\n').at(-1) ?? ''
+  // Its log is lines of JSON: what is none, Node or the daemon has said as it ended.
+  const last = words.split('\n').findLast((line) => !line.startsWith('{')) ?? ''
   const how = reported === '' ? 'its launcher was ended' : reported.replace(/^failed /, '')
   return `It ended by itself: ${[how, last].filter(Boolean).join('; ')}`.slice(0, 500)
 }
