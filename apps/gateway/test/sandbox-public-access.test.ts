@@ -88,6 +88,18 @@ describe('WebSocket', () => {
     await until(async () => (await system.traffic())['upgrade open'] === 0)
   })
 
+  test('one is no leak in the eyes of Node', async () => {
+    const warned: string[] = []
+    const note = ({ name }: Error) => warned.push(name)
+    process.on('warning', note)
+    const client = new WebSocket(`${base.replace('http', 'ws')}/echo`)
+    await new Promise((resolve) => client.addEventListener('open', resolve))
+    client.close()
+    await until(async () => (await application.system.traffic())['upgrade open'] === 0)
+    process.off('warning', note)
+    expect(warned).toEqual([])
+  })
+
   test('an application may refuse it in its own words', async () => {
     expect(await raw(upgradeTo('/refused'), base)).toMatch(/^HTTP\/1\.1 418 No\r\n[^]*\r\n\r\nno$/)
     expect(await application.system.traffic()).toMatchObject({ 'upgrade declined': 1 })

@@ -76,6 +76,8 @@ function join(
   socket.write(`${lines.join('\r\n')}\r\n\r\n`, 'latin1')
   if (first.length > 0) connection.unshift(first)
   if (head.length > 0) socket.unshift(head)
+  // Two pipelines listen to it beside the server: more than Node takes for no leak.
+  socket.setMaxListeners(0)
   const over = () => undefined // both ends are destroyed with whatever breaks first
   pipeline(socket, connection, over)
   pipeline(connection, socket, over)
