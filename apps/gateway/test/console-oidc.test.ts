@@ -18,7 +18,7 @@ beforeAll(async () => {
   gateway = await startGateway({
     CONSOLE_URL: CONSOLE,
     ...issuer.settings,
-    OIDC_SCOPES: 'groups:demo=read run,groups:ops=admin@demo',
+    OIDC_SCOPES: 'groups:demo=read run,groups:ops=admin@demo,scope:profile=run@scoped',
   })
 })
 afterAll(async () => {
@@ -75,7 +75,10 @@ const opens = () => {
 const faulty = (text: string) => `${CONSOLE}/sign-in#error=${encodeURIComponent(text)}`
 const times = (method: string) => gateway.servers.received.filter((one) => one.method === method).length
 
-beforeEach(opens)
+beforeEach(() => {
+  opens()
+  issuer.change = () => undefined
+})
 
 describe('signing in at the issuer', () => {
   test('opens a session with what its claims mean, and leads to where one was', async () => {
@@ -199,6 +202,43 @@ describe('a session of the issuer', () => {
     due(secrets)
     const ended = await browser.get(`${CONSOLE}/session`)
     expect(await ended.json()).toMatchObject({ signedIn: false })
+  })
+
+  test('ends there also where the issuer does not take back what it has given', async () => {
+    const { browser, secrets } = await signedIn()
+    gateway.servers.answers.set('closeSession', () => ({ secrets }))
+    issuer.change = (path, answer) => {
+      if (path === '/token/revocation')
+        Object.assign(answer, { status: 503, body: { error: 'temporarily_unavailable' } })
+    }
+    const answer = await browser.get(`${CONSOLE}/session`, 'DELETE')
+    gateway.servers.answers.delete('closeSession')
+    expect(answer.status).toBe(204)
+    expect(new URL(answer.headers.get('location') ?? '').origin).toBe(issuer.url)
+  })
+
+  test('goes on where the issuer is asked too often', async () => {
+    const { browser, secrets } = await signedIn()
+    due(secrets)
+    issuer.change = (path, answer) => {
+      if (path === '/token') Object.assign(answer, { status: 429, body: { error: 'slow_down' } })
+    }
+    const before = times('closeSession')
+    const answer = await browser.get(`${CONSOLE}/session`)
+    expect(await answer.json()).toMatchObject({ signedIn: true })
+    expect(times('closeSession')).toBe(before)
+  })
+
+  test('has the scope that it had where the issuer names none with what it gives next', async () => {
+    issuer.groups = ['scoped']
+    const { browser, secrets } = await signedIn()
+    due(secrets)
+    issuer.change = (path, { body }) => {
+      if (path === '/token') delete (body as { scope?: string }).scope
+    }
+    await browser.get(`${CONSOLE}/session`)
+    const { identity } = gateway.servers.last<RenewSessionRequest>('renewSession')
+    expect(identity).toMatchObject({ grants: [{ team: 'scoped', scopes: ['run'] }] })
   })
 
   test('ends when the issuer lets somebody in no longer', async () => {

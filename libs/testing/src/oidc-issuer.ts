@@ -12,6 +12,8 @@ export interface OidcIssuer {
   name: string
   /** The groups that Ada is told to be of. */
   groups: string[]
+  /** May change what it answers at a path. */
+  change: (path: string, answer: { status: number; body: unknown }) => void
   /** Answers from now on, for the console at this origin; before that nobody is answered. */
   open(console: string): void
   /** Ada is known no more. */
@@ -44,8 +46,13 @@ export async function startOidcIssuer({ hasPage = false }: OidcIssuerOptions = {
     },
     name: 'Ada Lövelace',
     groups: [],
+    change: () => undefined,
     open: (console) => {
       const provider = providerAt(url, console, () => (isKnown ? issuer : undefined))
+      provider.use(async (context, next) => {
+        await next()
+        issuer.change(context.path, context)
+      })
       const answer = provider.callback()
       server.on('request', (request, response) => {
         if (request.url?.startsWith('/interaction/') !== true) return void answer(request, response)

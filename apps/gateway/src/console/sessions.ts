@@ -95,13 +95,13 @@ export class Sessions {
 
   /** Ends one, here and at its issuer; where a browser is sent to be signed out there as well, where it can be. */
   async close(sessionId: string, exchange: Exchange): Promise<string | undefined> {
+    const { issuer, logger } = this.#options
     const secrets = await this.#end(sessionId, this.#address(exchange))
-    try {
-      return await this.#options.issuer?.end(secrets)
-    } catch (error) {
-      this.#options.logger.warn({ err: error }, 'the issuer was not told of a session that has ended')
-      return undefined
-    }
+    const [taken, out] = await Promise.allSettled([issuer?.takeBack(secrets), issuer?.wayOut(secrets)])
+    for (const one of [taken, out])
+      if (one.status === 'rejected')
+        logger.warn({ err: one.reason as unknown }, 'the issuer was not told of a session that has ended')
+    return out.status === 'fulfilled' ? out.value : undefined
   }
 
   async #end(sessionId: string, ip: string): Promise<string> {

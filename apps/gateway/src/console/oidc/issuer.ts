@@ -22,6 +22,8 @@ export interface Flow {
 /** What is kept of a session to speak to its issuer with. */
 interface Secrets {
   subject: string
+  /** Of what the issuer has given; it need not say it again with what it gives next. */
+  scope?: string
   refreshToken?: string
   idToken?: string
 }
@@ -72,22 +74,28 @@ export class Issuer {
 
   /** What the issuer says of somebody now. Failures: sign_in_refused, after which the session ends; unavailable. */
   async renew(kept: string): Promise<SignedIn> {
-    const known = JSON.parse(kept === '' ? '{}' : kept) as Partial<Secrets>
+    const known = secretsIn(kept)
     if (known.refreshToken === undefined) throw refused()
     const configuration = await this.#configuration()
     const tokens = await answered(oidc.refreshTokenGrant(configuration, known.refreshToken))
     return this.#signedIn(configuration, tokens, known)
   }
 
-  /** Takes back what the issuer has given; where a browser is sent to be signed out there, where it can be. */
-  async end(kept: string): Promise<string | undefined> {
-    if (kept === '') return undefined
-    const { refreshToken, idToken } = JSON.parse(kept) as Secrets
+  /** Takes back what the issuer has given, where it can be. Failures: sign_in_refused, unavailable. */
+  async takeBack(kept: string): Promise<void> {
+    const { refreshToken } = secretsIn(kept)
+    if (refreshToken === undefined) return
     const configuration = await this.#configuration()
-    const { revocation_endpoint: revocation, end_session_endpoint: endSession } = configuration.serverMetadata()
-    if (revocation !== undefined && refreshToken !== undefined)
-      await answered(oidc.tokenRevocation(configuration, refreshToken))
-    if (endSession === undefined) return undefined
+    if (configuration.serverMetadata().revocation_endpoint === undefined) return
+    await answered(oidc.tokenRevocation(configuration, refreshToken))
+  }
+
+  /** Where a browser is sent to be signed out at the issuer, where it can be. Failure unavailable. */
+  async wayOut(kept: string): Promise<string | undefined> {
+    if (kept === '') return undefined
+    const { idToken } = secretsIn(kept)
+    const configuration = await this.#configuration()
+    if (configuration.serverMetadata().end_session_endpoint === undefined) return undefined
     const parameters = {
       post_logout_redirect_uri: this.#homeUri,
       ...(idToken !== undefined && { id_token_hint: idToken }),
@@ -104,12 +112,14 @@ export class Issuer {
     const subject = known.subject ?? fromIdToken?.sub
     if (subject === undefined || (fromIdToken !== undefined && fromIdToken.sub !== subject)) throw refused()
     const claims = { ...(await this.#allClaims(configuration, tokens.access_token, subject, fromIdToken)) }
-    if (tokens.scope !== undefined) claims['scope'] ??= tokens.scope
+    const scope = tokens.scope ?? known.scope
+    if (scope !== undefined) claims['scope'] ??= scope
     const identity = outsideIdentity(claims, this.#client)
     const refreshToken = tokens.refresh_token ?? known.refreshToken
     const idToken = tokens.id_token ?? known.idToken
     const secrets: Secrets = {
       subject,
+      ...(scope !== undefined && { scope }),
       ...(refreshToken !== undefined && { refreshToken }),
       ...(idToken !== undefined && { idToken }),
     }
@@ -171,6 +181,10 @@ export class Issuer {
   }
 }
 
+function secretsIn(kept: string): Partial<Secrets> {
+  return JSON.parse(kept === '' ? '{}' : kept) as Partial<Secrets>
+}
+
 /** The issuer does not let somebody in, or no longer. */
 function refused(cause?: unknown): Failure {
   return new Failure('unauthenticated', 'sign_in_refused', 'The issuer has not let you in', { cause })
@@ -188,7 +202,8 @@ async function answered<T>(asked: Promise<T>): Promise<T> {
 }
 
 function isTheirFault(error: oidc.ResponseBodyError | oidc.AuthorizationResponseError): boolean {
-  return error.error === 'server_error' || error.error === 'temporarily_unavailable'
+  const isTooOften = error instanceof oidc.ResponseBodyError && error.status === 429
+  return isTooOften || error.error === 'server_error' || error.error === 'temporarily_unavailable'
 }
 
 function nameIn(claims: Claims): string | undefined {
