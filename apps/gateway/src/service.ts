@@ -196,7 +196,7 @@ function knownAccess(config: GatewayConfig, { neighbours, logger }: PartContext)
     }
     return answer
   })
-  const verifier = new TokenVerifier(config.publicUrl, keys.find, config.external, limitRows)
+  const verifier = new TokenVerifier(config.publicUrl, keys.find, config.external, { ended: limitRows, logger })
   const callsPerSecond = (team: string) => limitRows.find(team, 'callsPerSecond') ?? config.teamCallsPerSecond
   const calls = new CallLimits(callsPerSecond, () => gateways)
   const teamAddresses = new TeamAddresses(limitRows)

@@ -1,9 +1,10 @@
+import { randomUUID } from 'node:crypto'
 import { createServer } from 'node:http'
 import { listening } from '@automation/testing/listening'
 import { notFound } from '@automation/errors'
 import { until } from '@automation/testing'
 import { exportJWK, generateKeyPair, SignJWT } from 'jose'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { at } from './contract-records.ts'
 import { ISSUER } from './contract-servers.ts'
 import { problemOf, startGateway, type GatewayForTests } from './gateway-for-tests.ts'
@@ -316,11 +317,15 @@ test('a token gives as parents only the teams in which it may put code', async (
 async function gatewayOf(settings: Record<string, string>) {
   const { publicKey, privateKey } = await generateKeyPair('ES256', { extractable: true })
   const jwks = { keys: [{ ...(await exportJWK(publicKey)), kid: 'ext', alg: 'ES256' }] }
-  const issuer = await listening(createServer((_request, response) => response.end(JSON.stringify(jwks))))
+  const issuer = { answers: true }
+  const server = createServer((_request, response) => {
+    response.writeHead(issuer.answers ? 200 : 500).end(JSON.stringify(jwks))
+  })
+  const { url, close } = await listening(server)
   const guarded = await startGateway({
     OIDC_ISSUER: 'https://id.test',
     OIDC_AUDIENCE: 'svc',
-    OIDC_JWKS_URL: `${issuer.url}/keys`,
+    OIDC_JWKS_URL: `${url}/keys`,
     ...settings,
   })
   const token = (claims: Record<string, unknown>) =>
@@ -336,11 +341,37 @@ async function gatewayOf(settings: Record<string, string>) {
     return (await guarded.request('GET', path, { headers })).status
   }
   const stop = async () => {
-    await issuer.close()
+    await close()
     await guarded.stop()
   }
-  return { guarded, token, status, stop }
+  return { guarded, jwks, issuer, token, status, stop }
 }
+
+test('keys of an external issuer count for an hour where it does not tell them again, and no longer than it tells others', async () => {
+  const { jwks, issuer, status, stop } = await gatewayOf({})
+  const now = () => status({ groups: ['demo'], scope: 'executor', jti: randomUUID() }, '/api/demo/rest/processes')
+  const beganMs = Date.now()
+  vi.useFakeTimers({ toFake: ['Date'] })
+  const after = (minutes: number) => vi.setSystemTime(beganMs + minutes * 60_000)
+  try {
+    expect(await now()).toBe(200)
+    after(11)
+    expect(await now()).toBe(200)
+    issuer.answers = false
+    after(60)
+    expect(await now()).toBe(200)
+    after(72)
+    expect(await now()).toBe(503)
+    issuer.answers = true
+    expect(await now()).toBe(200)
+    jwks.keys = []
+    after(83)
+    expect(await now()).toBe(401)
+  } finally {
+    vi.useRealTimers()
+    await stop()
+  }
+})
 
 test('with a prefix, groups of an external issuer are teams without it, and all others are none', async () => {
   const { status, stop } = await gatewayOf({ OIDC_GROUPS_PREFIX: 'svc-', OIDC_SCOPES: 'groups:svc-ops=read' })

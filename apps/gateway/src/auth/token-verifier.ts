@@ -3,11 +3,14 @@ import { Failure, unavailable } from '@automation/errors'
 import { createRemoteJWKSet, decodeJwt, errors, type JWTPayload, jwtVerify, type JWTVerifyGetKey } from 'jose'
 import { LRUCache } from 'lru-cache'
 import type { Principal } from '@automation/rpc'
+import type { Logger } from '@automation/service'
 import { isTeamSlug } from '@automation/contract/forms'
 import { scopesIn } from '@automation/contract/scopes'
 import type { ClaimRule, ExternalIssuer } from '../config.ts'
 
 const REMEMBER_MS = 60_000
+/** How often keys of an external issuer are read, how soon again after a failure, and how long they count without. */
+const EXTERNAL_KEYS = { everyMs: 600_000, againMs: 30_000, keptMs: 3_600_000 }
 // OpenID Connect Core §2.
 const LONGEST_SUB = 255
 const SHOWN_CHARACTERS = 100
@@ -56,12 +59,17 @@ export class TokenVerifier {
   readonly #remembered = new LRUCache<string, Remembered>({ max: 10_000 })
 
   /** `issuer` is the `iss` of our own tokens; `ended` says which end before their time. */
-  constructor(issuer: string, findKey: JWTVerifyGetKey, external: ExternalIssuer | undefined, ended: EndedAccess) {
+  constructor(
+    issuer: string,
+    findKey: JWTVerifyGetKey,
+    external: ExternalIssuer | undefined,
+    { ended, logger }: { ended: EndedAccess; logger: Logger },
+  ) {
     this.#ended = ended
     this.#issuer = issuer
     this.#findKey = findKey
     this.#external = external
-    if (external !== undefined) this.#findExternalKey = externalKeys(external.jwksUrl)
+    if (external !== undefined) this.#findExternalKey = externalKeys(external.jwksUrl, logger)
   }
 
   /**
@@ -130,10 +138,29 @@ function isAccessTokenType(type: string | undefined): boolean {
   return type === undefined || /^(?:application\/)?(?:at\+)?jwt$/i.test(type)
 }
 
-/** Keys at an external address: what is wrong with the address, not with the token, is `unavailable`. */
-function externalKeys(jwksUrl: string): JWTVerifyGetKey {
-  const find = createRemoteJWKSet(new URL(jwksUrl), { timeoutDuration: 5_000, cooldownDuration: 5_000 })
+/**
+ * Keys at an external address: what is wrong with the address, not with the token, is `unavailable`. Those that are known
+ * count for a time while they can't be read again.
+ */
+function externalKeys(jwksUrl: string, logger: Logger): JWTVerifyGetKey {
+  const { everyMs, againMs, keptMs } = EXTERNAL_KEYS
+  const options = { timeoutDuration: 5_000, cooldownDuration: 5_000, cacheMaxAge: keptMs }
+  const find = createRemoteJWKSet(new URL(jwksUrl), options)
+  let nextMs = 0
+  const readAgain = async () => {
+    // `find` itself reads those that it has not.
+    if (!find.fresh) nextMs = Date.now() + everyMs
+    if (Date.now() < nextMs) return
+    nextMs = Date.now() + againMs
+    try {
+      await find.reload()
+      nextMs = Date.now() + everyMs
+    } catch (error) {
+      logger.warn({ err: error }, 'keys of the issuer can not be read again; those that are known count')
+    }
+  }
   return async (header, token) => {
+    await readAgain()
     try {
       return await find(header, token)
     } catch (error) {
