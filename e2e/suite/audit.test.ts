@@ -98,6 +98,14 @@ describe('audit events', () => {
     expect(started).not.toHaveProperty('ip')
   })
 
+  test('of a run of a schedule by hand tell who has asked for it', async () => {
+    const process = await makeProcess({ sourceCode: 'return 1' })
+    const schedule = await id(ann.post<Schedule>(`/processes/${process.id}/schedule`, { cron: '0 0 1 1 *' }))
+    const run = await id(ann.post<Execution>(`/schedules/${schedule}/run`))
+    expectWho(await expectEvents('EXECUTION', run, ['started']))
+    await awaitEnd(run)
+  })
+
   test('of the team are there', async () => {
     const { team } = client.address
     const ours = async () =>

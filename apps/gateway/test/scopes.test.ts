@@ -110,6 +110,21 @@ describe('an API token alone', () => {
     expect(await problemOf(refused)).toMatchObject({ status: 403, code: 'scope_missing', requiredScope })
     const whoami = await gateway.request('GET', '/run/whoami', { headers })
     expect(await whoami.json()).toMatchObject({ teamId: 'demo', clientId: 'sa-demo-abcdefgh', scopes: [scope] })
+    const exchange = gateway.servers.received.findLast(({ method }) => method === 'exchangeToken')
+    expect(exchange?.context.principal.ip).toBe('127.0.0.1')
+  })
+
+  test('runs code for whom its options name, and removes its process for the same', async () => {
+    const scope = 'run build'
+    gateway.servers.answers.set('exchangeToken', async () => ({ accessToken: await gateway.servers.token({ scope }) }))
+    const apiToken = `sk-${Buffer.from('sa-demo-abcdefgh:secret').toString('base64')}`
+    const headers = { 'x-api-token': apiToken, 'content-type': 'application/json' }
+    const body = JSON.stringify({ code: 'return 1', options: { initiatedBy: 'ann', removeOnDone: true } })
+    const answer = await gateway.request('POST', '/run', { headers, body })
+    expect(answer.status, await answer.text()).toBe(200)
+    const whoFor = (name: string) =>
+      gateway.servers.received.findLast(({ method }) => method === name)?.context.principal.initiatedBy
+    expect([whoFor('takeProcess'), whoFor('releaseProcess')]).toEqual(['ann', 'ann'])
   })
 })
 

@@ -26,7 +26,7 @@ export class RunByHand {
   async run(row: ScheduleRow, context: CallContext): Promise<string> {
     const asker = memberIn(context)
     const { id, team, processId } = row
-    const asScheduler = { ...context, principal: asService('scheduler', team) }
+    const asScheduler = { ...context, principal: { ...asService('scheduler', team), ip: asker.ip } }
     const last = row.allowConcurrent ? null : row.lastExecutionId
     if (last !== null) {
       const { executionIds } = await this.#executions.listActive({ executionIds: [last] }, asScheduler)

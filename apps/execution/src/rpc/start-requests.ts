@@ -54,6 +54,7 @@ export function startRequestOfFiring(request: StartFiringRequest, context: CallC
     scheduleId,
     createdBy,
     initiatedBy,
+    ip: context.principal.ip,
     depth: 0,
     isUnattended: true,
     needsNoVersion: true,

@@ -168,7 +168,7 @@ export class RestApi {
       return { principal: { role: 'user' as const, team, subject: 'link', name: 'link', ip }, ...OF_NO_TOKEN }
     }
     const { onBehalf } = exchange
-    const identity = onBehalf?.identity ?? (await this.#identity(operation, exchange, team))
+    const identity = onBehalf?.identity ?? (await this.#identity(operation, exchange, team, ip))
     const initiatedBy = headerText(exchange, this.#initiatedByHeader)
     const own = operation.atRoot === true ? (identity.groups[0] ?? '') : team
     const known = principalFor(identity, own, initiatedBy, ip)
@@ -183,11 +183,11 @@ export class RestApi {
     return { principal, teamsWith, tokenEndsMs, endsByItselfAtMs: isOwn ? accessEndsMs : tokenEndsMs }
   }
 
-  #identity({ atRoot }: Operation, exchange: Exchange, team: string): Promise<Identity> {
+  #identity({ atRoot }: Operation, exchange: Exchange, team: string, ip: string): Promise<Identity> {
     const { verifier, neighbours, config } = this.#dependencies
     const { headers } = exchange.incoming
     if (atRoot !== true) return verifier.verify(bearerToken(headers.authorization, team))
-    const nobody = { role: 'user', team: '', subject: '', name: '' } as const
+    const nobody = { role: 'user', team: '', subject: '', name: '', ip } as const
     return apiTokenIdentity(neighbours, headers['x-api-token'], callContext(exchange, nobody, config.callTimeoutMs))
   }
 }

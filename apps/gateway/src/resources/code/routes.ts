@@ -75,7 +75,7 @@ export function codeRoutes(api: RestApi, { neighbours, config, report }: CodeRou
       timeoutMs: syncRuns.timeoutMs,
     },
     async (call) => {
-      const { body, bodyText, exchange, principal } = call
+      const { body, bodyText, exchange } = call
       const context = contextOf(call, syncRuns.timeoutMs)
       const start = codeRunValues(body, bodyText)
       const { processId, useId } = await withFaultsAt(code.takeProcess(takenProcess(body), context), pointerInCode)
@@ -97,7 +97,7 @@ export function codeRoutes(api: RestApi, { neighbours, config, report }: CodeRou
         throw error
       } finally {
         // Not by the caller's own time: it may be over, or the caller gone.
-        const release = code.releaseProcess({ useId, runGoesOn }, ownContext(principal, config.callTimeoutMs))
+        const release = code.releaseProcess({ useId, runGoesOn }, ownContext(context.principal, config.callTimeoutMs))
         await release.catch((error: unknown) => report(asFailure(error), exchange))
       }
     },
