@@ -241,6 +241,15 @@ describe('a session of the issuer', () => {
     expect(identity).toMatchObject({ grants: [{ team: 'scoped', scopes: ['run'] }] })
   })
 
+  test('goes on that took the place of another of the same person', async () => {
+    const { browser, secrets } = await signedIn()
+    gateway.servers.answers.set('closeSession', () => ({ secrets }))
+    await browser.follow(`${CONSOLE}/session/oidc`)
+    gateway.servers.answers.delete('closeSession')
+    due(opened().secrets)
+    expect(await (await browser.get(`${CONSOLE}/session`)).json()).toMatchObject({ signedIn: true })
+  })
+
   test('ends when the issuer lets somebody in no longer', async () => {
     const { browser, secrets } = await signedIn()
     issuer.forget()

@@ -88,6 +88,10 @@ function providerAt(url: string, console: string, claimsNow: () => Claims | unde
       return groups && { accountId: id, claims: () => ({ sub: id, name, groups }) }
     },
     loadExistingGrant: async ({ oidc }) => {
+      // Who comes back is given what belongs to the grant of before, as issuers do.
+      const known = oidc.session?.grantIdFor(client.id)
+      const former = known === undefined ? undefined : await provider.Grant.find(known)
+      if (former !== undefined) return former
       const grant = new provider.Grant({ clientId: oidc.client?.clientId, accountId: oidc.session?.accountId })
       grant.addOIDCScope('openid profile groups offline_access')
       await grant.save()

@@ -95,13 +95,30 @@ export class Sessions {
 
   /** Ends one, here and at its issuer; where a browser is sent to be signed out there as well, where it can be. */
   async close(sessionId: string, exchange: Exchange): Promise<string | undefined> {
-    const { issuer, logger } = this.#options
+    const { issuer } = this.#options
     const secrets = await this.#end(sessionId, this.#address(exchange))
-    const [taken, out] = await Promise.allSettled([issuer?.takeBack(secrets), issuer?.wayOut(secrets)])
-    for (const one of [taken, out])
-      if (one.status === 'rejected')
-        logger.warn({ err: one.reason as unknown }, 'the issuer was not told of a session that has ended')
-    return out.status === 'fulfilled' ? out.value : undefined
+    const [out] = await Promise.all([this.#told(issuer?.wayOut(secrets)), this.#told(issuer?.takeBack(secrets))])
+    return out
+  }
+
+  /**
+   * Ends one whose place another of a subject has taken. The issuer takes back nothing of the same subject: what it has
+   * given to the other may belong to the same grant.
+   */
+  async replace(sessionId: string, subject: string, exchange: Exchange): Promise<void> {
+    const { issuer } = this.#options
+    const secrets = await this.#end(sessionId, this.#address(exchange))
+    if (issuer !== undefined && issuer.subjectOf(secrets) !== subject) await this.#told(issuer.takeBack(secrets))
+  }
+
+  /** Undefined where the issuer could not be told of a session that has ended. */
+  async #told<T>(telling: Promise<T> | undefined): Promise<T | undefined> {
+    try {
+      return await telling
+    } catch (error) {
+      this.#options.logger.warn({ err: error }, 'the issuer was not told of a session that has ended')
+      return undefined
+    }
   }
 
   async #end(sessionId: string, ip: string): Promise<string> {

@@ -81,6 +81,11 @@ export class Issuer {
     return this.#signedIn(configuration, tokens, known)
   }
 
+  /** Whom a session is of; undefined where it is not of the issuer. */
+  subjectOf(kept: string): string | undefined {
+    return secretsIn(kept).subject
+  }
+
   /** Takes back what the issuer has given, where it can be. Failures: sign_in_refused, unavailable. */
   async takeBack(kept: string): Promise<void> {
     const { refreshToken } = secretsIn(kept)

@@ -74,7 +74,7 @@ export class OidcRoutes {
     attempt.undo()
     // Nobody is in two sessions; another one may have been opened meanwhile.
     for (const former of new Set([flow.formerSessionId, cookie.read(exchange)]))
-      if (former !== undefined) await sessions.close(former, exchange)
+      if (former !== undefined) await sessions.replace(former, signedIn.subject, exchange)
     return leadTo(flow.returnTo, [cookie.set(sessionId), this.#flow.clear()])
   }
 }
