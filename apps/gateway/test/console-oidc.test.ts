@@ -82,7 +82,7 @@ beforeEach(() => {
 
 describe('signing in at the issuer', () => {
   test('opens a session with what its claims mean, and leads to where one was', async () => {
-    issuer.groups = ['demo', 'ops', 'Not a team']
+    issuer.groups = ['demo', 'ops', 'Not a team', 'demo']
     const browser = new Browser()
     const began = await browser.get(`${CONSOLE}/session/oidc?returnTo=${encodeURIComponent('/t/demo?q=1#L2')}`)
     expect(began.headers.get('set-cookie')).toMatch(

@@ -241,7 +241,7 @@ export function outsideIdentity(
 ): Identity {
   const identity = identityOf(claims, false)
   const named = identity.groups.filter((group) => group.startsWith(groupsPrefix))
-  const groups = named.map((group) => group.slice(groupsPrefix.length))
+  const groups = [...new Set(named.map((group) => group.slice(groupsPrefix.length)))]
   const given = rules.filter(({ claim, value }) => valuesOf(claims, claim).includes(value))
   const everywhere = given.filter(({ team }) => team === undefined)
   const scope = [...new Set(everywhere.flatMap(({ scopes }) => scopes))].join(' ')
