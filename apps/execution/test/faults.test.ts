@@ -140,6 +140,35 @@ test('a keyed start whose commit is unknown is there once and runs once', async 
   await runner.goodbye()
 })
 
+test('a keyed start that was refused while its commit was unknown runs once, for who comes again', async () => {
+  const own = await testDatabase(preparedSchema)
+  const way = await FaultProxy.start(own.url)
+  const other = await System.on(own, { databaseUrl: way.url })
+  try {
+    const runner = await other.runner({ slots: 6, runs: () => value(1) })
+    const startUnder = (key: string) => other.start('demo', { idempotencyKey: { key, requestHash: new Uint8Array() } })
+    await startUnder('warm')
+    const { promise: back, resolve } = Promise.withResolvers<void>()
+    let sent = 0
+    const isRepeated = (bytes: Buffer) => says('start-keyed')(bytes) && ++sent > 1
+    for (let times = 0; times < 4; times++) way.hold(isRepeated, back)
+    way.loseAnswerTo(says('start-keyed'))
+    await expect(startUnder('refused')).rejects.toMatchObject({ kind: 'unavailable' })
+    resolve()
+    const id = await startUnder('refused')
+    expect((await other.ended(id)).status).toBe(Status.FINISHED)
+    expect(runner.started.filter(({ executionId }) => executionId === id)).toHaveLength(1)
+    // Its slot is there for others again.
+    for (const each of await Promise.all(Array.from({ length: 6 }, () => other.start())))
+      expect((await other.ended(each)).status).toBe(Status.FINISHED)
+    await runner.goodbye()
+    expect(await brokenInvariants(other)).toEqual([])
+  } finally {
+    await other.stop()
+    await way.close()
+  }
+})
+
 test('a replay that the database does not answer is refused as unavailable, and nobody is left waiting', async () => {
   const runner = await system.runner({ runs: () => value(1) })
   const idempotencyKey = { key: 'replayed', requestHash: new Uint8Array() }

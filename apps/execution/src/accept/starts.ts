@@ -1,11 +1,13 @@
 import { createdAtMs, isConnectionFailure } from '@automation/database'
 import { Status } from '@automation/contract/execution/v1/execution'
 import { notFound, unavailable } from '@automation/errors'
-import { failPoint } from '@automation/service'
+import { failPoint, type Logger } from '@automation/service'
 import { awaitsPackages, whyHeld } from './specs.ts'
+import { untilReachable } from './until-reachable.ts'
 import type { Backlog } from '../dispatch/backlog.ts'
 import type { Assignments } from '../dispatch/assignments.ts'
 import type { Nesting } from '../dispatch/nesting.ts'
+import { whilePatient } from '../dispatch/patience.ts'
 import type { Slot } from '../dispatch/slots.ts'
 import type { RunnerCapacity } from '../dispatch/runner-capacity.ts'
 import type { RunLimits } from '../run-limits.ts'
@@ -18,7 +20,7 @@ import type { TeamMoves } from '../move/team-moves.ts'
 import { isAway, isTakenBack, type Queries } from '../store/connections.ts'
 import type { StartKey } from '../store/start-keys.ts'
 import { readStartOutcomes } from '../store/executions.ts'
-import { type Partitions, isMissingPartition } from '../store/partitions.ts'
+import type { Partitions } from '../store/partitions.ts'
 import { arrivalWeight, type Arrival, type NewRun } from '../store/new-run-columns.ts'
 import {
   firstFence,
@@ -72,6 +74,7 @@ interface StartsContext {
   partitions: Partitions
   signals: Signals
   metrics: Metrics
+  logger: Logger
 }
 
 /** Heavier arrivals go one by one, one of a team at a time, beside the others, which do not wait for them. */
@@ -85,6 +88,9 @@ const patienceMs = 2000
 const answeredMs = 5000
 /** Later than that there is no time for an attempt any more. */
 const lateMs = 1500
+/** How long a statement of ours may go on in the database after its caller gave up on it. */
+const statementTimeoutMs = 4000
+const lookMs = 200
 
 /**
  * Accepts runs: with a slot at hand and nobody of the team waiting, the row is written as RUNNING and the run assigned;
@@ -98,6 +104,8 @@ export class Starts {
   readonly #keyed: Writers<KeyedItem>
   /** Refusals under a key that are on their way. */
   readonly #rejections = new Set<Promise<StartOutcome | undefined>>()
+  /** Of starts under a key that were refused while nobody knew what they had written. */
+  readonly #recoveries = new Set<Promise<void>>()
 
   constructor(context: StartsContext) {
     this.#context = context
@@ -152,16 +160,43 @@ export class Starts {
     return this.#ofOwn(run, () => this.#add(this.#keyed, { ...this.#arrive(run), key }))
   }
 
-  async #add<I extends Item>(writers: Writers<I>, item: I): Promise<StartOutcome | undefined> {
+  async #add<I extends Item & { key?: StartKey }>(writers: Writers<I>, item: I): Promise<StartOutcome | undefined> {
     try {
       const outcome = await writers[isHeavy(item.run) ? 'heavy' : 'light'].add(item)
       if (outcome === undefined) this.#giveBack(item)
       else this.#settle(item, outcome)
       return outcome
     } catch (error) {
-      this.#giveBack(item)
+      // Who comes again under its key gets this run, or one that is new.
+      if (item.key !== undefined && item.slot !== undefined && item.isUnknown === true) this.#recover(item)
+      else this.#giveBack(item)
       throw error
     }
+  }
+
+  /**
+   * The start may have been committed, now or a little later: what it made RUNNING is ours to assign. Its slot is kept
+   * until that is known.
+   */
+  #recover(item: Item): void {
+    const { pool } = this.#context
+    const latestMs = performance.now() + statementTimeoutMs
+    const look = async () => {
+      for (;;) {
+        const [outcome] = await whilePatient(() => readStartOutcomes(pool, [item.run.id]))
+        if (outcome !== undefined) return this.#settle(item, outcome)
+        if (performance.now() > latestMs) return this.#giveBack(item)
+        await new Promise((resolve) => setTimeout(resolve, lookMs))
+      }
+    }
+    const recovery = look()
+      .catch((error: unknown) => {
+        // What it made RUNNING all the same is never named by its runner, and ends as lost.
+        this.#giveBack(item)
+        this.#context.logger.warn({ err: error, executionId: item.run.id }, 'a start could not be completed')
+      })
+      .finally(() => this.#recoveries.delete(recovery))
+    this.#recoveries.add(recovery)
   }
 
   /** The same for what can't be started, for the reason that its record gives: it is REJECTED. */
@@ -208,6 +243,7 @@ export class Starts {
   async idle(): Promise<void> {
     const writers = [this.#unkeyed, this.#keyed].flatMap(({ light, heavy }) => [light.idle(), heavy.idle()])
     await Promise.all([...writers, Promise.allSettled(this.#rejections)])
+    await Promise.all(this.#recoveries)
     await this.#context.assignments.idle()
   }
 
@@ -267,7 +303,14 @@ export class Starts {
     const { limits, replicaId } = this.#context
     const latest = inTime(items)
     this.#placeAll(items)
-    const insert = () => insertKeyedArrivals(pool, items, limitsFor(limits, items), replicaId)
+    const insert = async () => {
+      try {
+        return await insertKeyedArrivals(pool, items, limitsFor(limits, items), replicaId)
+      } catch (error) {
+        if (isUnanswered(error)) for (const item of items) item.isUnknown = true
+        throw error
+      }
+    }
     // Where one of many waits for a lock, each is tried alone.
     const repeats = items.length === 1 ? isConnectionFailure : isAway
     return this.#untilReachable(latest, () => this.#insertOnce(items, insert, pool), repeats)
@@ -354,33 +397,4 @@ function inTime(items: Item[]): { giveUpAtMs: number } {
 /** Whether nobody knows what a statement has written, as the database is away. */
 function isUnanswered(error: unknown): boolean {
   return isConnectionFailure(error) && !isTakenBack(error)
-}
-
-interface Patience {
-  /** Monotonic ms after which no further attempt is made. */
-  giveUpAtMs: number
-  /** Whether it may go well when it is tried again. */
-  repeats(error: unknown): boolean
-  /** Made once where what is written has none: the clock has leapt. */
-  partitions: Partitions
-}
-
-const pauseMs = 150
-
-/** Tries until it works; throws the fault of the last attempt. */
-async function untilReachable<T>(patience: Patience, attempt: () => Promise<T>): Promise<T> {
-  const { giveUpAtMs, repeats, partitions } = patience
-  for (let made = false; ;) {
-    try {
-      return await attempt()
-    } catch (error) {
-      if (isMissingPartition(error) && !made) {
-        made = true
-        await partitions.ensure(Date.now())
-        continue
-      }
-      if (!repeats(error) || performance.now() > giveUpAtMs) throw error
-      await new Promise((resolve) => setTimeout(resolve, pauseMs))
-    }
-  }
 }
