@@ -1,7 +1,7 @@
 import { pause, within, type Check, type Logger, type Registry } from '@automation/service'
 import { PrismaPg } from '@prisma/adapter-pg'
 import { Gauge } from 'prom-client'
-import { isConnectionFailure } from './failure.ts'
+import { isConnectionFailure, isRefused } from './failure.ts'
 import { applyMigrations } from './migrations.ts'
 import { throughPooler, withoutSession } from './pooler.ts'
 
@@ -147,7 +147,7 @@ export async function untilReachable(
     try {
       return await attempt()
     } catch (error) {
-      if (!isConnectionFailure(error) || options.signal?.aborted) throw error
+      if (!isConnectionFailure(error) || isRefused(error) || options.signal?.aborted) throw error
       options.logger.warn({ err: error, schema: options.schema }, 'the database can not be reached yet, trying again')
       await pause(pauseMs, options.signal)
     }

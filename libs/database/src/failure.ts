@@ -17,6 +17,7 @@ export function isConnectionFailure(thrown: unknown): boolean {
   for (const error of chain(thrown)) {
     const code = codeOf(error)
     if (code !== undefined && (transientCodes.has(code) || transientClasses.has(code.slice(0, 2)))) return true
+    if (isRefusal(code)) return true
     if (prismaKinds.has(String((error as { kind?: unknown }).kind))) return true
     if (transientTexts.some((text) => messageOf(error).includes(text))) return true
   }
@@ -26,6 +27,10 @@ export function isConnectionFailure(thrown: unknown): boolean {
 // Classes of SQLSTATE: connection exception, insufficient resources (connections, disk, memory), operator intervention,
 // system error outside PostgreSQL.
 const transientClasses = new Set(['08', '53', '57', '58'])
+
+// Role and password are not accepted, or there is no such database: both are being changed.
+const refusedClasses = new Set(['28', '3D'])
+const refusedCodes = new Set(['P1000', 'P1003'])
 
 const transientCodes = new Set([
   '40001', // serialization failure
@@ -69,6 +74,16 @@ const transientTexts = [
   'Client has encountered a connection error',
   'Cannot use a pool after calling end on the pool',
 ]
+
+/** Whether the server is there and lets nobody in as this URL says: what only starts is told so, and does not wait. */
+export function isRefused(thrown: unknown): boolean {
+  for (const error of chain(thrown)) if (isRefusal(codeOf(error))) return true
+  return false
+}
+
+function isRefusal(code: string | undefined): boolean {
+  return code !== undefined && (refusedClasses.has(code.slice(0, 2)) || refusedCodes.has(code))
+}
 
 function* chain(thrown: unknown): Iterable<object> {
   let error = thrown

@@ -66,6 +66,28 @@ test('while the server is away callers are told so, and it is found again when i
   expect((await pool.query('SELECT 1 AS one')).rows).toEqual([{ one: 1 }])
 })
 
+test('while the server refuses its role callers are told so, and what only starts fails at once', async () => {
+  const { pool } = database
+  const { rows } = await pool.query<{ name: string }>('SELECT current_database() AS name')
+  await pool.query("CREATE ROLE rotated LOGIN PASSWORD 'the-same'")
+  await pool.query(`GRANT CREATE ON DATABASE "${rows[0]!.name}" TO rotated`)
+  const url = new URL(server.url)
+  url.username = 'rotated'
+  url.password = 'the-same'
+  const options = { url: url.href, schema: 'rotated', poolSize: 1, openAtFirst: 1, logger: silentLogger }
+  const own = await openDatabase(options)
+  const prisma = await own.adapter.connect()
+  await pool.query('ALTER ROLE rotated NOLOGIN')
+  await pool.query("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename = 'rotated'")
+  await until(async () => !(await own.check()).ok)
+  expect(await failureOf(() => own.pool.query('SELECT 1'))).toMatchObject(unavailable)
+  expect(await failureOf(() => prisma.queryRaw({ sql: 'SELECT 1', args: [], argTypes: [] }))).toMatchObject(unavailable)
+  await expect(openDatabase(options)).rejects.toMatchObject({ code: '28000' })
+  await pool.query('ALTER ROLE rotated LOGIN')
+  expect((await own.pool.query('SELECT 1 AS one')).rows).toEqual([{ one: 1 }])
+  await own.close()
+})
+
 test('a server that freezes is given up after the time for one statement', async () => {
   const { rows } = await database.pool.query<{ pid: number }>('SELECT pg_backend_pid() AS pid')
   const pid = rows[0]!.pid
