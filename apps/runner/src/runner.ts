@@ -59,7 +59,7 @@ export class Runner {
   /** To every replica that is known, and to those that are gone but for their streams. */
   readonly #links: ReplicaLink[] = []
   readonly #principal: Principal
-  readonly #linkOf = new Map<ActiveRun, ReplicaLink>()
+  readonly #linkOf = new WeakMap<ActiveRun, ReplicaLink>()
   readonly #results: KeptResults<ReplicaLink>
   /** Runs that were killed before they were assigned here: the kill may come by another replica. */
   readonly #killedAhead = new LRUCache<string, true>({ max: 10_000 })
@@ -279,14 +279,13 @@ export class Runner {
 
   #over(run: ActiveRun, result: Result | undefined, used: Used | undefined): void {
     const link = this.#linkOf.get(run)!
-    this.#linkOf.delete(run)
     link.running -= 1
     link.freed += 1
     this.#runs.remove(run)
     this.#options.metrics.ended(run, result)
     this.#options.logger.debug({ executionId: run.id, end: result?.end.case }, 'a run is over')
     failPoint('result-before-send')
-    if (result !== undefined) this.#results.add(result, link)
+    if (result !== undefined) this.#results.add(result, link, () => run.repeatLogs())
     else if (used !== undefined) this.#tellUsage(run, link, used)
     this.#changes.happened()
   }
@@ -309,8 +308,10 @@ export class Runner {
   }
 
   #down(link: ReplicaLink, code: string | undefined): void {
-    this.#results.hasten(link)
-    for (const run of this.#runs) if (this.#linkOf.get(run) === link) run.repeatLogs()
+    // While its own is away, what a run sends goes over another one.
+    const isBroken = (own: ReplicaLink | undefined) => own === link || own?.isConnected === false
+    this.#results.hasten(isBroken)
+    for (const run of this.#runs) if (isBroken(this.#linkOf.get(run))) run.repeatLogs()
     if (code === 'session_lost') this.#lost(this.#sessionId)
     this.#changes.happened()
     this.#grants.soon()

@@ -143,6 +143,11 @@ export class ScriptedReplica {
     return [...chunks].toSorted(([a], [b]) => a - b).flatMap(([, entries]) => entries)
   }
 
+  /** Nothing of the logs that came so far was stored. */
+  loseLogs(): void {
+    for (const { chunks } of this.#assigned.values()) chunks.clear()
+  }
+
   send(message: NonNullable<Outgoing['message']>): void {
     this.#outbox?.push({ message })
   }

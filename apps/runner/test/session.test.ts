@@ -106,6 +106,21 @@ describe('results', () => {
     expect(resultsOf(id).every(({ fence }) => fence === 1n)).toBe(true)
   })
 
+  test('lines that a replica took along are sent again with the result, also where the run was over before', async () => {
+    under.replica.stores = false
+    const { id, ended } = under.replica.hand(
+      'console.log("a"); await new Promise((r) => setTimeout(r, 200)); console.log("b"); return 1',
+    )
+    await until(() => under.replica.logOf(id).length === 1)
+    await ended
+    under.replica.loseLogs()
+    under.replica.drop()
+    await until(() => resultsOf(id).length === 2)
+    under.replica.stores = true
+    expect(lines(under.replica.logOf(id))).toEqual(['INFO a', 'INFO b'])
+    await until(() => resultsOf(id).length === 3)
+  })
+
   test('a run goes on while no replica is there, and its log and result come afterwards', async () => {
     const { id, ended } = under.replica.hand(
       'console.log("a"); await new Promise((r) => setTimeout(r, 100)); console.log("b"); return 1',

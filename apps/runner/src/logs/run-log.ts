@@ -33,6 +33,7 @@ export class RunLog {
   readonly #secretLines: SecretLines
   #sent: { at: number; chunk: LogChunk }[] = []
   #forgetting: NodeJS.Timeout | undefined
+  #stoppedAt: number | undefined
 
   constructor(options: RunLogOptions) {
     this.#options = options
@@ -88,9 +89,12 @@ export class RunLog {
     this.#timer = setTimeout(() => this.flush(), chunkEveryMs * 4)
   }
 
-  /** Sends once more what went over a stream that has just broken: known chunks are stored once. */
+  /**
+   * Sends once more what went over a stream that has just broken, or that broke after the rest was taken: known chunks are
+   * stored once.
+   */
   repeat(): void {
-    const since = performance.now() - repeatWithinMs
+    const since = (this.#stoppedAt ?? performance.now()) - repeatWithinMs
     for (const { at, chunk } of this.#sent) if (at > since) this.#options.send(chunk)
   }
 
@@ -144,6 +148,7 @@ export class RunLog {
   }
 
   #stop(): void {
+    this.#stoppedAt = performance.now()
     clearTimeout(this.#timer)
     clearTimeout(this.#forgetting)
   }

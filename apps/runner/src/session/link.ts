@@ -240,6 +240,10 @@ function bytesOf({ message }: Outgoing): number {
 interface Kept<Link> {
   result: Result
   link: Link
+  /** Sends once more what the run has logged at last. */
+  repeatLogs: (() => void) | undefined
+  /** The stream of that has broken since. */
+  hasLostLogs: boolean
   /** Monotonic time of the next try, and how long to wait after that. */
   nextAt: number
   pauseMs: number
@@ -257,9 +261,10 @@ export class KeptResults<Link> {
     this.#send = send
   }
 
-  add(result: Result, link: Link): void {
+  add(result: Result, link: Link, repeatLogs?: () => void): void {
     const nextAt = this.#send(result, link) ? performance.now() + firstAgainMs : 0
-    this.#kept.set(result.executionId, { result, link, nextAt, pauseMs: firstAgainMs })
+    const kept = { result, link, repeatLogs, hasLostLogs: false, nextAt, pauseMs: firstAgainMs }
+    this.#kept.set(result.executionId, kept)
   }
 
   /** Stored, or no more asked for; false when there is no such result. */
@@ -274,15 +279,20 @@ export class KeptResults<Link> {
   /** Sends those whose time has come. */
   sendDue(now: number): void {
     for (const kept of this.#kept.values()) {
-      if (kept.nextAt > now || !this.#send(kept.result, kept.link)) continue
+      if (kept.nextAt > now) continue
+      // Before the result: whoever learns of the end finds the log complete.
+      if (kept.hasLostLogs) kept.repeatLogs?.()
+      if (!this.#send(kept.result, kept.link)) continue
+      kept.hasLostLogs = false
       kept.pauseMs = Math.min(longestAgainMs, kept.pauseMs * 2)
       kept.nextAt = now + kept.pauseMs
     }
   }
 
-  /** The stream that these went over has broken: they are due at once. */
-  hasten(link: Link): void {
-    for (const kept of this.#kept.values()) if (kept.link === link) kept.nextAt = 0
+  /** The streams that these went over have broken: they are due at once. */
+  hasten(isBroken: (link: Link) => boolean): void {
+    for (const kept of this.#kept.values())
+      if (isBroken(kept.link)) Object.assign(kept, { nextAt: 0, hasLostLogs: true })
   }
 
   has(executionId: string): boolean {
