@@ -68,6 +68,18 @@ describe('memory', () => {
     expect((await run('return 1')).value).toBe(1)
   })
 
+  test('several threads have room beside each other', async () => {
+    const { value, explanation } = await run(`import { Worker } from 'node:worker_threads'
+      const code = 'require("worker_threads").parentPort.on("message", (n) => process.exit(n))'
+      const threads = [1, 2, 3].map(() => new Worker(code, { eval: true }))
+      await Promise.all(threads.map((each) => new Promise((ok, no) => each.on('online', ok).on('error', no))))
+      const ends = threads.map((each) => new Promise((ok) => each.on('exit', ok)))
+      threads.forEach((each, at) => each.postMessage(at))
+      return [await Promise.all(ends), threads.every((each) => each instanceof Worker)]`)
+    expect(explanation).toBeUndefined()
+    expect(value).toEqual([[0, 1, 2], true])
+  })
+
   test('of a subprocess that is out of memory, a run that goes on has one line in its log', async () => {
     const bomb = 'const a = []; for (;;) a.push(new Array(10000).fill(1.5))'
     const { log, value } = await run(`const { spawnSync } = require('child_process')

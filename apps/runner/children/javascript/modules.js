@@ -13,6 +13,7 @@ const loadedModules = require('./loaded-modules.js')
 const missing = require('./missing.js')
 const { requirerOf } = require('./packages.js')
 const subprocesses = require('./subprocesses.js')
+const workers = require('./workers.js')
 
 const used = new Set()
 const nodeRequire = require
@@ -55,6 +56,7 @@ function firstUse(specifier) {
   used.add(name)
   const exported = nodeRequire(specifier)
   if (name === 'child_process') subprocesses.fenceIn(exported)
+  if (name === 'worker_threads') workers.fitIn(exported)
   if (name === 'module') loadedModules.watch((each) => used.has(nameOf(each)) || firstUse(each))
   onFirstUse(name, exported)
 }
