@@ -23,6 +23,11 @@ beforeAll(async () => {
       compiled: npmPackage(
         'Object.defineProperty(exports, "__esModule", { value: true }); exports.default = 5; exports.six = 6',
       ),
+      both: npmPackage(
+        'Object.defineProperty(exports, "__esModule", { value: true }); exports.default = exports.Five = class Five {}',
+        { exports: { import: './index.mjs', require: './index.js' } },
+        [{ path: 'package/index.mjs', text: 'export class Five {}\nexport { Five as default }' }],
+      ),
       growing: npmPackage('exports.grow = () => { exports[`name${Object.keys(exports).length}`] = true }'),
       torn: npmPackage('exports.a = 1\n\tconst = 2'),
       'only-import': npmPackage('export default 7; export const seven = 7', {
@@ -92,6 +97,12 @@ describe('what is installed', () => {
   test('may be a module that was compiled to one with a default export of its own', async () => {
     const source = "import all, { six } from 'compiled'; return [all.default, six]"
     expect((await runWith(JAVASCRIPT, { compiled: '*' }, source)).value).toEqual([5, 6])
+  })
+
+  test('has the default export of its module where it has one file for import and one for require', async () => {
+    const source = `import Five, * as all from 'both'
+      return [new Five() instanceof require('both').Five, all.default === Five, (await import('both')).default === Five]`
+    expect((await runWith(JAVASCRIPT, { both: '*' }, source)).value).toEqual([true, true, true])
   })
 
   test('has at each import the names that it exports by then, also in a child that imported it before', async () => {

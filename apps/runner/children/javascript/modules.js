@@ -103,7 +103,7 @@ function scopeOf({ fileName, isModule, packages, directory, team, imports, hasLi
     // What a module exports may still grow while it waits for one that it imports.
     if (found === undefined && namespaces.has(name)) return namespaces.get(name)
     const isInstalled = found === undefined && !isBuiltin(name) && !packages.has(name)
-    const namespace = isInstalled ? namespaceOfInstalled(exported) : namespaceOf(exported)
+    const namespace = isInstalled ? namespaceOfInstalled(name, exported) : namespaceOf(exported)
     namespaces.set(name, namespace)
     return namespace
   }
@@ -163,24 +163,28 @@ const ofBuiltins = new Map()
 const ofInstalled = new WeakMap()
 
 /** Packages stay loaded from run to run, and so do their namespaces, while what they export has the same names. */
-function namespaceOfInstalled(exported) {
+function namespaceOfInstalled(name, exported) {
   if (isModuleNamespaceObject(exported)) return exported
   const names = namesOf(exported)
   const kept = ofInstalled.get(exported)
   if (kept?.names.length === names.length && names.every((name, at) => name === kept.names[at])) return kept.namespace
-  const namespace = namespaceOf(exported)
+  const namespace = namespaceOf(exported, defaultOf(name, exported))
   if (names.length > 0) ofInstalled.set(exported, { names, namespace })
   return namespace
 }
 
+/** Of a package that has a file for `import`, too, what is compiled for `require` has the default export of that. */
+const defaultOf = (name, exported) =>
+  exported?.__esModule && 'default' in exported && installed.hasOther(name) ? exported.default : exported
+
 /** What `import * as` gives: the enumerable names of what a module exports, read when they are asked for. */
-function namespaceOf(exported) {
+function namespaceOf(exported, byDefault = exported) {
   if (isModuleNamespaceObject(exported)) return exported
   const namespace = Object.create(null, { [Symbol.toStringTag]: { value: 'Module' } })
   for (const name of namesOf(exported)) {
     if (name !== 'default') Object.defineProperty(namespace, name, { get: () => exported[name], enumerable: true })
   }
-  return Object.freeze(Object.defineProperty(namespace, 'default', { value: exported, enumerable: true }))
+  return Object.freeze(Object.defineProperty(namespace, 'default', { value: byDefault, enumerable: true }))
 }
 
 const namesOf = (exported) =>

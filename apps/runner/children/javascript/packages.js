@@ -11,11 +11,13 @@ const CONDITIONS = ['node', 'import', 'module-sync', 'default']
 
 /**
  * A `require` of the packages below a directory, and its `resolve`, which gives the file; those that are made for `import`
- * alone are found, too. Both are also given what makes the end of the sentence on one that is not there.
+ * alone are found, too. Both are also given what makes the end of the sentence on one that is not there. `hasOther` says
+ * whether a package that is there gives another file to `import` than to `require`.
  */
 function requirerOf(directory) {
   const from = join(directory, 'index.js')
   const require = createRequire(from)
+  const others = new Map()
   const found = (find) => (name, hint) => {
     try {
       return find(name)
@@ -28,7 +30,15 @@ function requirerOf(directory) {
       return find(path)
     }
   }
-  return Object.assign(found(require), { resolve: found(require.resolve) })
+  const resolve = found(require.resolve)
+  const hasOther = (name) => {
+    if (!others.has(name)) {
+      const path = exportedTo(name, from)
+      others.set(name, path !== undefined && path !== resolve(name))
+    }
+    return others.get(name)
+  }
+  return Object.assign(found(require), { resolve, hasOther })
 }
 
 /** The file that a package gives to `import` under this name. */
