@@ -20,6 +20,11 @@ beforeAll(async () => {
     {
       good: npmPackage('exports.answer = () => 42', {}, [{ path: 'package/data.txt', text: 'some data' }]),
       large: npmPackage('exports.answer = 1', {}, [{ path: 'package/noise', noise: 600_000 }]),
+      many: npmPackage(
+        'exports.answer = 2',
+        {},
+        Array.from({ length: 1500 }, (_, at) => ({ path: `package/files/${at}`, text: 'some data' })),
+      ),
       compiled: npmPackage(
         'Object.defineProperty(exports, "__esModule", { value: true }); exports.default = 5; exports.six = 6',
       ),
@@ -240,6 +245,19 @@ test('the least recently used sets that no child finds are removed before there 
   expect(keys.toSorted()).toEqual([used.key, last.key].toSorted())
   expect((await replica.run("return require('large').answer", { spec: { dependencies: used } })).value).toBe(1)
   await little.stop(0)
+})
+
+test('a set may be of many little files', async () => {
+  const directory = join(folder, 'little-files')
+  const little = await startRunner({
+    ...registry.settings,
+    RUNNER_DEPENDENCIES_DIR: directory,
+    DEPENDENCIES_MAX_MB: '8',
+  })
+  const spec = { language: JAVASCRIPT, dependencies: setOf({ many: '*' }), isInstall: true }
+  const { explanation } = await little.replica.run('', { spec })
+  await little.stop()
+  expect(explanation).toBeUndefined()
 })
 
 describe('a registry’s token', () => {

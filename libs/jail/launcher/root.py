@@ -34,8 +34,6 @@ SHARED_MB = 64
 BOUNDS = {"max_user_namespaces": "0", "max_inotify_instances": "16", "max_inotify_watches": "8192"}
 # Of a jail that has terminals.
 TERMINALS = 64
-# A megabyte of the private directory may hold so many files.
-FILES_PER_MB = 64
 
 
 def make_root(scratch, isolation, owner):
@@ -76,10 +74,10 @@ def make_root(scratch, isolation, owner):
     kernel.protect(scratch, read_only)
     for name in DEVICES:
         kernel.bind("/dev/" + name, "%s/dev/%s" % (scratch, name))
-    memory(scratch + isolation["home"], isolation["homeMb"], owner)
+    memory(scratch + isolation["home"], isolation["homeMb"], isolation, owner)
     if isolation["home"] != "/tmp":
-        memory(scratch + "/tmp", min(SHARED_MB, isolation["homeMb"]), owner)
-    memory(scratch + "/dev/shm", min(SHARED_MB, isolation["homeMb"]), owner)
+        memory(scratch + "/tmp", min(SHARED_MB, isolation["homeMb"]), isolation, owner)
+    memory(scratch + "/dev/shm", min(SHARED_MB, isolation["homeMb"]), isolation, owner)
     mount_proc(scratch + "/proc")
     if isolation["terminals"]:
         mount_terminals(scratch + "/dev/pts")
@@ -139,9 +137,9 @@ def make_directories(path):
         posix.mkdir(path, 0o755)
 
 
-def memory(path, megabytes, owner):
+def memory(path, megabytes, isolation, owner):
     options = "mode=700,uid=%d,gid=%d,size=%dm,nr_inodes=%d"
-    numbers = (owner, owner, megabytes, megabytes * FILES_PER_MB)
+    numbers = (owner, owner, megabytes, megabytes * isolation["filesPerMb"])
     kernel.mount("tmp", path, "tmpfs", MS_NOSUID | MS_NODEV, options % numbers)
 
 

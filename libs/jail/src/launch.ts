@@ -45,6 +45,8 @@ export interface LauncherOptions {
   home?: string
   /** What that may hold. */
   homeMb: number
+  /** How many files each megabyte of it may be, where it is in a memory of its own. */
+  filesPerMb?: number
   /** How many processes it may have in a jail. */
   processes?: number
   /** Whether a jail has terminals of its own. */
@@ -118,12 +120,13 @@ export class Launcher {
       account = 'run',
       home = '/tmp',
       homeMb,
+      filesPerMb = 64,
       processes = 256,
       terminals = false,
       links = [],
       groups,
     } = this.#options
-    const jail = { readable, links, account, home, homeMb, processes, terminals }
+    const jail = { readable, links, account, home, homeMb, filesPerMb, processes, terminals }
     const probe = await EscapeProbe.start(this.#root)
     const { egressAllow: egress } = config
     const ports = [...config.closedPorts, probe.port]

@@ -40,6 +40,7 @@ interface IsolationOrder {
   account: string
   home: string
   homeMb: number
+  filesPerMb: number
   processes: number
   /** Whether a jail has terminals of its own. */
   terminals: boolean

@@ -52,6 +52,9 @@ const MB = 2 ** 20
 const lastResortMs = 3000
 // Node's own address space, and what an installer holds.
 const dataLimitBytes = 4096 * MB
+// Beside what a set may hold, npm keeps it packed until it is done. Packages are little files: each takes a page.
+const roomFactor = 2
+const filesPerMb = 256
 const lastLines = 20
 const lineMaxCharacters = 500
 const programPath = fileURLToPath(new URL('../../children/installer/install.py', import.meta.url))
@@ -128,7 +131,9 @@ export class Installer {
         throw new Error(`${text}\n${lines.text}`, { cause: error })
       }
       const hasFailed = exit.kind === 'exit' && exit.code !== 0
-      throw hasFailed ? new Error(lines.text, { cause: error }) : error
+      if (!hasFailed) throw error
+      const isFull = ofLargeFile.test(lines.text) || (launched.directory === undefined && ofFull.test(lines.text))
+      throw new Error(isFull ? `${wordsOfFull(config)}\n${lines.text}` : lines.text, { cause: error })
     } finally {
       await gone
       clearTimeout(timer)
@@ -167,7 +172,8 @@ export class Installer {
       name: 'installer',
       interpreter,
       tmpDir,
-      homeMb: config.maxMb * 2,
+      homeMb: config.maxMb * roomFactor,
+      filesPerMb,
       groups: CpuGroups.find('installer'),
       isolation: await isolationTo(
         [config.npmRegistry, config.pypiIndex].filter((each) => each !== undefined),
@@ -208,6 +214,15 @@ async function* afterHello(answers: AsyncIterable<Buffer>, begun: () => void): A
 
 // The files that npm speaks of are gone with the installer.
 const ofItself = /A complete log of this run can be found in/
+
+// As npm, pip and git say it.
+const ofLargeFile = /EFBIG|File too large/i
+const ofFull = /ENOSPC|No space left on device/i
+
+function wordsOfFull({ maxMb }: DependenciesConfig): string {
+  const [mb, files] = [maxMb * roomFactor, maxMb * roomFactor * filesPerMb]
+  return `The packages need more than the ${mb} MiB and ${files} files that an install may take (DEPENDENCIES_MAX_MB)`
+}
 
 /** What an installer has said last. */
 class LastLines {
