@@ -9,6 +9,7 @@ import { littleRegistry, npmPackage } from '@automation/testing/little-registry'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { readRunnerConfig } from '../src/service.ts'
 import { startRunner, startRunnerWith, type RunnerUnderTest } from './runner-under-test.ts'
+import { lines } from './scripted-replica.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'dependencies-test-'))
 const sets = join(folder, 'sets')
@@ -42,6 +43,15 @@ beforeAll(async () => {
     },
     {
       simple: { version: '2.0.0', entries: [{ path: 'simple/__init__.py', text: 'answer = lambda: 43\n' }] },
+      chatty: {
+        version: '1.0.0',
+        entries: [
+          {
+            path: 'chatty/__init__.py',
+            text: 'import logging\nlog = logging.getLogger(__name__)\ndef talk():\n  log.debug("headers")\n  log.info("said")\n',
+          },
+        ],
+      },
     },
   )
   under = await startRunner({
@@ -128,6 +138,21 @@ describe('what is installed', () => {
 
   test('is found by import of Python', async () => {
     expect((await runWith(PYTHON, { simple: '>=1,<3' }, 'import simple\nreturn simple.answer()')).value).toBe(43)
+  })
+
+  test('of Python logs at DEBUG where the source asks for that', async () => {
+    const dependencies = setOf({ chatty: '*' })
+    await install(PYTHON, dependencies)
+    const logOf = async (source: string) => {
+      const run = await under.replica.run(`import chatty, logging\n${source}`, {
+        spec: { language: PYTHON, dependencies },
+      })
+      return lines(run.log)
+    }
+    expect(await logOf('logging.debug("own")\nchatty.talk()')).toEqual(['DEBUG own', 'INFO said'])
+    expect(await logOf('logging.basicConfig(format="%(message)s")\nchatty.talk()')).toEqual(['INFO said'])
+    for (const asks of ['logging.getLogger()', 'logging.getLogger("chatty")'])
+      expect(await logOf(`${asks}.setLevel(logging.DEBUG)\nchatty.talk()`)).toEqual(['DEBUG headers', 'INFO said'])
   })
 
   test('is kept apart by runtime, platform and C library, also where runners of several kinds share a directory', async () => {

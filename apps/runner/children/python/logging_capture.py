@@ -12,6 +12,10 @@ WRITTEN = "_written_by_stream"
 INFO, WARNING, ERROR = 20, 30, 40
 
 
+class OwnLevel(int):
+    pass
+
+
 def kind_of(level):
     if level >= ERROR:
         return output.ERROR
@@ -25,11 +29,25 @@ def change_logging(logging):
     plain_emit = logging.StreamHandler.emit
     plain_basic_config = logging.basicConfig
 
+    # The root's, unless the user sets one.
+    own_level = OwnLevel(logging.DEBUG)
+
+    def is_unasked(record):
+        """What a package says to those who look for its faults, such as whole requests, where the user sets no level for it."""
+        if record.levelno >= INFO or not any(each in record.pathname for each in failure.PACKAGES):
+            return False
+        logger = logging.getLogger(record.name)
+        while logger.level == logging.NOTSET and logger.parent is not None:
+            logger = logger.parent
+        return logger.level is own_level
+
     class Handler(logging.Handler):
         """The root's, for whatever no handler of the user's has written to the log already."""
 
         def emit(self, record):
             if getattr(record, WRITTEN, False) or any(writes_to_log(each) for each in logging.root.handlers):
+                return
+            if is_unasked(record):
                 return
             try:
                 output.emit(kind_of(record.levelno), self.format(record))
@@ -43,6 +61,8 @@ def change_logging(logging):
         if not writes_to_log(handler):
             return plain_emit(handler, record)
         setattr(record, WRITTEN, True)
+        if is_unasked(record):
+            return None
         try:
             return output.emit(kind_of(record.levelno), handler.format(record))
         except RecursionError:
@@ -63,7 +83,7 @@ def change_logging(logging):
     logging.StreamHandler.emit = emit_to_stream
     logging.basicConfig = basic_config
     logging.root.addHandler(ours)
-    logging.root.setLevel(logging.DEBUG)
+    logging.root.setLevel(own_level)
     # Says of each event loop that it is there.
     logging.getLogger("asyncio").setLevel(logging.INFO)
 
