@@ -187,7 +187,7 @@ export class ChildPool {
       this.#children.add(child)
       if (this.#stopped) child.end('kill')
     } catch (error) {
-      this.#startFailed(error)
+      this.#startFailed({ err: error })
     }
   }
 
@@ -227,17 +227,17 @@ export class ChildPool {
     const group = this.#groupOf.get(child)
     this.#groupOf.delete(child)
     group?.remove(child)
-    if (!child.hasStarted) this.#startFailed(exit)
+    if (!child.hasStarted) this.#startFailed({ exit })
     if (group?.hasWaiting) this.#ask(group)
     this.#refill()
     if (this.#children.size === 0) this.#allGone?.()
   }
 
-  #startFailed(why: unknown): void {
+  #startFailed(why: { err: unknown } | { exit: Exit }): void {
     if (this.#stopped) return
     // Those that fail together count as one, as when what starts them has ended.
     if (this.#retry === undefined) this.#failedStarts += 1
-    this.#options.logger.error({ why, failedStarts: this.#failedStarts }, 'a child did not start')
+    this.#options.logger.error({ ...why, failedStarts: this.#failedStarts }, 'a child did not start')
     this.#retry ??= setTimeout(() => {
       this.#retry = undefined
       this.#refill()
