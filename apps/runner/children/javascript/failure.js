@@ -20,7 +20,7 @@ function describe(thrown) {
 }
 
 function describeError(error) {
-  const name = String(error.name || 'Error')
+  const name = error.code === 'ERR_WORKER_OUT_OF_MEMORY' ? 'OutOfMemoryError' : String(error.name || 'Error')
   const message = explained(cut(String(error.message), MAX_MESSAGE))
   const head = message === '' ? name : `${name}: ${message}`
   return { name, message, stack: cut(head + framesOf(error) + causesOf(error), MAX_STACK) }
