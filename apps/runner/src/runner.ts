@@ -240,7 +240,7 @@ export class Runner {
       returned: () => this.#returned(),
       removeSets: (keys) => this.#options.removeSets(keys),
       slotsWanted: (link) => this.#grants.want(link),
-      down: (link, failure) => this.#down(link, failure?.code),
+      down: (link, wasOpen, failure) => this.#down(link, wasOpen, failure?.code),
       logger,
     })
   }
@@ -307,9 +307,9 @@ export class Runner {
     this.#grants.soon()
   }
 
-  #down(link: ReplicaLink, code: string | undefined): void {
+  #down(link: ReplicaLink, wasOpen: boolean, code: string | undefined): void {
     // While its own is away, what a run sends goes over another one.
-    const isBroken = (own: ReplicaLink | undefined) => own === link || own?.isConnected === false
+    const isBroken = (own: ReplicaLink | undefined) => wasOpen && (own === link || own?.isConnected === false)
     this.#results.hasten(isBroken)
     for (const run of this.#runs) if (isBroken(this.#linkOf.get(run))) run.repeatLogs()
     if (code === 'session_lost') this.#lost(this.#sessionId)

@@ -78,6 +78,21 @@ test('the single slot moves when its replica is away', async () => {
   expect(holder!.credit).toBe(0)
 })
 
+test('what another replica has taken does not come again each time that the own one is not reached', async () => {
+  const replicas = [new ScriptedReplica(), new ScriptedReplica()]
+  await startForOneTeam(...replicas)
+  await until(() => granted(replicas) === 1)
+  const [holder, other] = replicas.toSorted((a, b) => b.credit - a.credit)
+  const lasting = 'for (let n = 0; n < 20; n++) { console.log(n); await new Promise((r) => setTimeout(r, 100)) }'
+  const { id } = holder!.hand(lasting, { spec: { team: 'blue' } })
+  await until(() => holder!.logOf(id).length > 0)
+  holder!.isAway = true
+  holder!.drop()
+  await until(() => other!.results.length > 0, { what: 'the result' })
+  const times = [...Map.groupBy(other!.heard, (first) => first).values()].map(({ length }) => length)
+  expect(Math.max(...times)).toBe(1)
+})
+
 test('a run of another team never begins', async () => {
   const replica = new ScriptedReplica()
   await startForOneTeam(replica)

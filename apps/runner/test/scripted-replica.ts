@@ -17,7 +17,7 @@ import {
   type RunnerMessage,
   type RunSchema,
 } from '@automation/contract/runner/v1/runner'
-import { Failure } from '@automation/errors'
+import { Failure, unavailable } from '@automation/errors'
 import { served, type CallContext, type ServedService } from '@automation/rpc'
 import { MessageQueue } from '@automation/rpc/message-queue'
 import type { MessageInitShape } from '@bufbuild/protobuf'
@@ -65,6 +65,10 @@ export class ScriptedReplica {
   onStart = async (_call: ProcessCall): Promise<MessageInitShape<typeof StartExecutionResponseSchema>> => ({})
   onRun = async (_call: ProcessCall): Promise<MessageInitShape<typeof OutcomeSchema>> => ({})
   goodbyes = 0
+  /** No stream to it comes about. */
+  isAway = false
+  /** The first lines of the chunks of logs that came. */
+  readonly heard: number[] = []
   /** The runner has taken its slots back, but for as many as have an assignment on its way. */
   isDrained = false
   onItsWay = 0
@@ -181,6 +185,7 @@ export class ScriptedReplica {
   }
 
   async *#work(requests: AsyncIterable<RunnerMessage>, { signal }: CallContext): AsyncIterable<Outgoing> {
+    if (this.isAway) throw unavailable('away')
     const outbox = (this.#outbox = new MessageQueue<Outgoing>())
     this.credit = 0
     this.#specs.clear()
@@ -209,8 +214,10 @@ export class ScriptedReplica {
     } else if (message.case === 'credit') {
       this.credit += message.value.slots
       this.teams.push(message.value.team)
-    } else if (message.case === 'logs') this.#keep(message.value.executionId, message.value.chunk)
-    else if (message.case === 'result') this.#result(message.value)
+    } else if (message.case === 'logs') {
+      this.heard.push(message.value.chunk?.first ?? 0)
+      this.#keep(message.value.executionId, message.value.chunk)
+    } else if (message.case === 'result') this.#result(message.value)
     else if (message.case === 'killedUsage') this.killedUsage.push(message.value)
     else if (message.case === 'draining') {
       outbox.push({ message: { case: 'slotsReturned', value: { slots: this.credit - this.onItsWay } } })

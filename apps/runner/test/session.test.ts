@@ -121,6 +121,19 @@ describe('results', () => {
     await until(() => resultsOf(id).length === 3)
   })
 
+  test.each([
+    ['goes on', 'await new Promise((r) => setTimeout(r, 400)); console.log("b")'],
+    ['ends', 'console.log("b")'],
+  ])('lines that the only replica took along come again while a run %s', async (_, more) => {
+    const { id, ended } = under.replica.hand(
+      `console.log("a"); await new Promise((r) => setTimeout(r, 120)); ${more}; return 1`,
+    )
+    await until(() => under.replica.logOf(id).length === 1)
+    under.replica.loseLogs()
+    under.replica.drop()
+    expect(lines((await ended).log)).toEqual(['INFO a', 'INFO b'])
+  })
+
   test('a run goes on while no replica is there, and its log and result come afterwards', async () => {
     const { id, ended } = under.replica.hand(
       'console.log("a"); await new Promise((r) => setTimeout(r, 100)); console.log("b"); return 1',

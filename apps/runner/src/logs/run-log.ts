@@ -32,6 +32,8 @@ export class RunLog {
   #timer: NodeJS.Timeout | undefined
   readonly #secretLines: SecretLines
   #sent: { at: number; chunk: LogChunk }[] = []
+  /** Of what was sent, what is to be sent once more and nobody has taken yet. */
+  #lost: LogChunk[] = []
   #forgetting: NodeJS.Timeout | undefined
   #stoppedAt: number | undefined
 
@@ -68,6 +70,7 @@ export class RunLog {
   /** What is not yet sent, for the result. Nothing is sent afterwards. */
   takeRest(): LogChunk | undefined {
     this.#stop()
+    this.#sendLost()
     return this.#pending.length > 0 ? this.#takeChunk() : undefined
   }
 
@@ -81,21 +84,39 @@ export class RunLog {
   flush(): void {
     clearTimeout(this.#timer)
     this.#timer = undefined
+    if (!this.#sendLost()) return this.#flushLater()
     if (this.#pending.length === 0) return
     const chunk = this.#takeChunk()
     if (this.#options.send(chunk)) return this.#remember(chunk)
     this.#first = chunk.first
     this.#pending = chunk.entries
-    this.#timer = setTimeout(() => this.flush(), chunkEveryMs * 4)
+    this.#flushLater()
   }
 
   /**
-   * Sends once more what went over a stream that has just broken, or that broke after the rest was taken: known chunks are
-   * stored once.
+   * Sends once more what went over a stream that has just broken, or that broke after the rest was taken, as soon as
+   * somebody takes it: known chunks are stored once.
    */
   repeat(): void {
     const since = (this.#stoppedAt ?? performance.now()) - repeatWithinMs
-    for (const { at, chunk } of this.#sent) if (at > since) this.#options.send(chunk)
+    for (const { at, chunk } of this.#sent.splice(0)) if (at > since) this.#lost.push(chunk)
+    if (!this.#sendLost()) this.#flushLater()
+  }
+
+  /** Whether none is left. */
+  #sendLost(): boolean {
+    for (let [chunk] = this.#lost; chunk !== undefined; [chunk] = this.#lost) {
+      if (!this.#options.send(chunk)) return false
+      this.#remember(chunk)
+      this.#lost.shift()
+    }
+    return true
+  }
+
+  /** Nobody is there to take it now. */
+  #flushLater(): void {
+    clearTimeout(this.#timer)
+    if (this.#stoppedAt === undefined) this.#timer = setTimeout(() => this.flush(), chunkEveryMs * 4)
   }
 
   #push(level: LogLevel, message: string, timeUs?: number): void {
@@ -142,6 +163,7 @@ export class RunLog {
     const now = performance.now()
     while (this.#sent.length > 0 && this.#sent[0]!.at < now - repeatWithinMs) this.#sent.shift()
     this.#sent.push({ at: now, chunk })
+    if (this.#stoppedAt !== undefined) return
     // A run that prints no more may be on for long.
     clearTimeout(this.#forgetting)
     this.#forgetting = setTimeout(() => (this.#sent = []), repeatWithinMs).unref()

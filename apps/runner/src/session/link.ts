@@ -37,7 +37,8 @@ export interface LinkOptions {
   /** Runs wait at the replica. */
   slotsWanted(link: ReplicaLink): void
   /** The stream has ended; `failure` where it broke. */
-  down(link: ReplicaLink, failure: Failure | undefined): void
+  /** `wasOpen`: there was a stream, which has broken; else none came about. */
+  down(link: ReplicaLink, wasOpen: boolean, failure: Failure | undefined): void
   logger: Logger
 }
 
@@ -215,6 +216,7 @@ export class ReplicaLink {
   }
 
   #down(failure: Failure | undefined): void {
+    const wasOpen = this.isConnected
     this.isConnected = false
     this.#isDraining = false
     this.granted = 0
@@ -223,7 +225,7 @@ export class ReplicaLink {
     this.freed = 0
     this.knownTeam = ''
     this.#versions.clear()
-    this.#options.down(this, failure)
+    this.#options.down(this, wasOpen, failure)
   }
 }
 
@@ -242,7 +244,7 @@ interface Kept<Link> {
   link: Link
   /** Sends once more what the run has logged at last. */
   repeatLogs: (() => void) | undefined
-  /** The stream of that has broken since. */
+  /** The stream of that has broken, and no other one has taken it since. */
   hasLostLogs: boolean
   /** Monotonic time of the next try, and how long to wait after that. */
   nextAt: number
@@ -262,8 +264,9 @@ export class KeptResults<Link> {
   }
 
   add(result: Result, link: Link, repeatLogs?: () => void): void {
-    const nextAt = this.#send(result, link) ? performance.now() + firstAgainMs : 0
-    const kept = { result, link, repeatLogs, hasLostLogs: false, nextAt, pauseMs: firstAgainMs }
+    const isSent = this.#send(result, link)
+    const nextAt = isSent ? performance.now() + firstAgainMs : 0
+    const kept = { result, link, repeatLogs, hasLostLogs: !isSent, nextAt, pauseMs: firstAgainMs }
     this.#kept.set(result.executionId, kept)
   }
 
