@@ -1,7 +1,7 @@
 import { Status } from '@automation/contract/execution/v1/execution'
 import { testDatabase, until, userContext, type TestDatabase } from '@automation/testing'
 import { FaultProxy } from '@automation/testing/fault-proxy'
-import type { Counter } from 'prom-client'
+import type { Counter, Gauge } from 'prom-client'
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
 import { brokenInvariants } from './invariants.ts'
 import { preparedSchema } from './prepared-schema.ts'
@@ -163,6 +163,40 @@ test('a keyed start that was refused while its commit was unknown runs once, for
       expect((await other.ended(each)).status).toBe(Status.FINISHED)
     await runner.goodbye()
     expect(await brokenInvariants(other)).toEqual([])
+  } finally {
+    await other.stop()
+    await way.close()
+  }
+})
+
+test('keyed starts that were refused together are looked for together', async () => {
+  const own = await testDatabase(preparedSchema)
+  const way = await FaultProxy.start(own.url)
+  const other = await System.on(own, { databaseUrl: way.url })
+  try {
+    const runner = await other.runner({ slots: 40, runs: () => value(1) })
+    await other.run()
+    let looks = 0
+    way.hold((sent) => says('\0start-outcomes\0')(sent) && (looks++, false), Promise.resolve())
+    const startAll = () =>
+      Promise.allSettled(
+        Array.from({ length: 30 }, (_, index) =>
+          other.start('demo', { idempotencyKey: { key: `${index}`, requestHash: new Uint8Array() } }),
+        ),
+      )
+    const { promise: back, resolve } = Promise.withResolvers<void>()
+    for (let times = 0; times < 12; times++) way.hold(says('start-keyed'), back)
+    expect(new Set((await startAll()).map(({ status }) => status))).toEqual(new Set(['rejected']))
+    await until(() => looks > 0)
+    resolve()
+    await new Promise((done) => setTimeout(done, 1000))
+    expect(looks).toBeLessThan(30)
+    // The slots are there for others again.
+    await until(async () => {
+      const { values } = await (other.metrics.getSingleMetric('execution_credit') as Gauge<'pool'>).get()
+      return values.some((each) => each.labels.pool === 'default' && each.value === 40)
+    })
+    await runner.goodbye()
   } finally {
     await other.stop()
     await way.close()

@@ -3,11 +3,11 @@ import { Status } from '@automation/contract/execution/v1/execution'
 import { notFound, unavailable } from '@automation/errors'
 import { failPoint, type Logger } from '@automation/service'
 import { awaitsPackages, whyHeld } from './specs.ts'
+import { UnknownStarts } from './unknown-starts.ts'
 import { untilReachable } from './until-reachable.ts'
 import type { Backlog } from '../dispatch/backlog.ts'
 import type { Assignments } from '../dispatch/assignments.ts'
 import type { Nesting } from '../dispatch/nesting.ts'
-import { whilePatient } from '../dispatch/patience.ts'
 import type { Slot } from '../dispatch/slots.ts'
 import type { RunnerCapacity } from '../dispatch/runner-capacity.ts'
 import type { RunLimits } from '../run-limits.ts'
@@ -88,9 +88,6 @@ const patienceMs = 2000
 const answeredMs = 5000
 /** Later than that there is no time for an attempt any more. */
 const lateMs = 1500
-/** How long a statement of ours may go on in the database after its caller gave up on it. */
-const statementTimeoutMs = 4000
-const lookMs = 200
 
 /**
  * Accepts runs: with a slot at hand and nobody of the team waiting, the row is written as RUNNING and the run assigned;
@@ -105,11 +102,17 @@ export class Starts {
   /** Refusals under a key that are on their way. */
   readonly #rejections = new Set<Promise<StartOutcome | undefined>>()
   /** Of starts under a key that were refused while nobody knew what they had written. */
-  readonly #recoveries = new Set<Promise<void>>()
+  readonly #unknown: UnknownStarts<Item>
 
   constructor(context: StartsContext) {
     this.#context = context
     this.#knownTeams = new KnownTeams(context.teamMoves)
+    this.#unknown = new UnknownStarts({
+      pool: context.pool,
+      logger: context.logger,
+      settle: (item, outcome) => this.#settle(item, outcome),
+      giveBack: (item) => this.#giveBack(item),
+    })
     const common = {
       weight: arrivalWeight,
       owner: ({ run }: Item) => run.team,
@@ -168,35 +171,10 @@ export class Starts {
       return outcome
     } catch (error) {
       // Who comes again under its key gets this run, or one that is new.
-      if (item.key !== undefined && item.slot !== undefined && item.isUnknown === true) this.#recover(item)
+      if (item.key !== undefined && item.slot !== undefined && item.isUnknown === true) this.#unknown.add(item)
       else this.#giveBack(item)
       throw error
     }
-  }
-
-  /**
-   * The start may have been committed, now or a little later: what it made RUNNING is ours to assign. Its slot is kept
-   * until that is known.
-   */
-  #recover(item: Item): void {
-    const { pool } = this.#context
-    const latestMs = performance.now() + statementTimeoutMs
-    const look = async () => {
-      for (;;) {
-        const [outcome] = await whilePatient(() => readStartOutcomes(pool, [item.run.id]))
-        if (outcome !== undefined) return this.#settle(item, outcome)
-        if (performance.now() > latestMs) return this.#giveBack(item)
-        await new Promise((resolve) => setTimeout(resolve, lookMs))
-      }
-    }
-    const recovery = look()
-      .catch((error: unknown) => {
-        // What it made RUNNING all the same is never named by its runner, and ends as lost.
-        this.#giveBack(item)
-        this.#context.logger.warn({ err: error, executionId: item.run.id }, 'a start could not be completed')
-      })
-      .finally(() => this.#recoveries.delete(recovery))
-    this.#recoveries.add(recovery)
   }
 
   /** The same for what can't be started, for the reason that its record gives: it is REJECTED. */
@@ -243,7 +221,7 @@ export class Starts {
   async idle(): Promise<void> {
     const writers = [this.#unkeyed, this.#keyed].flatMap(({ light, heavy }) => [light.idle(), heavy.idle()])
     await Promise.all([...writers, Promise.allSettled(this.#rejections)])
-    await Promise.all(this.#recoveries)
+    await this.#unknown.idle()
     await this.#context.assignments.idle()
   }
 
