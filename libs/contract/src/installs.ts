@@ -13,10 +13,5 @@ export const runnerLost = 'runner lost'
 /** What a runner tells of runs that it ended as it was cut off from the service. */
 export const runnerCutOff = 'RunnerLost'
 
-/** Whether an install that ended with this was cut off, through no fault of its packages: it begins again. */
-export function isCutOff(explanation: string): boolean {
-  return [serviceStopped, runnerLost, runnerCutOff].some((each) => explanation.startsWith(each))
-}
-
 /** How long the run of an install may take. Its installer has somewhat less, so that it can tell what it did last. */
 export const installTimeoutMs = 600_000

@@ -1,6 +1,6 @@
 import { Status } from '@automation/contract/execution/v1/execution'
 import type { InstallService } from '@automation/contract/execution/v1/install'
-import { isCutOff } from '@automation/contract/installs'
+import { runnerCutOff, runnerLost, serviceStopped } from '@automation/contract/installs'
 import { PackageSetService } from '@automation/contract/storage/v1/package_set'
 import { Failure, isPassing } from '@automation/errors'
 import { asService, ownContext, type CallContext, type Client, type Neighbours } from '@automation/rpc'
@@ -29,8 +29,8 @@ interface InstallsContext {
 
 const callTimeoutMs = 5000
 
-/** So often in a row an install that was cut off begins again: it may itself be what stops its runner. */
-const mostRenewals = 5
+/** So often in a row an install that ended with this, as it was cut off, begins again: it may itself be what ends its runner. */
+const mostRenewals = { [serviceStopped]: 5, [runnerLost]: 1, [runnerCutOff]: 1 }
 
 const leastPauseMs = 500
 const mostPauseMs = 5000
@@ -90,7 +90,8 @@ export class Installs {
     if (outcome === undefined) return
     const cutOff = this.#cutOff.get(id) ?? 0
     const explanation = install?.explanation ?? ''
-    if (isCutOff(explanation) && cutOff < mostRenewals) {
+    const [, most = 0] = Object.entries(mostRenewals).find(([end]) => explanation.startsWith(end)) ?? []
+    if (cutOff < most) {
       this.#cutOff.set(id, cutOff + 1)
       return renewInstall(store, manifest, explanation)
     }
