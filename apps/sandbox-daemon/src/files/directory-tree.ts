@@ -158,17 +158,21 @@ function statsOf(path: string): Stats | undefined {
 /** Which directory a path leads to; undefined for none. */
 function identityOf(path: string): string | undefined {
   try {
-    const { dev, ino } = statSync(path)
-    return `${dev}:${ino}`
+    return identityIn(statSync(path))
   } catch {
     return undefined
   }
 }
 
+/** Not by its number alone: what is made next may have that of what was removed. */
+function identityIn({ dev, ino, birthtimeMs }: Stats): string {
+  return `${dev}:${ino}:${birthtimeMs}`
+}
+
 /** Which file or directory it is, and how it looks. */
 function looks(stats: Stats): string {
-  const { ino, dev, mtimeMs, size, mode } = stats
-  return `${stats.isDirectory() ? 'd' : 'f'}${dev}:${ino} ${mtimeMs} ${size} ${mode}`
+  const { mtimeMs, size, mode } = stats
+  return `${stats.isDirectory() ? 'd' : 'f'}${identityIn(stats)} ${mtimeMs} ${size} ${mode}`
 }
 
 /** Another directory of the same name is another directory; a file may be replaced and is the same file, changed. */
