@@ -155,6 +155,19 @@ describe('what is installed', () => {
       expect(await logOf(`${asks}.setLevel(logging.DEBUG)\nchatty.talk()`)).toEqual(['DEBUG headers', 'INFO said'])
   })
 
+  test('of Python may hand on records of any make', async () => {
+    const dependencies = setOf({ chatty: '*' })
+    await install(PYTHON, dependencies)
+    const source = `import chatty, logging
+places = {"pathname": None}, {"name": 5, "pathname": chatty.__file__}, {"name": "once", "pathname": chatty.__file__}
+for place in places:
+  logging.root.handle(logging.makeLogRecord({"msg": "made", "levelno": logging.DEBUG, **place}))
+return "once" in logging.root.manager.loggerDict`
+    const { log, value, explanation } = await under.replica.run(source, { spec: { language: PYTHON, dependencies } })
+    expect(explanation).toBeUndefined()
+    expect([value, lines(log)]).toEqual([false, ['DEBUG made']])
+  })
+
   test('is kept apart by runtime, platform and C library, also where runners of several kinds share a directory', async () => {
     const dependencies = setOf({ good: '*' })
     await install(JAVASCRIPT, dependencies)

@@ -34,12 +34,16 @@ def change_logging(logging):
 
     def is_unasked(record):
         """What a package says to those who look for its faults, such as whole requests, where the user sets no level for it."""
-        if record.levelno >= INFO or not any(each in record.pathname for each in failure.PACKAGES):
+        if record.levelno >= INFO or not any(each in str(record.pathname) for each in failure.PACKAGES):
             return False
-        logger = logging.getLogger(record.name)
-        while logger.level == logging.NOTSET and logger.parent is not None:
-            logger = logger.parent
-        return logger.level is own_level
+        # Not by getLogger, which makes one of a name that has none and keeps it.
+        known = logging.root.manager.loggerDict
+        name = str(record.name)
+        while name:
+            if getattr(known.get(name), "level", logging.NOTSET) != logging.NOTSET:
+                return False
+            name = name.rpartition(".")[0]
+        return logging.root.level is own_level
 
     class Handler(logging.Handler):
         """The root's, for whatever no handler of the user's has written to the log already."""
