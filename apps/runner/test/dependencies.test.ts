@@ -34,6 +34,17 @@ beforeAll(async () => {
         { exports: { import: './index.mjs', require: './index.js' } },
         [{ path: 'package/index.mjs', text: 'export class Five {}\nexport { Five as default }' }],
       ),
+      parts: npmPackage(
+        'exports.all = 1',
+        { exports: { './*': { import: './*.mjs', require: './*.js' }, './only/*': { import: './*.mjs' } } },
+        [
+          { path: 'package/one.js', text: 'exports.__esModule = true; exports.default = "one"' },
+          { path: 'package/one.mjs', text: 'export default "one"' },
+        ],
+      ),
+      marked: npmPackage('exports.__esModule = true; exports.default = 8', {}, [
+        { path: 'package/package.json', text: '\uFEFF{"name":"marked","version":"1.0.0"}' },
+      ]),
       growing: npmPackage('exports.grow = () => { exports[`name${Object.keys(exports).length}`] = true }'),
       torn: npmPackage('exports.a = 1\n\tconst = 2'),
       'only-import': npmPackage('export default 7; export const seven = 7', {
@@ -99,6 +110,12 @@ describe('what is installed', () => {
     )
   })
 
+  test('may have parts by a pattern, of one file for import and one for require or of one alone', async () => {
+    const source = `import one from 'parts/one'; import same from 'parts/only/one'
+      return [one, same]`
+    expect((await runWith(JAVASCRIPT, { parts: '*' }, source)).value).toEqual(['one', 'one'])
+  })
+
   test('has a place that require.resolve and import.meta.resolve name, also of files that are no code', async () => {
     const source = `const { readFileSync } = await import('node:fs')
       const paths = [import.meta.resolve('good'), import.meta.resolve('only-import'), import.meta.resolve('good/data.txt')]
@@ -112,6 +129,7 @@ describe('what is installed', () => {
   test('may be a module that was compiled to one with a default export of its own', async () => {
     const source = "import all, { six } from 'compiled'; return [all.default, six]"
     expect((await runWith(JAVASCRIPT, { compiled: '*' }, source)).value).toEqual([5, 6])
+    expect((await runWith(JAVASCRIPT, { marked: '*' }, "import all from 'marked'\nreturn all.default")).value).toBe(8)
   })
 
   test('has the default export of its module where it has one file for import and one for require', async () => {

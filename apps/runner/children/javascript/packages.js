@@ -45,7 +45,7 @@ function requirerOf(directory) {
 function exportedTo(name, from) {
   const manifest = findPackageJSON(name, pathToFileURL(from))
   if (manifest === undefined) return undefined
-  const { exports } = JSON.parse(readFileSync(manifest, 'utf8'))
+  const { exports } = JSON.parse(readFileSync(manifest, 'utf8').replace(/^\uFEFF/, ''))
   const within = `.${name
     .split('/')
     .slice(name.startsWith('@') ? 2 : 1)
@@ -53,8 +53,23 @@ function exportedTo(name, from) {
     .join('')}`
   const isTable =
     typeof exports === 'object' && exports !== null && Object.keys(exports).some((key) => key.startsWith('.'))
-  const target = targetOf(isTable ? exports[within] : within === '.' ? exports : undefined)
+  const target = isTable ? inTable(exports, within) : within === '.' ? targetOf(exports) : undefined
   return target === undefined ? undefined : join(dirname(manifest), target)
+}
+
+/** Of a name that is no key by itself: of the pattern that fits with the longest beginning. */
+function inTable(exports, within) {
+  if (Object.hasOwn(exports, within)) return targetOf(exports[within])
+  const fitting = Object.keys(exports)
+    .map((key) => ({ key, parts: key.split('*') }))
+    .filter(({ key, parts: [start, end] }) => {
+      return end !== undefined && within.length >= key.length && within.startsWith(start) && within.endsWith(end)
+    })
+    .sort((one, other) => other.parts[0].length - one.parts[0].length)
+  if (fitting.length === 0) return undefined
+  const [{ key, parts }] = fitting
+  const rest = within.slice(parts[0].length, within.length - parts[1].length)
+  return targetOf(exports[key])?.replaceAll('*', () => rest)
 }
 
 function targetOf(value) {
