@@ -1,9 +1,9 @@
-import { mkdirSync, mkdtempSync, rmdirSync, rmSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, rmdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { setTimeout as sleep } from 'node:timers/promises'
 import { ChangeType } from '@automation/contract/sandbox/v1/daemon'
 import type { CallContext } from '@automation/rpc'
+import { until } from '@automation/testing'
 import { afterAll, expect, test } from 'vitest'
 import { watchDirectory } from '../src/files/directory-tree.ts'
 
@@ -17,8 +17,10 @@ async function replaced(root: string, path: string, count: number) {
   const request = { path: root, recursive: true } as Parameters<typeof watchDirectory>[0]
   const changes = watchDirectory(request, { signal: ended.signal } as CallContext)
   await changes.next()
-  // As long as the clock of a file system may stand still.
-  await sleep(20)
+  // The clock of a file system may stand still for a while.
+  const probe = join(folder, 'probe')
+  const isLater = () => (writeFileSync(probe, ''), statSync(probe).mtimeMs > statSync(path).birthtimeMs)
+  await until(isLater)
   rmdirSync(path)
   mkdirSync(path)
   const seen = []

@@ -5,14 +5,15 @@
  * have room for one alone.
  */
 
-const { syncBuiltinESMExports } = require('node:module')
-
 const { construct } = Reflect
 
 // The least that V8 takes.
 const codeRangeSizeMb = 64
 
-/** Has threads set less aside, unless they are told how much. */
+/**
+ * Has threads set less aside, unless they are told how much. Not those of packages that import this by ES module syntax: to
+ * tell these of it would tell them also of what runs have changed in other modules.
+ */
 function fitIn(workerThreads) {
   workerThreads.Worker = new Proxy(workerThreads.Worker, {
     construct: (worker, [file, options, ...others], target) => {
@@ -20,8 +21,6 @@ function fitIn(workerThreads) {
       return construct(worker, [file, { ...options, resourceLimits }, ...others], target)
     },
   })
-  // For packages that import it by ES module syntax.
-  syncBuiltinESMExports()
 }
 
 module.exports = { fitIn }
