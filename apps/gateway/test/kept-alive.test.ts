@@ -31,9 +31,9 @@ test('one that nobody uses is closed, one with an open stream is not', async () 
   const incoming = next()
   const client = connect(`http://127.0.0.1:${port}`)
   const session = await incoming
-  const { used } = keptAlive(session, { pingMs: 50, idleMs: 0 })
-  session.on('stream', (stream) => {
-    used(stream)
+  // Only now, as it would be closed before its stream comes.
+  session.once('stream', (stream) => {
+    keptAlive(session, { pingMs: 50, idleMs: 0 }).used(stream)
     stream.respond()
   })
   const call = client.request({ ':method': 'POST' }, { endStream: false })
