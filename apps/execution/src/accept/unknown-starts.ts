@@ -2,6 +2,7 @@ import { pause, type Logger } from '@automation/service'
 import { whilePatient } from '../dispatch/patience.ts'
 import type { Queries } from '../store/connections.ts'
 import { readStartOutcomes } from '../store/executions.ts'
+import { statementTimeoutMs } from '../store/pools.ts'
 import type { StartOutcome } from '../store/start-rows.ts'
 
 interface UnknownStartsContext<I> {
@@ -11,8 +12,6 @@ interface UnknownStartsContext<I> {
   giveBack(item: I): void
 }
 
-/** How long a statement of ours may go on in the database after its caller gave up on it. */
-const statementTimeoutMs = 4000
 const lookMs = 200
 
 /**

@@ -20,6 +20,7 @@ import { sourceMarkOf } from '../accept/source-mark.ts'
 import { checkSpecSize, type SpecName, type Specs } from '../accept/specs.ts'
 import { claimRows, noteSourceMark, readClaimed, type Claimed, type ClaimRequest } from '../store/claim-rows.ts'
 import { bytesOf } from '../store/stored-text.ts'
+import { statementTimeoutMs } from '../store/pools.ts'
 import type { Queries } from '../store/connections.ts'
 
 export interface ClaimsContext {
@@ -45,8 +46,8 @@ const teamsPerClaim = 64
 const largestClaim = 256
 /** Between questions whether specs of a team are to be had again. */
 const askAgainMs = 500
-/** How long a statement of ours may go on in the database after its connection was lost. */
-const statementTimeoutMs = 4500
+/** After which a statement of ours is over in the database, though its connection was lost. */
+const overAfterMs = statementTimeoutMs + 500
 
 /**
  * Takes runs out of the queue when runners grant slots, one claim at a time for each pool. A slot goes to the team with the
@@ -232,7 +233,7 @@ export class Claims {
   /** The claim may have been committed, now or a little later: what it made RUNNING is ours to assign. */
   #recover({ sessions, fence, pool }: ClaimRequest, slots: Slot[]): void {
     const later = async () => {
-      await new Promise((resolve) => setTimeout(resolve, statementTimeoutMs))
+      await new Promise((resolve) => setTimeout(resolve, overAfterMs))
       try {
         const ask = () => readClaimed(this.#context.pool, [...new Set(sessions)], fence)
         this.#use(await whilePatient(ask), slots, fence)

@@ -35,13 +35,16 @@ const byKey = {
   jit: 'off',
 }
 
+/** How long a statement may go on in the database, also after its caller gave up on it. */
+export const statementTimeoutMs = 4000
+
 type PoolsContext = Pick<PartContext, 'logger' | 'metrics'>
 
 /** Opens the schema, applies what migrations are missing, and gives the pools. Waits for a database that is not there yet. */
 export async function openPools(url: string, context: PoolsContext, signal: AbortSignal): Promise<Pools> {
   const { logger, metrics } = context
   const common = { url, schema: executionSchema.schema, logger, metrics, signal }
-  const settings = { ...byKey, statement_timeout: '4s' }
+  const settings = { ...byKey, statement_timeout: `${statementTimeoutMs}ms` }
   // Kept open when idle: a connection learns of all the partitions and their indexes before its first plan.
   const quick = { ...common, settings, connectTimeoutMs: 1000, idleTimeoutMs: 0 }
   const batches = await openDatabase({ ...quick, ...executionSchema, poolName: 'batches', poolSize: 6, openAtFirst: 6 })
