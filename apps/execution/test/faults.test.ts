@@ -45,6 +45,19 @@ async function countedEnds(): Promise<number> {
   return values.find(({ labels }) => labels['status'] === 'FINISHED')?.value ?? 0
 }
 
+/** Where a fault would reach other tests: a system of its own, and the way to its database. */
+async function apart(use: (other: System, way: FaultProxy) => Promise<void>): Promise<void> {
+  const own = await testDatabase(preparedSchema)
+  const way = await FaultProxy.start(own.url)
+  const other = await System.on(own, { databaseUrl: way.url })
+  try {
+    await use(other, way)
+  } finally {
+    await other.stop()
+    await way.close()
+  }
+}
+
 test('a run that ends when its caller has just waited long enough is answered with its value', async () => {
   const runner = await system.runner({ runs: () => undefined })
   const { promise, resolve } = Promise.withResolvers<void>()
@@ -140,11 +153,8 @@ test('a keyed start whose commit is unknown is there once and runs once', async 
   await runner.goodbye()
 })
 
-test('a keyed start that was refused while its commit was unknown runs once, for who comes again', async () => {
-  const own = await testDatabase(preparedSchema)
-  const way = await FaultProxy.start(own.url)
-  const other = await System.on(own, { databaseUrl: way.url })
-  try {
+test('a keyed start that was refused while its commit was unknown runs once, for who comes again', () =>
+  apart(async (other, way) => {
     const runner = await other.runner({ slots: 6, runs: () => value(1) })
     const startUnder = (key: string) => other.start('demo', { idempotencyKey: { key, requestHash: new Uint8Array() } })
     await startUnder('warm')
@@ -163,17 +173,10 @@ test('a keyed start that was refused while its commit was unknown runs once, for
       expect((await other.ended(each)).status).toBe(Status.FINISHED)
     await runner.goodbye()
     expect(await brokenInvariants(other)).toEqual([])
-  } finally {
-    await other.stop()
-    await way.close()
-  }
-})
+  }))
 
-test('keyed starts that were refused together are looked for together', async () => {
-  const own = await testDatabase(preparedSchema)
-  const way = await FaultProxy.start(own.url)
-  const other = await System.on(own, { databaseUrl: way.url })
-  try {
+test('keyed starts that were refused together are looked for together', () =>
+  apart(async (other, way) => {
     const runner = await other.runner({ slots: 40, runs: () => value(1) })
     await other.run()
     let looks = 0
@@ -196,11 +199,7 @@ test('keyed starts that were refused together are looked for together', async ()
     })
     expect(looks).toBeLessThan(30)
     await runner.goodbye()
-  } finally {
-    await other.stop()
-    await way.close()
-  }
-})
+  }))
 
 test('a replay that the database does not answer is refused as unavailable, and nobody is left waiting', async () => {
   const runner = await system.runner({ runs: () => value(1) })
