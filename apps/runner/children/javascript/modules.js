@@ -167,7 +167,7 @@ function namespaceOfInstalled(name, exported) {
   if (isModuleNamespaceObject(exported)) return exported
   const names = namesOf(exported)
   const kept = ofInstalled.get(exported)
-  if (kept?.names.length === names.length && names.every((name, at) => name === kept.names[at])) return kept.namespace
+  if (kept?.names.length === names.length && names.every((each, at) => each === kept.names[at])) return kept.namespace
   const namespace = namespaceOf(exported, defaultOf(name, exported))
   if (names.length > 0) ofInstalled.set(exported, { names, namespace })
   return namespace

@@ -36,8 +36,7 @@ export interface LinkOptions {
   removeSets(keys: readonly string[]): void
   /** Runs wait at the replica. */
   slotsWanted(link: ReplicaLink): void
-  /** The stream has ended; `failure` where it broke. */
-  /** `wasOpen`: there was a stream, which has broken; else none came about. */
+  /** The stream has ended, or none came about: not `wasOpen`. `failure` where it broke. */
   down(link: ReplicaLink, wasOpen: boolean, failure: Failure | undefined): void
   logger: Logger
 }
