@@ -1,7 +1,6 @@
 import { readdir, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { findPostgres, startPostgres } from '@automation/postgres'
-import pg from 'pg'
 import { pino } from 'pino'
 import type { TestProject } from 'vitest/node'
 import { memoryFolder, memoryFolders } from './memory-folder.ts'
@@ -29,24 +28,11 @@ export default async function postgresForTests(project: TestProject): Promise<()
   process.env['MALLOC_PERTURB_'] = '165'
   const server = await startPostgres({ dataDir, logger, maxConnections: 400, durable: false })
   delete process.env['MALLOC_PERTURB_']
-  await signInQuickly(server.url)
   project.provide('databaseUrl', server.url)
   project.provide('isOwnServer', true)
   return async () => {
     await server.stop()
     await rm(dataDir, { recursive: true, force: true })
-  }
-}
-
-/** Tests open thousands of connections; what makes a password slow to guess would be a good part of the time of each. */
-async function signInQuickly(url: string): Promise<void> {
-  const client = new pg.Client({ connectionString: url })
-  await client.connect()
-  try {
-    await client.query('SET scram_iterations = 1')
-    await client.query(`ALTER ROLE postgres PASSWORD ${pg.escapeLiteral(new URL(url).password)}`)
-  } finally {
-    await client.end()
   }
 }
 
