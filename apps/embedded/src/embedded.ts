@@ -16,7 +16,7 @@ import { closedPorts } from './closed-ports.ts'
 import { takeDataDir } from './data-dir.ts'
 import { systemDatabase } from './database.ts'
 import { environmentToCome, gives, withKeys, type EnvironmentValues } from './keys.ts'
-import { createParts, readConfigs } from './parts.ts'
+import { readConfigs } from './configs.ts'
 import { type SystemSettings, readSystemSettings } from './settings.ts'
 import { welcome } from './banner.ts'
 import { buildConsole } from './console/console-build.ts'
@@ -57,7 +57,11 @@ async function startAll(
   const operations = await openOperations(settings.health, gives(given, 'HEALTH_PORT'), context)
   order.add('operations', () => operations.close())
   const ownDatabase = !gives(given, 'DATABASE_URL')
-  const databaseUrl = await systemDatabase({ settings, given: !ownDatabase, logger, order })
+  // They load while PostgreSQL makes its files.
+  const [databaseUrl, { createParts }] = await Promise.all([
+    systemDatabase({ settings, given: !ownDatabase, logger, order }),
+    import('./parts.ts'),
+  ])
   const RUNNER_CLOSED_PORTS = closedPorts(given, [...settings.gatewayPorts, operations.port], databaseUrl)
   const values = withKeys({ ...given, DATABASE_URL: databaseUrl, RUNNER_CLOSED_PORTS }, dataDir.path)
   const { configs } = readEmbedded(new Environment(values))

@@ -1,30 +1,13 @@
-import { createCatalog, readCatalogConfig } from '@automation/process-catalog'
-import { createExecution, readExecutionConfig } from '@automation/execution'
-import { createGateway, readGatewayConfig } from '@automation/gateway'
+import { createCatalog } from '@automation/process-catalog'
+import { createExecution } from '@automation/execution'
+import { createGateway } from '@automation/gateway'
 import type { InProcessNetwork } from '@automation/rpc'
-import { createRunner, readRunnerConfig } from '@automation/runner'
-import { createSandboxes, readSandboxConfig } from '@automation/sandbox'
-import { createScheduler, readSchedulerConfig } from '@automation/scheduler'
-import type { Environment, Part, PartContext } from '@automation/service'
-import { createStorage, readStorageConfig } from '@automation/storage'
-
-/** The configuration of every part; faults are noted in the environment. */
-export function readConfigs(env: Environment) {
-  const configs = {
-    catalog: readCatalogConfig(env),
-    // The data folder is held by one process alone, so whatever a former one ran is lost for sure.
-    execution: { ...readExecutionConfig(env), exclusive: true },
-    runner: readRunnerConfig(env),
-    storage: readStorageConfig(env),
-    sandbox: readSandboxConfig(env),
-    scheduler: readSchedulerConfig(env),
-    gateway: readGatewayConfig(env),
-  }
-  // The only runner would wait for runs of a pool that nobody can ask for.
-  const { pools } = configs.execution
-  if (!pools.includes(configs.runner.pool)) env.fault('RUNNER_POOL', `must be one of AGENT_POOLS: ${pools.join(', ')}`)
-  return configs
-}
+import { createRunner } from '@automation/runner'
+import { createSandboxes } from '@automation/sandbox'
+import { createScheduler } from '@automation/scheduler'
+import type { Part, PartContext } from '@automation/service'
+import { createStorage } from '@automation/storage'
+import type { readConfigs } from './configs.ts'
 
 /** Every part of the system in one process, each after those that it calls. */
 export function createParts(
