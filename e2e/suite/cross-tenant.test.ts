@@ -102,9 +102,10 @@ describe.skipIf(!hasOther)('another team that calls', { concurrent: false }, () 
         const answerWhile = async (staged: Record<string, string>) => {
           await owner.stage(language, staged)
           await own.unstage(language)
-          const before = await lookAt(owner)
+          const staging = async () => (await client.get(`/dependencies/${language}`)).text
+          const before = await staging()
           const answer = await ask(operation, values, other)
-          expect(await lookAt(owner)).toEqual(before)
+          expect(await staging()).toBe(before)
           return answer
         }
         const packages = { [newWord('package')]: '1.0.0' }
@@ -116,6 +117,11 @@ describe.skipIf(!hasOther)('another team that calls', { concurrent: false }, () 
       await own.remove()
     },
   )
+
+  test('has changed nothing else of another team by what is asked of packages', async () => {
+    const others = (look: typeof seen) => Object.entries(look).filter(([path]) => !path.startsWith('/dependencies/'))
+    expect(others(await lookAt(owner))).toEqual(others(seen))
+  })
 
   test('a link opens nothing of another team, not even what has the same name', async () => {
     const [filename = ''] = await owner.names.object()
