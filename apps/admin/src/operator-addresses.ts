@@ -1,4 +1,5 @@
-import { readGivenAddresses, type CalledService, type Environment } from '@automation/service'
+import type { Environment } from '@automation/service/environment'
+import { readGivenAddresses, type CalledService } from '@automation/service/service-addresses'
 
 /** Where the services are that an operator calls, each as host:port; those of other cells as `execution@blue`. */
 export type OperatorAddresses = Partial<Record<CalledService | `execution@${string}`, string>> & { catalog: string }

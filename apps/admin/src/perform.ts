@@ -1,6 +1,6 @@
 import type { Command } from 'commander'
 import { Failure } from '@automation/errors'
-import { ConfigurationError } from '@automation/service'
+import { ConfigurationError } from '@automation/service/environment'
 import { rendered, type Answer } from './answer.ts'
 import type { Called } from './called.ts'
 import type { Perform } from './command-parts.ts'

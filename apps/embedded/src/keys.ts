@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import { Environment } from '@automation/service'
+import { Environment } from '@automation/service/environment'
 import { readOrMakeKey } from './secret-file.ts'
 import { readSystemSettings } from './settings.ts'
 

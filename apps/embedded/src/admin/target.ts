@@ -6,7 +6,7 @@ import { Failure, unavailable, type FailureKind, type FieldFault } from '@automa
 import type { OpenServices, Shown, Target } from '@automation/admin/target'
 import { readOperatorAddresses, type OperatorAddresses } from '@automation/admin/operator-addresses'
 import type { CallContext, Client } from '@automation/rpc'
-import { Environment } from '@automation/service'
+import { Environment } from '@automation/service/environment'
 import { create, fromBinary, toBinary, type DescMethod, type DescService } from '@bufbuild/protobuf'
 import { dataDirHolder, type Holder } from '../data-dir.ts'
 import { gives, type EnvironmentValues } from '../keys.ts'

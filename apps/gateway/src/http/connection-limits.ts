@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs'
-import { Tally } from '@automation/service'
+import { Tally } from '@automation/service/tally'
 import { clientKey } from './caller.ts'
 
 /** What bounds the connections of one server. */
