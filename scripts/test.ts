@@ -1,6 +1,8 @@
+import { execFile } from 'node:child_process'
 import { writeFile } from 'node:fs/promises'
 import { dirname, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
 import { readArguments } from './arguments.ts'
 import { runSuite, type SuiteResult } from './test-run/run-suite.ts'
 import { suitesFor } from './test-run/suites.ts'
@@ -39,6 +41,8 @@ async function test(): Promise<void> {
   process.chdir(resolve(dirname(fileURLToPath(import.meta.url)), '..'))
   const request = { only: values.only?.split(','), files: paths, shape: values.shape, all: values.all }
   const { suites, leftOut } = suitesFor(request, process.env)
+  // Each system of a test would begin to build it, and be stopped before it is done.
+  if (suites.length > 0) await buildConsole()
   const results: SuiteResult[] = []
   for (const suite of suites) {
     console.log(`\n== ${suite.name}`)
@@ -63,6 +67,12 @@ async function test(): Promise<void> {
   if (isNothing) console.log(`no test is below ${paths.join(' ')}: name files or folders from the project's root`)
   console.log(`${sum('passed')} passed, ${sum('failed')} failed`)
   process.exitCode = sum('failed') === 0 && !isNothing ? 0 : 1
+}
+
+async function buildConsole(): Promise<void> {
+  // What tests are told is not for it.
+  const { PATH, HOME } = process.env
+  await promisify(execFile)(process.execPath, ['apps/embedded/src/console/build.ts'], { env: { PATH, HOME } })
 }
 
 function isEmpty({ passed, failed, skipped }: SuiteResult): boolean {
