@@ -1,8 +1,8 @@
-import { spawn } from 'node:child_process'
+import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
-import { join, relative, resolve } from 'node:path'
+import { delimiter, dirname, join, relative, resolve } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Suite } from './suites.ts'
 import type { UnhandledError } from './unhandled-errors.ts'
@@ -72,6 +72,14 @@ interface Counts {
   notHere: string[]
 }
 
+/** The PATH, on which `python3` is no script that looks for Python (as pyenv's): tests start hundreds, and each would take 120 ms more. */
+function withPython(): string {
+  const path = process.env['PATH'] ?? ''
+  const found = spawnSync('python3', ['-c', 'import sys; print(sys.executable)'], { encoding: 'utf8' })
+  const folder = dirname(found.stdout?.trim() || '.')
+  return path.split(delimiter).includes(folder) || folder === '.' ? path : `${folder}${delimiter}${path}`
+}
+
 async function countsOfRun({ config, files, env }: Suite, options: string[] = []): Promise<Counts> {
   const folder = await mkdtemp(join(tmpdir(), 'automation-report-'))
   const report = join(folder, 'report.json')
@@ -83,7 +91,7 @@ async function countsOfRun({ config, files, env }: Suite, options: string[] = []
     const args = [...vitest, ...options, ...files]
     // What all runs load, vitest among it, is compiled once.
     const cache = { NODE_COMPILE_CACHE: resolve('node_modules/.cache/compile') }
-    const environment = { ...cache, ...process.env, UNHANDLED_ERRORS: errors, ...env }
+    const environment = { ...cache, ...process.env, PATH: withPython(), UNHANDLED_ERRORS: errors, ...env }
     const child = spawn(process.execPath, args, { stdio: ['inherit', 'inherit', 'pipe'], env: environment })
     let lastWords = ''
     child.stderr.setEncoding('utf8').on('data', (text: string) => {

@@ -12,17 +12,28 @@ const fs = require('node:fs')
 const { tmpdir } = require('node:os')
 const { join } = require('node:path')
 const { Script } = require('node:vm')
-const { types } = require('./channel.js')
 const { fileOf, partsOf } = require('./start.js')
 
 const READABLE = 0o644
 const ENTERABLE = 0o755
+const CACHE = join(__dirname, '.cache')
 const NO_PARTS = ['start.js', 'compile.js']
 
-const [, , result] = process.argv
-const source = sourceOfAll()
-if (result !== undefined) rehearse()
-else process.stdout.write(made())
+if (require.main === module) main(process.argv[2])
+// To see that the file is there takes no process.
+module.exports = { pathOfFile, isWhole }
+
+function main(result) {
+  if (result !== undefined) return rehearse(result)
+  const path = pathOfFile()
+  if (!isWhole(path)) make(path)
+  process.stdout.write(path)
+}
+
+function pathOfFile() {
+  const kind = [process.version, process.arch, sourceOfAll()].join('\n')
+  return join(CACHE, createHash('sha256').update(kind).digest('hex').slice(0, 32))
+}
 
 /** One function with all modules, which starts the child. It is ASCII, so that each character is a byte. */
 function sourceOfAll() {
@@ -51,12 +62,9 @@ function sourceOfAll() {
   return all.replace(/[^\0-\x7f]/g, escaped)
 }
 
-/** The path of the file, which is there by now, and whole: what a machine that went down has left of one is made anew. */
-function made() {
-  const kind = [process.version, process.arch, source].join('\n')
-  const directory = join(__dirname, '.cache')
-  const path = join(directory, createHash('sha256').update(kind).digest('hex').slice(0, 32))
-  if (isWhole(path)) return path
+/** Makes the file, whole: what a machine that went down has left of one is made anew. */
+function make(path) {
+  const { types } = require('./channel.js')
   const work = fs.mkdtempSync(join(tmpdir(), 'automation-compile-'))
   try {
     const frames = join(work, 'frames')
@@ -64,19 +72,18 @@ function made() {
     fs.writeFileSync(frames, Buffer.from([1, 0, 0, 0, types.REHEARSE]))
     const stdio = ['ignore', 'ignore', 'inherit', fs.openSync(frames), fs.openSync('/dev/null', 'w')]
     execFileSync(process.execPath, [...process.execArgv, __filename, compiled], { cwd: work, stdio })
-    fs.mkdirSync(directory, { recursive: true })
-    fs.chmodSync(directory, ENTERABLE)
+    fs.mkdirSync(CACHE, { recursive: true })
+    fs.chmodSync(CACHE, ENTERABLE)
     const own = `${path}.${process.pid}`
     fs.writeFileSync(own, fs.readFileSync(compiled), { mode: READABLE, flush: true })
     fs.chmodSync(own, READABLE)
     fs.renameSync(own, path)
-    return path
   } finally {
     fs.rmSync(work, { recursive: true, force: true })
   }
 }
 
-/** Whether the file holds what it says of itself. */
+/** Whether the file is there, and holds what it says of itself. */
 function isWhole(path) {
   try {
     return partsOf(fs.readFileSync(path)) !== undefined
@@ -87,8 +94,9 @@ function isWhole(path) {
 }
 
 /** Is the child for a run, and writes down what it has compiled. */
-function rehearse() {
+function rehearse(result) {
   const { reallyExit } = process
+  const source = sourceOfAll()
   const script = new Script(source, { filename: `${__dirname}/modules.js` })
   process.reallyExit = (code) => {
     fs.writeFileSync(result, fileOf(Buffer.from(source, 'latin1'), script.createCachedData()))

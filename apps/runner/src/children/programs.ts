@@ -67,15 +67,22 @@ export async function compilePython(python: string): Promise<void> {
 
 const compileWithinMs = 30_000
 
+/** What compile.js exports. */
+interface Compiler {
+  pathOfFile(): string
+  isWhole(path: string): boolean
+}
+
 /**
  * Has V8 compile ahead what JavaScript children consist of, and gives the path of that; otherwise each does so when it starts.
  * Rejects where its directory can't be written, and it has not been done before.
  */
 export async function compileJavaScript(): Promise<string> {
-  const { stdout } = await promisify(execFile)(process.execPath, [pathOf('javascript/compile.js')], {
-    timeout: compileWithinMs,
-  })
-  return stdout
+  const compiler = pathOf('javascript/compile.js')
+  const { pathOfFile, isWhole } = createRequire(import.meta.url)(compiler) as Compiler
+  const path = pathOfFile()
+  if (!isWhole(path)) await promisify(execFile)(process.execPath, [compiler], { timeout: compileWithinMs })
+  return path
 }
 
 /** The programs of the languages that can be run here. */

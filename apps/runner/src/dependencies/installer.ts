@@ -15,6 +15,7 @@ import {
   shownRoot,
   type Launched,
   type IsolationConfig,
+  type JailProgram,
 } from '@automation/jail'
 import type { Logger } from '@automation/service'
 import { exitOf, pidOf } from '../children/ending.ts'
@@ -66,7 +67,8 @@ export class Installer {
   readonly #options: InstallerOptions
   readonly #turns = new InstallTurns()
   #launcher: Promise<Launcher> | undefined
-  #npm = '-'
+  /** What is started for each install. */
+  #program!: JailProgram
 
   constructor(options: InstallerOptions) {
     this.#options = options
@@ -150,24 +152,29 @@ export class Installer {
   }
 
   async #start(signal: AbortSignal): Promise<Launched & { launcher: Launcher }> {
-    const { python, config } = this.#options
     // An isolation level that could not be had is tried for again.
     this.#launcher ??= this.#prepare().catch((error: unknown) => {
       this.#launcher = undefined
       throw error
     })
     const launcher = await this.#launcher
-    const { path } = await findInterpreter(python)
     signal.throwIfAborted()
-    return { launcher, ...(await launcher.start(this.#program(path, config.certificates))) }
+    return { launcher, ...(await launcher.start(this.#program)) }
   }
 
   async #prepare(): Promise<Launcher> {
     const { config, tmpDir, isolation, logger } = this.#options
     const interpreter = await findInterpreter(this.#options.python)
     const npm = await findNpm(config.npm)
-    this.#npm = npm?.program ?? '-'
     const { certificates } = config
+    this.#program = {
+      program: [
+        ...[interpreter.path, '-I', '-S', programPath],
+        ...[process.execPath, npm?.program ?? '-', certificates ?? '-'],
+      ],
+      environment: { PATH: '/usr/local/bin:/usr/bin:/bin', LANG: 'C.UTF-8' },
+      dataLimitBytes,
+    }
     return Launcher.prepare({
       name: 'installer',
       interpreter,
@@ -187,17 +194,9 @@ export class Installer {
           ? []
           : [{ path: certificates, shown: `${shownRoot}/registry-certificates.pem` }]),
       ],
-      trials: [this.#program(interpreter.path, certificates)],
+      trials: [this.#program],
       logger,
     })
-  }
-
-  #program(python: string, certificates = '-') {
-    return {
-      program: [python, '-I', '-S', programPath, process.execPath, this.#npm, certificates],
-      environment: { PATH: '/usr/local/bin:/usr/bin:/bin', LANG: 'C.UTF-8' },
-      dataLimitBytes,
-    }
   }
 }
 
