@@ -30,6 +30,8 @@ NPM = (
 PIP = (
     *("-m", "pip", "--isolated", "--no-input", "--disable-pip-version-check", "install", "--no-cache-dir"),
     *("--no-compile", "--only-binary=:all:", "--progress-bar=off", "--no-warn-script-location", "--root-user-action=ignore"),
+    # A set has nothing to do with what this Python has: to look through that takes half of the time.
+    "--no-warn-conflicts",
 )
 CERTIFICATES = ("/etc/ssl/certs/ca-certificates.crt", "/etc/pki/tls/certs/ca-bundle.crt", "/etc/ssl/cert.pem")
 GUARD = "--require=" + json.dumps(os.path.join(os.path.dirname(os.path.abspath(__file__)), "no-preparing.cjs"))
@@ -109,6 +111,8 @@ def install_javascript(order, made, environment, node, npm, home):
         lines.append("//" + registry.split("://", 1)[1].rstrip("/") + "/:" + order["auth"])
     private_file(settings, *lines)
     own = {"npm_config_userconfig": settings, "npm_config_globalconfig": home + "/none", "NODE_OPTIONS": GUARD}
+    # What npm would keep of its compiled code goes with this jail, and takes a third of its time.
+    own["NODE_DISABLE_COMPILE_CACHE"] = "1"
     run([node, npm, *NPM], made, {**environment, **own})
     shutil.rmtree(home + "/npm", ignore_errors=True)
 
