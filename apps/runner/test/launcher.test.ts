@@ -1,4 +1,5 @@
 import { accessSync, constants, mkdirSync, readFileSync, rmdirSync, writeFileSync } from 'node:fs'
+import { Language } from '@automation/contract/common/v1/language'
 import { until } from '@automation/testing'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { processesBelow, processesWith, stillRunning, sleepMark } from './processes.ts'
@@ -47,6 +48,26 @@ function launcherOf(pid: number): number {
 }
 
 const notHere = /does not hold here/
+
+test.for(['namespaces', 'pod'])(
+  'at the level %s, when what Python children are forks of is killed, others come from the next',
+  async (level, { skip }) => {
+    const at = await startRunner({ ISOLATION: level }).catch((error: Error) => {
+      if (!notHere.test(error.message)) throw error
+    })
+    if (at === undefined) return skip()
+    const pythonRun = () => at.replica.run('return 5', { spec: { language: Language.PYTHON } })
+    expect((await pythonRun()).value).toBe(5)
+    await at.settled()
+    // It is there before any launcher.
+    const forked = Math.min(...launchersBelow(Number(starter())).map(Number))
+    process.kill(forked, 'SIGKILL')
+    await until(() => stillRunning([String(forked)]).length === 0, { what: 'it is gone' })
+    await until(async () => (await pythonRun()).value === 5, { what: 'a run of Python' })
+    expect((await at.replica.run('return 6')).value).toBe(6)
+    await at.stop()
+  },
+)
 
 test.for(['none', 'pod'])(
   'at the level %s a run that halts its launcher for good is ended, with all that it has started',

@@ -2,8 +2,8 @@
 
 This program stays as small as it starts, reads from standard input the isolation around all children (levels.py) and then
 orders, each a JSON object after eight digits that say its length, and forks a launcher for each: forking the service itself
-would hold up everything else that it does. With `ahead`, the path of a Python program, it imports that first, and its children
-are forks that go on as that program, in place of starting one. An order names
+would hold up everything else that it does. With `ahead`, the path of a Python program, a fork of it imports that, and has the
+orders with `goesOn`: their children are forks that go on as that program, in place of starting one. An order names
 `socket` (where the service listens), `token` (by which it knows the connections), `channels` (the descriptors that are
 connected), `listen` (where the child is to be reached, by its descriptor 3; it may be absent), `scratch` (a private
 directory, made here), `dataLimit` (bytes), `program` (path and arguments), `environment`, `readable` (what this one is
@@ -16,6 +16,7 @@ import gc
 import json
 import posix
 import resource
+import select
 import sys
 import time
 
@@ -49,17 +50,55 @@ def serve(isolation):
     posix.umask(0o077)
     _signal.signal(_signal.SIGCHLD, _signal.SIG_IGN)
     levels.prepare(isolation)
-    ahead = import_ahead(isolation["ahead"]) if "ahead" in isolation else None
+    ahead, orders = hand_on(isolation["ahead"]) if "ahead" in isolation else (None, None)
     server = posix.getpid()
-    while order := next_order():
-        if fork_at_last() == 0:
-            launch(server, json.loads(order), isolation, ahead)
+    while order := next_order(orders):
+        told = json.loads(order)
+        if told["goesOn"] and orders is not None:
+            posix.write(orders, measured(order))
+        elif fork_at_last() == 0:
+            if orders is not None:
+                posix.close(orders)
+            launch(server, told, isolation, ahead)
 
 
-def next_order():
-    """Exactly one, so that no process that is forked for it has what is said for a later one; empty at the end."""
+def hand_on(path):
+    """
+    A fork serves in the same way what goes on as this program, which it alone has imported; what is done once for all
+    children holds for it. In the fork: the program, and None; in this process: None, and where it reads its orders.
+    """
+    server = posix.getpid()
+    stdin, orders = posix.pipe2(posix.O_CLOEXEC)
+    if fork_at_last() > 0:
+        posix.close(stdin)
+        return None, orders
+    prctl(PR_SET_PDEATHSIG, _signal.SIGKILL)
+    if posix.getppid() != server:
+        posix._exit(1)
+    posix.setsid()
+    posix.dup2(stdin, 0, inheritable=False)
+    posix.close(stdin)
+    posix.close(orders)
+    return import_ahead(path), None
+
+
+def next_order(other=None):
+    """
+    Exactly one, so that no process that is forked for it has what is said for a later one; empty at the end, which is also
+    that of who reads the other's orders.
+    """
+    if other is not None:
+        coming = select.poll()
+        coming.register(0, select.POLLIN)
+        coming.register(other, 0)
+        if any(descriptor == other for descriptor, _ in coming.poll()):
+            return b""
     length = read_whole(LENGTH_DIGITS)
     return read_whole(int(length)) if length else b""
+
+
+def measured(order):
+    return b"%0*d%s" % (LENGTH_DIGITS, len(order), order)
 
 
 def read_whole(length):
@@ -179,7 +218,7 @@ def become(order, isolation, ahead, directory):
         levels.limit(resource.RLIMIT_DATA, order["dataLimit"])
         levels.limit(resource.RLIMIT_NOFILE, OPEN_FILES)
         levels.restrict(isolation, directory)
-        if ahead is None:
+        if not order["goesOn"]:
             posix.execve(order["program"][0], order["program"], order["environment"])
         go_on_as(ahead, order, isolation)
     except BaseException as error:

@@ -69,10 +69,9 @@ export class Launcher {
   readonly #root: string
   readonly #options: LauncherOptions
   readonly #reception: Reception
-  /** By what they have imported ahead. */
-  #starters = new Map<string | undefined, Starter>()
-  /** That of a program, which is made where there is none. */
-  #starterOf!: (program: JailProgram) => Starter
+  #starter!: Starter
+  /** The program that children may be forks of. */
+  #ahead: string | undefined
   /** The isolation around all children. */
   isolation!: Isolation
   #count = 0
@@ -113,7 +112,7 @@ export class Launcher {
     return this.isolation.level === 'none' ? undefined : this.#options.groups
   }
 
-  /** The starters of the isolation that holds stay. */
+  /** The starter of the isolation that holds stays. */
   async #choose(): Promise<void> {
     const { interpreter, mounts: readable, trials, isolation: config, logger, apart } = this.#options
     const {
@@ -134,24 +133,21 @@ export class Launcher {
     const { path } = interpreter
     const { ahead: _, ...plain } = trials[0]!
     const tryOut = async (candidate: Candidate) => {
-      this.#closeStarters()
-      this.#starters = new Map()
+      this.#starter?.close()
       const prefixes = candidate.level === 'none' ? undefined : groups?.prefixes
-      const isolation = { ...candidate, ...jail, groups: prefixes, ports, egress, addresses }
       // Forks of one process have the seed of hashes and the places of memory in common.
       const mayFork = candidate.level !== 'none' && !partsTeams(candidate)
-      this.#starterOf = (program) => {
-        const ahead = mayFork ? program.ahead : undefined
-        const told = ahead === undefined ? isolation : { ...isolation, ahead }
-        const known = this.#starters.get(ahead)
-        if (known !== undefined) return known
-        const starter: Starter = new Starter(path, told, logger, (why) => this.#reception.giveUpAll(why, starter))
-        this.#starters.set(ahead, starter)
-        return starter
-      }
+      const ahead = mayFork ? trials.find((program) => program.ahead !== undefined) : undefined
+      this.#ahead = ahead?.ahead
+      const isolation = { ...candidate, ...jail, groups: prefixes, ports, egress, addresses }
+      const shown = ahead && candidate.level === 'namespaces' ? inJail(ahead, readable) : ahead
+      const starter: Starter = new Starter(path, isolation, shown, logger, (why) =>
+        this.#reception.giveUpAll(why, starter),
+      )
+      this.#starter = starter
       this.isolation = { ...candidate, open: [], tried: [], oneTeam: true }
       return probe.tryOut(candidate, {
-        starterPids: () => [...this.#starters.values()].map(({ pid }) => pid),
+        starterPids: () => [starter.pid],
         children: () => trials.map((program) => this.#launch(program)),
         python: (...parameters) => this.#launch({ ...plain, program: [path, '-I', '-S', ...parameters] }),
       })
@@ -168,14 +164,15 @@ export class Launcher {
     const scratch = join(this.#root, String((this.#count += 1)))
     const { channels = usualChannels } = program
     const listen = program.listens === true ? `${scratch}.socket` : undefined
-    const starter = this.#starterOf(program)
+    const starter = this.#starter
+    const goesOn = program.ahead !== undefined && program.ahead === this.#ahead
     const coming = this.#reception.expect(starter, token, [controlDescriptor, ...channels])
     const isJail = this.isolation.level === 'namespaces'
     const found = isJail ? inJail(program, this.#options.mounts) : program
     const environment = withHome(found.environment, isJail ? this.#options.home : scratch)
     const { program: words, dataLimitBytes: dataLimit } = found
     this.#order(starter, {
-      ...{ socket: this.#reception.path, token, channels, scratch, dataLimit, hasLowPriority, readable },
+      ...{ socket: this.#reception.path, token, channels, scratch, dataLimit, goesOn, hasLowPriority, readable },
       ...(listen !== undefined && { listen }),
       ...{ program: words, environment },
     })
@@ -214,12 +211,8 @@ export class Launcher {
     this.#reception.close()
   }
 
-  #closeStarters(): void {
-    for (const starter of this.#starters.values()) starter.close()
-  }
-
   close(): void {
-    this.#closeStarters()
+    this.#starter?.close()
     this.#reception.close()
     this.#options.groups?.close()
     // A launcher may be removing its own directory there: then the removal comes to nothing, and says so or not.

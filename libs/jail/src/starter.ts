@@ -2,7 +2,7 @@ import { spawn, type ChildProcess, execFile } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import type { Logger } from '@automation/service'
-import type { ProgramLink, ProgramMount } from './program.ts'
+import type { JailProgram, ProgramLink, ProgramMount } from './program.ts'
 import type { NetworkName, IsolationLevel } from './isolation/config.ts'
 
 const launcherPath = fileURLToPath(new URL('../launcher/launcher.py', import.meta.url))
@@ -19,6 +19,8 @@ export interface Order {
   dataLimit: number
   program: string[]
   environment: Record<string, string>
+  /** Whether it is a fork of what the starter has imported ahead, in place of a program that is started. */
+  goesOn: boolean
   /** Whether it starts with a low CPU priority, where it has a group of its own. */
   hasLowPriority: boolean
   /** Beside what the isolation shows to all. */
@@ -50,29 +52,38 @@ interface IsolationOrder {
   egress: string[]
   /** Of the host, which it does not lead to: asked for each child, and told with its order, as they may change. */
   addresses(): string[]
-  /** The file of a Python program that it imports first, and that its children go on as. */
-  ahead?: string
 }
 
 /** The small process that forks launchers; started again when it has ended. */
 export class Starter {
   readonly #python: string
   readonly #isolation: IsolationOrder
+  readonly #ahead: JailProgram | undefined
   readonly #logger: Logger
   readonly #ended: (why: Error) => void
   #process: ChildProcess | undefined
   #isClosed = false
 
-  /** `ended` is told when it ends by itself: what was ordered and is not there does not come. */
-  constructor(python: string, isolation: IsolationOrder, logger: Logger, ended: (why: Error) => void) {
+  /**
+   * `ahead` is a Python program that it imports first, for children that go on as that; `ended` is told when it ends by
+   * itself: what was ordered and is not there does not come.
+   */
+  constructor(
+    python: string,
+    isolation: IsolationOrder,
+    ahead: JailProgram | undefined,
+    logger: Logger,
+    ended: (why: Error) => void,
+  ) {
     this.#python = python
     this.#isolation = isolation
+    this.#ahead = ahead
     this.#logger = logger
     this.#ended = ended
   }
 
   order(order: Order): void {
-    this.#process ??= this.#start(order)
+    this.#process ??= this.#start()
     const addresses = this.#isolation.network === 'own' ? this.#isolation.addresses() : []
     this.#process.stdin!.write(measured({ ...order, addresses }))
   }
@@ -87,14 +98,14 @@ export class Starter {
     return this.#process?.pid ?? 0
   }
 
-  #start({ program, environment }: Order): ChildProcess {
-    const { ahead } = this.#isolation
+  #start(): ChildProcess {
+    const ahead = this.#ahead
     // Children that are forks of it show their own arguments where its are: there is to be room for these.
-    const room = ahead === undefined ? [] : program
+    const room = ahead?.program ?? []
     const starter = spawn(this.#python, ['-I', '-S', launcherPath, ...room], {
       stdio: ['pipe', 'ignore', 'pipe'],
       cwd: '/',
-      env: ahead === undefined ? {} : environment,
+      env: ahead?.environment ?? {},
     })
     let words = ''
     // First of all: where there are no streams, for want of file descriptors, this tells why.
@@ -102,7 +113,7 @@ export class Starter {
     if (!starter.stdin || !starter.stderr) throw new Error('no process can be started')
     starter.stderr.on('data', (chunk: Buffer) => (words = (words + chunk.toString()).slice(-2000)))
     starter.stdin.on('error', () => starter.kill('SIGKILL'))
-    starter.stdin.write(measured(this.#isolation))
+    starter.stdin.write(measured({ ...this.#isolation, ahead: ahead?.ahead }))
     starter.once('exit', () => this.#hasEnded(starter))
     starter.on('close', (code, signal) => {
       this.#hasEnded(starter)
