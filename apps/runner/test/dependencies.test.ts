@@ -15,6 +15,8 @@ const folder = mkdtempSync(join(tmpdir(), 'dependencies-test-'))
 const sets = join(folder, 'sets')
 let registry: Awaited<ReturnType<typeof littleRegistry>>
 let under: RunnerUnderTest
+/** By language: one set with what most tests need. */
+const usual = {} as Record<Language, ReturnType<typeof setOf>>
 
 beforeAll(async () => {
   registry = await littleRegistry(
@@ -70,6 +72,13 @@ beforeAll(async () => {
     RUNNER_DEPENDENCIES_DIR: sets,
     NPM_REGISTRY: signedIn('registry-token-1234'),
   })
+  usual[JAVASCRIPT] = setOf({
+    ...{ good: '^1.0.0', 'only-import': '*', torn: '*', parts: '*' },
+    ...{ compiled: '*', marked: '*', both: '*', growing: '*' },
+  })
+  usual[PYTHON] = setOf({ simple: '>=1,<3', chatty: '*' })
+  for (const language of [JAVASCRIPT, PYTHON])
+    expect((await install(language, usual[language])).explanation).toBeUndefined()
 })
 afterAll(async () => {
   await under.stop()
@@ -87,24 +96,18 @@ const setOf = (packages: Packages) => ({ key: randomUUID(), packages, digest: ''
 const install = (language: Language, dependencies: ReturnType<typeof setOf>) =>
   under.replica.run('', { spec: { language, dependencies, isInstall: true } })
 
-/** Installs packages, and gives what a run of this source comes to with them. */
-async function runWith(language: Language, packages: Packages, source: string) {
-  const dependencies = setOf(packages)
-  const installed = await install(language, dependencies)
-  expect(installed.explanation).toBeUndefined()
-  return under.replica.run(source, { spec: { language, dependencies } })
-}
+const runWith = (language: Language, source: string) =>
+  under.replica.run(source, { spec: { language, dependencies: usual[language] } })
 
 describe('what is installed', () => {
   test('is found by require, import and import() of JavaScript', async () => {
-    const all = { good: '^1.0.0', 'only-import': '*' }
     const source = `import { answer } from 'good'; import seven from 'only-import'
       return [answer(), require('good').answer(), (await import('good')).answer(), seven]`
-    expect((await runWith(JAVASCRIPT, all, source)).value).toEqual([42, 42, 42, 7])
+    expect((await runWith(JAVASCRIPT, source)).value).toEqual([42, 42, 42, 7])
   })
 
   test('is named with its line where it can not be read, and the import of it', async () => {
-    const { log } = await runWith(JAVASCRIPT, { torn: '*' }, "\nimport 'torn'")
+    const { log } = await runWith(JAVASCRIPT, "\nimport 'torn'")
     expect(log.at(-1)!.message).toMatch(
       /^SyntaxError: Unexpected token '='\n {4}at \/.*\/node_modules\/torn\/index\.js:2\n {4}at demo\.js:2:1$/,
     )
@@ -113,38 +116,35 @@ describe('what is installed', () => {
   test('may have parts by a pattern, of one file for import and one for require or of one alone', async () => {
     const source = `import one from 'parts/one'; import same from 'parts/only/one'
       return [one, same]`
-    expect((await runWith(JAVASCRIPT, { parts: '*' }, source)).value).toEqual(['one', 'one'])
+    expect((await runWith(JAVASCRIPT, source)).value).toEqual(['one', 'one'])
   })
 
   test('has a place that require.resolve and import.meta.resolve name, also of files that are no code', async () => {
     const source = `const { readFileSync } = await import('node:fs')
       const paths = [import.meta.resolve('good'), import.meta.resolve('only-import'), import.meta.resolve('good/data.txt')]
       return paths.map((each) => String(readFileSync(new URL(each))).slice(0, 14))`
-    const all = { good: '*', 'only-import': '*' }
-    expect((await runWith(JAVASCRIPT, all, source)).value).toEqual(['exports.answer', 'export default', 'some data'])
-    const { value } = await runWith(JAVASCRIPT, all, "return require.resolve('good/data.txt')")
+    expect((await runWith(JAVASCRIPT, source)).value).toEqual(['exports.answer', 'export default', 'some data'])
+    const { value } = await runWith(JAVASCRIPT, "return require.resolve('good/data.txt')")
     expect(value).toMatch(/^\/.*node_modules\/good\/data\.txt$/)
   })
 
   test('may be a module that was compiled to one with a default export of its own', async () => {
     const source = "import all, { six } from 'compiled'; return [all.default, six]"
-    expect((await runWith(JAVASCRIPT, { compiled: '*' }, source)).value).toEqual([5, 6])
-    expect((await runWith(JAVASCRIPT, { marked: '*' }, "import all from 'marked'\nreturn all.default")).value).toBe(8)
+    expect((await runWith(JAVASCRIPT, source)).value).toEqual([5, 6])
+    expect((await runWith(JAVASCRIPT, "import all from 'marked'\nreturn all.default")).value).toBe(8)
   })
 
   test('has the default export of its module where it has one file for import and one for require', async () => {
     const source = `import Five, * as all from 'both'
       return [new Five() instanceof require('both').Five, all.default === Five, (await import('both')).default === Five]`
-    expect((await runWith(JAVASCRIPT, { both: '*' }, source)).value).toEqual([true, true, true])
+    expect((await runWith(JAVASCRIPT, source)).value).toEqual([true, true, true])
   })
 
   test('has at each import the names that it exports by then, also in a child that imported it before', async () => {
-    const dependencies = setOf({ growing: '*' })
-    await install(JAVASCRIPT, dependencies)
     const source = "import * as all from 'growing'; all.grow(); return [Object.keys(all).length, process.pid]"
     const seen = new Map<number, number>()
     const runsAgain = async () => {
-      const { value } = await under.replica.run(source, { spec: { dependencies } })
+      const { value } = await runWith(JAVASCRIPT, source)
       await under.settled()
       const [names, pid] = value as [number, number]
       expect(names).toBe((seen.get(pid) ?? 1) + 1)
@@ -155,18 +155,11 @@ describe('what is installed', () => {
   })
 
   test('is found by import of Python', async () => {
-    expect((await runWith(PYTHON, { simple: '>=1,<3' }, 'import simple\nreturn simple.answer()')).value).toBe(43)
+    expect((await runWith(PYTHON, 'import simple\nreturn simple.answer()')).value).toBe(43)
   })
 
   test('of Python logs at DEBUG where the source asks for that', async () => {
-    const dependencies = setOf({ chatty: '*' })
-    await install(PYTHON, dependencies)
-    const logOf = async (source: string) => {
-      const run = await under.replica.run(`import chatty, logging\n${source}`, {
-        spec: { language: PYTHON, dependencies },
-      })
-      return lines(run.log)
-    }
+    const logOf = async (source: string) => lines((await runWith(PYTHON, `import chatty, logging\n${source}`)).log)
     expect(await logOf('logging.debug("own")\nchatty.talk()')).toEqual(['DEBUG own', 'INFO said'])
     expect(await logOf('logging.basicConfig(format="%(message)s")\nchatty.talk()')).toEqual(['INFO said'])
     for (const asks of ['logging.getLogger()', 'logging.getLogger("chatty")'])
@@ -174,21 +167,18 @@ describe('what is installed', () => {
   })
 
   test('of Python may hand on records of any make', async () => {
-    const dependencies = setOf({ chatty: '*' })
-    await install(PYTHON, dependencies)
     const source = `import chatty, logging
 places = {"pathname": None}, {"name": 5, "pathname": chatty.__file__}, {"name": "once", "pathname": chatty.__file__}
 for place in places:
   logging.root.handle(logging.makeLogRecord({"msg": "made", "levelno": logging.DEBUG, **place}))
 return "once" in logging.root.manager.loggerDict`
-    const { log, value, explanation } = await under.replica.run(source, { spec: { language: PYTHON, dependencies } })
+    const { log, value, explanation } = await runWith(PYTHON, source)
     expect(explanation).toBeUndefined()
     expect([value, lines(log)]).toEqual([false, ['DEBUG made']])
   })
 
   test('is kept apart by runtime, platform and C library, also where runners of several kinds share a directory', async () => {
-    const dependencies = setOf({ good: '*' })
-    await install(JAVASCRIPT, dependencies)
+    const dependencies = usual[JAVASCRIPT]
     const [name = ''] = readdirSync(sets).filter((each) => each.startsWith(dependencies.key))
     expect(name.slice(dependencies.key.length)).toMatch(/^-node\d+-(linux-\w+-(glibc[\d.]+|musl)|darwin-\w+)$/)
     const foreign = setOf({ good: '*' })
@@ -217,10 +207,10 @@ return "once" in logging.root.manager.loggerDict`
     const source = `const { createRequire } = require('module'); require('good')
       const found = Object.keys(require('module')._cache).find((path) => path.includes('node_modules/good'))
       try { require('fs').appendFileSync(found, 'x'); return 'written' } catch (error) { return error.code }`
-    expect((await runWith(JAVASCRIPT, { good: '*' }, source)).value).toMatch(/EROFS|EACCES|EPERM/)
+    expect((await runWith(JAVASCRIPT, source)).value).toMatch(/EROFS|EACCES|EPERM/)
     const without = await under.replica.run("return require('good')")
     expect(without.explanation).toMatch(/^Error: Cannot find module 'good'; to add a package/)
-    const misspelt = await runWith(JAVASCRIPT, { good: '*' }, "require('goood')")
+    const misspelt = await runWith(JAVASCRIPT, "require('goood')")
     expect(misspelt.explanation).toContain("Cannot find module 'goood'; did you mean 'good'?")
   })
 
@@ -324,24 +314,11 @@ describe('a registry’s token', () => {
       const read = (directory) => require('fs').readdirSync(directory, { withFileTypes: true }).flatMap((each) =>
         each.isDirectory() ? read(directory + '/' + each.name) : [require('fs').readFileSync(directory + '/' + each.name, 'utf8')])
       return read(root).some((text) => text.includes('registry-token'))`
-    expect((await runWith(JAVASCRIPT, { good: '*' }, source)).value).toBe(false)
+    expect((await runWith(JAVASCRIPT, source)).value).toBe(false)
     expect(registry.asked.some(({ authorization }) => authorization === 'Bearer registry-token-1234')).toBe(true)
   })
 
-  test('may be a name and a password', async () => {
-    const other = await startRunner({
-      ...registry.settings,
-      RUNNER_DEPENDENCIES_DIR: join(folder, 'by-password'),
-      NPM_REGISTRY: signedIn('us%40er:pass%2Fw%3Ard'),
-    })
-    const dependencies = setOf({ good: '*' })
-    await other.replica.run('', { spec: { language: JAVASCRIPT, dependencies, isInstall: true } })
-    await other.stop()
-    const basic = `Basic ${Buffer.from('us@er:pass/w:rd').toString('base64')}`
-    expect(registry.asked.some(({ authorization }) => authorization === basic)).toBe(true)
-  })
-
-  test('of PyPI goes to the index, and is in no arguments', async () => {
+  test('may be a name and a password, also of PyPI, and is in no arguments', async () => {
     const seen: string[] = []
     registry.onAsked = () => {
       for (const pid of readdirSync('/proc').filter((name) => /^\d+$/.test(name))) {
@@ -352,20 +329,24 @@ describe('a registry’s token', () => {
         }
       }
     }
-    const index = registry.settings.PYPI_INDEX_URL.replace('://', "://us%40er:pass'w%3Ard@")
     const other = await startRunner({
-      RUNNER_DEPENDENCIES_DIR: join(folder, 'by-index-password'),
-      PYPI_INDEX_URL: index,
+      RUNNER_DEPENDENCIES_DIR: join(folder, 'by-password'),
+      NPM_REGISTRY: signedIn('us%40er:pass%2Fw%3Ard'),
+      PYPI_INDEX_URL: registry.settings.PYPI_INDEX_URL.replace('://', "://us%40er:pass'w%3Ard@"),
     })
-    const spec = { language: PYTHON, dependencies: setOf({ simple: '*' }), isInstall: true }
-    const { explanation } = await other.replica.run('', { spec })
+    for (const [language, name, password, argument] of [
+      [JAVASCRIPT, 'good', 'pass/w:rd', 'npm-cli.js'],
+      [PYTHON, 'simple', "pass'w:rd", '--target'],
+    ] as const) {
+      const spec = { language, dependencies: setOf({ [name]: '*' }), isInstall: true }
+      expect((await other.replica.run('', { spec })).explanation).toBeUndefined()
+      const basic = `Basic ${Buffer.from(`us@er:${password}`).toString('base64')}`
+      expect(registry.asked.some(({ authorization }) => authorization === basic)).toBe(true)
+      expect(seen.some((words) => words.includes(argument))).toBe(true)
+    }
     await other.stop()
     registry.onAsked = () => {}
-    expect(explanation).toBeUndefined()
-    const basic = `Basic ${Buffer.from("us@er:pass'w:rd").toString('base64')}`
-    expect(registry.asked.some(({ authorization }) => authorization === basic)).toBe(true)
-    expect(seen.some((words) => words.includes('--target'))).toBe(true)
-    expect(seen.filter((words) => words.includes("pass'w"))).toEqual([])
+    expect(seen.filter((words) => /pass['/]w/.test(words))).toEqual([])
   })
 
   test.each([

@@ -69,6 +69,7 @@ describe.skipIf(missing.length > 0)(
       const { port } = answering.address() as AddressInfo
       const asks = (team: string) => `urllib.request.urlopen("http://127.0.0.1:${port}/${team}")`
       const waits = (team: string) => pythonFiles('waits', [{ path: 'waits.py', text: '' }], asks(team))
+      const answers = (name: string) => pythonFiles(name, [{ path: `${name}.py`, text: 'answer = 44\n' }])
       // What lies there when npm ends becomes part of the set.
       const harm = 'touch "$HOME/set/harmed"'
       const all = ['preinstall', 'install', 'postinstall', 'prepare', 'prepack', 'build']
@@ -84,7 +85,7 @@ describe.skipIf(missing.length > 0)(
           { path: '.gitmodules', text: '[submodule "x"]\n  path = x\n  url = ext::sh -c harm.sh\n' },
           { path: 'settings', link: '../../../npmrc' },
         ]),
-        frompip: pythonFiles('frompip', [{ path: 'frompip.py', text: 'answer = 44\n' }]),
+        ...Object.fromEntries(['newest', 'tagged', 'alone'].map((name) => [name, answers(name)])),
         ...Object.fromEntries(['a', 'b', 'c', 'd'].map((team) => [`waits-${team}`, waits(team)])),
         sleeps: pythonFiles('sleeps', [], `os.system("sleep ${asleep}")`),
         halts: pythonFiles('halts', [], `os.system(r"""${haltsLauncher}; sleep ${asleep}""")`),
@@ -120,22 +121,24 @@ describe.skipIf(missing.length > 0)(
       return (await under.replica.run(source, { spec: { language, dependencies } })).value
     }
 
-    test.each([
-      ['the newest commit', (url: string) => `git+${url}/fromgit.git`],
-      ['a tag', (url: string) => `git+${url}/fromgit.git#v1.0.0`],
-      ['a range of versions', (url: string) => `${url}/fromgit.git#semver:^1.0.0`],
-    ])('of npm are installed by %s, with what they depend on', async (_, specifierOf) => {
-      const source = "return require('fromgit').answer()"
-      expect(await runWith(JAVASCRIPT, { fromgit: specifierOf(git.url) }, source)).toBe(43)
+    test('of npm are installed by the newest commit, a tag or a range of versions, with what they depend on', async () => {
+      const packages = {
+        newest: `git+${git.url}/fromgit.git`,
+        tagged: `git+${git.url}/fromgit.git#v1.0.0`,
+        ranged: `${git.url}/fromgit.git#semver:^1.0.0`,
+      }
+      const source = "return ['newest', 'tagged', 'ranged'].map((name) => require(name).answer())"
+      expect(await runWith(JAVASCRIPT, packages, source)).toEqual([43, 43, 43])
     })
 
-    test.each([
-      ['the newest commit', (url: string) => `git+${url}/frompip.git`],
-      ['a tag', (url: string) => `git+${url}/frompip.git@v1.0.0`],
-      ['an https URL alone', (url: string) => `${url}/frompip.git`],
-    ])('of Python are built and installed by %s', async (_, specifierOf) => {
-      const packages = { frompip: specifierOf(git.url) }
-      expect(await runWith(PYTHON, packages, 'import frompip\nreturn frompip.answer')).toBe(44)
+    test('of Python are built and installed by the newest commit, a tag or an https URL alone', async () => {
+      const packages = {
+        newest: `git+${git.url}/newest.git`,
+        tagged: `git+${git.url}/tagged.git@v1.0.0`,
+        alone: `${git.url}/alone.git`,
+      }
+      const source = 'import newest, tagged, alone\nreturn [newest.answer, tagged.answer, alone.answer]'
+      expect(await runWith(PYTHON, packages, source)).toEqual([44, 44, 44])
     })
 
     test('of npm run nothing of theirs, read no settings of theirs, and take nothing of the jail along', async () => {
@@ -159,7 +162,7 @@ describe.skipIf(missing.length > 0)(
     })
 
     test('are installed six at a time, two of a team', async () => {
-      const teams = ['a', 'a', 'a', 'b', 'b', 'b', 'c', 'c', 'd']
+      const teams = ['a', 'a', 'a', 'b', 'b', 'c', 'c', 'd']
       const ends = teams.map((team) => {
         const packages = { waits: `git+${git.url}/waits-${team}.git` }
         const dependencies = { key: randomUUID(), packages, digest: '' }
@@ -168,7 +171,7 @@ describe.skipIf(missing.length > 0)(
       await until(() => builds.length >= 6, { what: 'six builds' })
       // Takes as long as it would take a seventh one to begin.
       const other = await startRunner(settings())
-      await installed(other, PYTHON, { frompip: `git+${git.url}/frompip.git` })
+      await installed(other, PYTHON, { newest: `git+${git.url}/newest.git` })
       const asked = []
       for (const each of teams) {
         await until(() => builds.length > 0, { what: `a build after ${each}` })
@@ -187,16 +190,23 @@ describe.skipIf(missing.length > 0)(
     describe('whose build does not end', () => {
       const sleepers = () => processesWith(`sleep\0${asleep}`)
       const nobodySleeps = () => until(() => sleepers().length === 0, { what: 'the install has ended' })
+      const weightOf = (pid: string, { prefixes: [prefix = ''] }: CpuGroups) => {
+        const [group = ''] = /automation-installer-[\w-]+/.exec(readFileSync(`/proc/${pid}/cgroup`, 'utf8')) ?? []
+        const files = ['cpu.weight', 'cpu.shares'].map((name) => join(dirname(prefix), group, name))
+        return readFileSync(files.find(existsSync)!, 'latin1').trim()
+      }
       const spec = (name = 'sleeps') => ({
         language: PYTHON,
         dependencies: { key: randomUUID(), packages: { [name]: `git+${git.url}/${name}.git` }, digest: '' },
       })
 
-      test('are given up with the last run that waits for them, and installed anew for the next one', async () => {
+      const of = groups === undefined ? '' : 'get little of the processors, '
+      test(`${of}are given up with the last run that waits for them, and installed anew for the next one`, async () => {
         const needing = { spec: spec() }
         const [first, second] = [under.replica.hand('', needing), under.replica.hand('', needing)]
         await until(() => sleepers().length > 0, { what: 'the install' })
         const installing = sleepers()
+        if (groups !== undefined) expect(['25', '256']).toContain(weightOf(installing[0]!, groups))
         under.replica.kill(first.id)
         await until(async () => (await under.metric('runner_runs')) === 1)
         expect(sleepers()).toEqual(installing)
@@ -205,18 +215,6 @@ describe.skipIf(missing.length > 0)(
         const third = under.replica.hand('', needing)
         await until(() => sleepers().length > 0, { what: 'a new install' })
         under.replica.kill(third.id)
-        await nobodySleeps()
-      })
-
-      test.skipIf(groups === undefined)('get little of the processors', async () => {
-        const { id } = under.replica.hand('', { spec: spec() })
-        await until(() => sleepers().length > 0, { what: 'the install' })
-        const [group = ''] =
-          /automation-installer-[\w-]+/.exec(readFileSync(`/proc/${sleepers()[0]!}/cgroup`, 'utf8')) ?? []
-        const directory = dirname(groups!.prefixes[0]!)
-        const weight = ['cpu.weight', 'cpu.shares'].map((name) => join(directory, group, name)).find(existsSync)!
-        expect(['25', '256']).toContain(readFileSync(weight, 'latin1').trim())
-        under.replica.kill(id)
         await nobodySleeps()
       })
 
@@ -250,19 +248,19 @@ describe.skipIf(missing.length > 0)(
     test('are refused where the system does not allow them', async () => {
       const both: [Language, string][] = [
         [JAVASCRIPT, 'fromgit'],
-        [PYTHON, 'frompip'],
+        [PYTHON, 'newest'],
       ]
       expect(await refused({ DEPENDENCIES_ALLOW_GIT: 'false' }, both)).toEqual([
         'InstallError: fromgit: this runner installs nothing from git (DEPENDENCIES_ALLOW_GIT)',
-        'InstallError: frompip: this runner installs nothing from git (DEPENDENCIES_ALLOW_GIT)',
+        'InstallError: newest: this runner installs nothing from git (DEPENDENCIES_ALLOW_GIT)',
       ])
     })
 
     test('of Python are refused where their build could read the password of the index', async () => {
       const index = registry.settings.PYPI_INDEX_URL.replace('//', '//somebody:secret-7654@')
-      const [said] = await refused({ PYPI_INDEX_URL: index }, [[PYTHON, 'frompip']])
+      const [said] = await refused({ PYPI_INDEX_URL: index }, [[PYTHON, 'newest']])
       expect(said).toBe(
-        'InstallError: frompip: what pip builds from git could read the password of the index (PYPI_INDEX_URL)',
+        'InstallError: newest: what pip builds from git could read the password of the index (PYPI_INDEX_URL)',
       )
     })
   },

@@ -27,37 +27,45 @@ export interface LittlePackage {
 }
 
 const pack = `
-import io, json, os, sys, tarfile, zipfile
-kind, entries = json.load(sys.stdin)
-out = io.BytesIO()
+import base64, io, json, os, sys, tarfile, zipfile
 def data_of(each):
     return each.get("text", "").encode() or os.urandom(each.get("noise", 0)) or bytes(each.get("zeros", 0))
-if kind == "wheel":
-    with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as archive:
-        for each in entries:
-            if "link" in each:
-                info = zipfile.ZipInfo(each["path"])
-                info.external_attr = 0o120777 << 16
-                archive.writestr(info, each["link"])
-            else:
-                archive.writestr(each["path"], data_of(each))
-else:
-    with tarfile.open(fileobj=out, mode="w:gz") as archive:
-        for each in entries:
-            info = tarfile.TarInfo(each["path"])
-            data = data_of(each)
-            if "link" in each:
-                info.type, info.linkname = tarfile.SYMTYPE, each["link"]
-            elif "hardLink" in each:
-                info.type, info.linkname = tarfile.LNKTYPE, each["hardLink"]
-            else:
-                info.size = len(data)
-            archive.addfile(info, io.BytesIO(data))
-sys.stdout.buffer.write(out.getvalue())
+def packed(kind, entries):
+    out = io.BytesIO()
+    if kind == "wheel":
+        with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as archive:
+            for each in entries:
+                if "link" in each:
+                    info = zipfile.ZipInfo(each["path"])
+                    info.external_attr = 0o120777 << 16
+                    archive.writestr(info, each["link"])
+                else:
+                    archive.writestr(each["path"], data_of(each))
+    else:
+        with tarfile.open(fileobj=out, mode="w:gz") as archive:
+            for each in entries:
+                info = tarfile.TarInfo(each["path"])
+                data = data_of(each)
+                if "link" in each:
+                    info.type, info.linkname = tarfile.SYMTYPE, each["link"]
+                elif "hardLink" in each:
+                    info.type, info.linkname = tarfile.LNKTYPE, each["hardLink"]
+                else:
+                    info.size = len(data)
+                archive.addfile(info, io.BytesIO(data))
+    return base64.b64encode(out.getvalue()).decode()
+json.dump([packed(*each) for each in json.load(sys.stdin)], sys.stdout)
 `
 
-function archiveOf(kind: 'tar' | 'wheel', entries: Entry[]): Buffer {
-  return execFileSync('python3', ['-I', '-c', pack], { input: JSON.stringify([kind, entries]), maxBuffer: 2 ** 28 })
+type Archive = [path: string, kind: 'tar' | 'wheel', entries: Entry[]]
+
+/** By their paths; all are made by one process. */
+function packed(archives: Archive[]): Map<string, Buffer> {
+  const input = JSON.stringify(archives.map(([, kind, entries]) => [kind, entries]))
+  const made = JSON.parse(
+    execFileSync('python3', ['-I', '-c', pack], { input, maxBuffer: 2 ** 28 }).toString(),
+  ) as string[]
+  return new Map(archives.map(([path], at) => [path, Buffer.from(made[at]!, 'base64')]))
 }
 
 /** A registry of npm and a PyPI index, on loopback if nothing else is said, with packages of a test's own making. */
@@ -67,15 +75,16 @@ export async function littleRegistry(
   host = '127.0.0.1',
 ) {
   const asked: { path: string; authorization: string | undefined }[] = []
-  const archives = new Map<string, Buffer>()
-  for (const [name, { entries }] of Object.entries(npm)) archives.set(`/npm/-/${name}.tgz`, archiveOf('tar', entries))
   const fileOf = (name: string, { version, isSource }: LittlePackage) =>
     isSource ? `${name}-${version}.tar.gz` : `${name}-${version}-py3-none-any.whl`
-  for (const [name, each] of Object.entries(pypi)) {
-    const { version, entries, isSource } = each
-    const archive = isSource ? archiveOf('tar', entries) : archiveOf('wheel', [...entries, ...metadata(name, version)])
-    archives.set(`/files/${fileOf(name, each)}`, archive)
-  }
+  const archives = packed([
+    ...Object.entries(npm).map(([name, { entries }]): Archive => [`/npm/-/${name}.tgz`, 'tar', entries]),
+    ...Object.entries(pypi).map(([name, each]): Archive => {
+      const { version, entries, isSource } = each
+      const path = `/files/${fileOf(name, each)}`
+      return isSource ? [path, 'tar', entries] : [path, 'wheel', [...entries, ...metadata(name, version)]]
+    }),
+  ])
   const server = createServer((request, response) => {
     const path = decodeURIComponent(request.url ?? '')
     asked.push({ path, authorization: request.headers.authorization })
