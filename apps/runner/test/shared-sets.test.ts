@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Language } from '@automation/contract/common/v1/language'
 import { littleRegistry, npmPackage } from '@automation/testing/little-registry'
-import { afterAll, beforeEach, expect, test } from 'vitest'
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { PackageSetService } from '@automation/contract/storage/v1/package_set'
 import { Failure, notFound } from '@automation/errors'
 import { served, type ServedService } from '@automation/rpc'
@@ -71,6 +71,24 @@ interface Installed {
   dependencies: { key: string; packages: Record<string, string>; digest: string }
 }
 
+/** Sets that one runner has installed and stored, by language, and the settings of the registry they came from, which is closed. */
+const made = {} as Record<Language, Installed>
+const stored = new Map<string, Buffer>()
+let settings: Record<string, string>
+
+beforeAll(async () => {
+  const registry = await registryOf()
+  settings = registry.settings
+  await anotherRunner(settings, async (first) => {
+    made[JAVASCRIPT] = await installed(first, JAVASCRIPT, 'good')
+    made[PYTHON] = await installed(first, PYTHON, 'simple')
+    expect(await first.metric('runner_package_sets_total', 'shared')).toBe(2)
+  })
+  await registry.close()
+  const uploads = [JAVASCRIPT, PYTHON].map((language) => made[language].dependencies.key)
+  expect(storage.tokens).toEqual(uploads.map((key) => ({ call: 'upload', token: `token of install-${key}` })))
+  for (const [name, packed] of storage.sets) stored.set(name, packed)
+})
 beforeEach(() => {
   storage.sets.clear()
   storage.tokens.length = 0
@@ -115,49 +133,29 @@ const sources = {
 } as Record<Language, string>
 const use = (under: RunnerUnderTest, spec: Installed) => under.replica.run(sources[spec.language]!, { spec })
 
-/** A set that one runner has installed, and the settings of the registry it came from, which is closed. */
-async function fromAClosedRegistry(language = JAVASCRIPT, name = 'good') {
-  const registry = await registryOf()
-  let set: Installed | undefined
-  await anotherRunner(registry.settings, async (first) => {
-    set = await installed(first, language, name)
-    expect(await first.metric('runner_package_sets_total', 'shared')).toBe(storage.sets.size)
-  })
-  await registry.close()
-  return { set: set!, settings: registry.settings }
+/** The name and the content of a set in storage. */
+function storedOf(language: Language): [name: string, packed: Buffer] {
+  return [...stored].find(([name]) => name.startsWith(made[language].dependencies.key)) ?? expect.fail()
 }
 
 test.each([
-  ['JavaScript', JAVASCRIPT, 'good', 42],
-  ['Python', PYTHON, 'simple', 43],
+  ['JavaScript', JAVASCRIPT, 42],
+  ['Python', PYTHON, 43],
 ])(
   'a set of %s that one runner has installed is fetched by another one, without a registry',
-  async (_, language, name, answer) => {
-    const { set, settings } = await fromAClosedRegistry(language, name)
+  async (_, language, answer) => {
+    const [name, packed] = storedOf(language)
+    storage.sets.set(name, packed)
     await anotherRunner(settings, async (second) => {
-      expect(await use(second, set)).toMatchObject({ value: answer, explanation: undefined })
+      expect(await use(second, made[language])).toMatchObject({ value: answer, explanation: undefined })
       expect(await second.metric('runner_package_sets_total', 'fetched')).toBe(1)
       expect(await second.metric('runner_package_sets_total', 'installed')).toBe(0)
-      const [packed] = storage.sets.values()
-      expect(await second.metric('runner_package_set_bytes_total', 'fetched')).toBe(packed!.length)
+      expect(await second.metric('runner_package_set_bytes_total', 'fetched')).toBe(packed.length)
+      // With its own token; that an install stores with its own is seen above.
+      expect(storage.tokens).toEqual([{ call: 'download', token: 'token of run-1' }])
     })
   },
 )
-
-test('an install stores its set with its own token, and a run fetches with its own; no run stores one', async () => {
-  const { set, settings } = await fromAClosedRegistry()
-  storage.sets.clear()
-  const registry = await registryOf()
-  await anotherRunner({ ...settings, ...registry.settings }, async (second) => {
-    expect((await use(second, set)).value).toBe(42)
-  })
-  await registry.close()
-  expect(storage.tokens).toEqual([
-    { call: 'upload', token: `token of install-${set.dependencies.key}` },
-    { call: 'download', token: 'token of run-1' },
-  ])
-  expect(storage.sets.size).toBe(0)
-})
 
 const damages: [how: string, change: (packed: Buffer) => Buffer][] = [
   ['one bit was changed', (packed) => Buffer.from(packed.map((byte, at) => (at === 1000 ? byte ^ 1 : byte)))],
@@ -166,18 +164,20 @@ const damages: [how: string, change: (packed: Buffer) => Buffer][] = [
 ]
 
 test('a set that is damaged in whatever way is refused and installed anew', async () => {
-  const { set } = await fromAClosedRegistry()
-  const [[stored, packed] = expect.fail()] = storage.sets
+  const set = made[JAVASCRIPT]
+  const [name, packed] = storedOf(JAVASCRIPT)
   const registry = await registryOf()
   await anotherRunner(registry.settings, async (second) => {
     for (const [at, [how, change]] of damages.entries()) {
       const key = randomUUID()
-      storage.sets.set(stored.replace(set.dependencies.key, key), change(packed))
+      storage.sets.set(name.replace(set.dependencies.key, key), change(packed))
       const { value } = await use(second, { ...set, dependencies: { ...set.dependencies, key } })
       expect(value, how).toBe(42)
       expect(await second.metric('runner_package_sets_total', 'refused'), how).toBe(at + 1)
       expect(await second.metric('runner_package_sets_total', 'installed'), how).toBe(at + 1)
     }
+    // A run stores none.
+    expect(storage.tokens.filter(({ call }) => call === 'upload')).toEqual([])
   })
   await registry.close()
 })
@@ -188,8 +188,6 @@ test('a set is installed, and runs begin, while storage is away', async () => {
   await anotherRunner(registry.settings, async (runner) => {
     const set = await installed(runner, JAVASCRIPT, 'good')
     expect((await use(runner, set)).value).toBe(42)
-  })
-  await anotherRunner(registry.settings, async (runner) => {
     const dependencies = { key: randomUUID(), packages: { good: '*' }, digest: 'ab'.repeat(32) }
     expect((await use(runner, { language: JAVASCRIPT, dependencies })).value).toBe(42)
   })
