@@ -120,6 +120,11 @@ const failures: [guarantee: string, source: string, explanation: RegExp][] = [
     /^Error: The process/,
   ],
   ['a BigInt', 'return { a: 1n }', /^TypeError: The return value can't be written as JSON: .*BigInt/],
+  [
+    'a BigInt deep inside',
+    'const at = { "unit price": [1, 2n] }; return { rows: [{ at: 1n.toString() }, { at }] }',
+    /can't be written as JSON: Do not know how to serialize a BigInt, at rows\[1\]\.at\["unit price"\]\[1\]$/,
+  ],
   ['a cycle', 'const a = {}; a.a = a; return a', /^TypeError: The return value can't be written as JSON: .*circular/],
   ['a function', 'return () => 1', /^TypeError: The return value can't be written as JSON: it is \[Function/],
   ['a symbol', 'return Symbol("a")', /can't be written as JSON: it is Symbol/],

@@ -183,6 +183,21 @@ const failures: [guarantee: string, source: string, explanation: RegExp][] = [
   ['NaN', 'return float("nan")', /can't be written as JSON: Out of range float values/],
   ['infinity', 'return [float("inf")]', /can't be written as JSON: Out of range float values/],
   ['a key that has no form', 'return {(1, 2): 3}', /can't be written as JSON: keys must be str/],
+  [
+    'a number deep inside that is none',
+    'return {"count": 2, "rows": [{"a": 1.5}, {"a": float("nan")}]}',
+    /can't be written as JSON: Out of range float values are not JSON compliant.*, at rows\[1\]\.a$/,
+  ],
+  [
+    'an object deep inside, under a name that is no word',
+    'return {"rows": ({"unit price": 1}, {"unit price": {2}})}',
+    /can't be written as JSON: Object of type set is not JSON serializable, at rows\[1\]\["unit price"\]$/,
+  ],
+  [
+    'a key deep inside that has no form',
+    'return [{"a": {b"x": 1}}]',
+    /can't be written as JSON: keys must be str.* not bytes, at \[0\]\.a$/,
+  ],
   ['a cycle', 'a = []\na.append(a)\nreturn a', /can't be written as JSON: Circular reference detected$/],
   [
     '20,000 levels',

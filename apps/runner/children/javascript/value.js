@@ -6,6 +6,8 @@ const { inspect } = require('node:util')
 const TRANSIENT_MARKS = new Set(['isTransient', 'transient'])
 const RESPONSE_KEYS = new Set(['status', 'headers', 'body', 'data'])
 
+const PLACE_MAX_CHARACTERS = 200
+
 /**
  * The return value of a run as JSON text: `{ text, transient }`. `undefined` is null. Throws an error that says in words
  * why a value has no JSON form, or that it is larger than `maxBytes`.
@@ -41,10 +43,34 @@ function jsonOf(value) {
   try {
     text = stringify(value)
   } catch (error) {
-    throw new TypeError(`The return value can't be written as JSON: ${reasonOf(error)}`)
+    throw new TypeError(`The return value can't be written as JSON: ${reasonOf(error)}${placeOfBigInt(value)}`)
   }
   if (text !== undefined) return text
   throw new TypeError(`The return value can't be written as JSON: it is ${inspect(value, { depth: 0 })}`)
+}
+
+/** Where the first BigInt is, in words; empty where that is the value itself, or it is not the fault. */
+function placeOfBigInt(value) {
+  const places = new Map()
+  let place
+  try {
+    stringify(value, function (key, each) {
+      const holder = places.get(this)
+      const own = holder === undefined ? '' : holder + memberOf(this, key, holder)
+      place = typeof each === 'bigint' ? own : undefined
+      if (typeof each === 'object') places.set(each, own)
+      return each
+    })
+  } catch {
+    return place ? `, at ${place.slice(0, PLACE_MAX_CHARACTERS)}` : ''
+  }
+  return ''
+}
+
+function memberOf(holder, key, place) {
+  if (Array.isArray(holder)) return `[${key}]`
+  if (!/^[\p{ID_Start}$_][\p{ID_Continue}$]*$/u.test(key)) return `[${stringify(key)}]`
+  return place === '' ? key : `.${key}`
 }
 
 function reasonOf(error) {

@@ -5,6 +5,8 @@ import re
 
 TRANSIENT_MARKS = {"isTransient", "transient"}
 RESPONSE_KEYS = {"status", "headers", "body", "data"}
+# Each level is written once more.
+PLACE_MAX_LEVELS, PLACE_MAX_CHARACTERS = 20, 200
 SURROGATES = re.compile("[\ud800-\udfff]")
 
 encode = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode
@@ -50,12 +52,47 @@ def json_of(value):
     except RecursionError:
         raise unwritable("it is nested too deeply") from None
     except (TypeError, ValueError, OverflowError) as error:
-        raise unwritable(error) from None
+        is_cycle = str(error).startswith("Circular")
+        raise unwritable(error if is_cycle else f"{error}{where(value)}") from None
     try:
         return text.encode()
     except UnicodeEncodeError:
         # Halves of characters, which only JSON's own escapes can carry.
         return SURROGATES.sub(lambda found: f"\\u{ord(found[0]):04x}", text).encode()
+
+
+def where(value):
+    """The place of what has no JSON form, in words; empty where that is the value itself."""
+    place = ""
+    for _ in range(PLACE_MAX_LEVELS):
+        found = next(((inner, each) for inner, each in parts_of(value, place) if not has_form(each)), None)
+        if found is None:
+            break
+        place, value = found
+    return f", at {place[:PLACE_MAX_CHARACTERS]}" if place else ""
+
+
+def parts_of(value, place):
+    """What it is made of, with their places; nothing of a mapping whose keys are at fault."""
+    if isinstance(value, dict) and has_form(dict.fromkeys(value)):
+        return ((place + member(key, place), each) for key, each in value.items())
+    if isinstance(value, (list, tuple)):
+        return ((f"{place}[{at}]", each) for at, each in enumerate(value))
+    return ()
+
+
+def member(key, place):
+    if not (isinstance(key, str) and key.isidentifier()):
+        return f"[{encode(key)}]"
+    return f".{key}" if place else key
+
+
+def has_form(value):
+    try:
+        encode(value)
+    except (TypeError, ValueError, OverflowError, RecursionError):
+        return False
+    return True
 
 
 def unwritable(reason):
