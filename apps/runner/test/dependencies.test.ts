@@ -22,6 +22,10 @@ beforeAll(async () => {
   registry = await littleRegistry(
     {
       good: npmPackage('exports.answer = () => 42', {}, [{ path: 'package/data.txt', text: 'some data' }]),
+      roomy: npmPackage('', {}, [
+        { path: 'package/noise', noise: 100_000 },
+        { path: 'package/zeros', zeros: 1_400_000 },
+      ]),
       large: npmPackage('exports.answer = 1', {}, [{ path: 'package/noise', noise: 600_000 }]),
       many: npmPackage(
         'exports.answer = 2',
@@ -55,6 +59,13 @@ beforeAll(async () => {
       }),
     },
     {
+      roomy: {
+        version: '1.0.0',
+        entries: [
+          { path: 'roomy/noise', noise: 100_000 },
+          { path: 'roomy/zeros', zeros: 1_400_000 },
+        ],
+      },
       simple: { version: '2.0.0', entries: [{ path: 'simple/__init__.py', text: 'answer = lambda: 43\n' }] },
       chatty: {
         version: '1.0.0',
@@ -304,6 +315,24 @@ test('a set may be of many little files', async () => {
   const { explanation } = await little.replica.run('', { spec })
   await little.stop()
   expect(explanation).toBeUndefined()
+})
+
+test.for([
+  ['npm', JAVASCRIPT, 'good'],
+  ['PyPI', PYTHON, 'simple'],
+] as const)('a set of %s that is too large names the largest packages, and what to do', async ([, language, small]) => {
+  const directory = join(folder, `no-room-${language}`)
+  const little = await startRunner({
+    ...registry.settings,
+    RUNNER_DEPENDENCIES_DIR: directory,
+    DEPENDENCIES_MAX_MB: '1',
+  })
+  const spec = { language, dependencies: setOf({ roomy: '*', [small]: '*' }), isInstall: true }
+  const { explanation } = await little.replica.run('', { spec })
+  await little.stop()
+  expect(explanation).toMatch(
+    /The packages take 1\.4 MiB, and a set may have 1 \(DEPENDENCIES_MAX_MB\)\. The largest: roomy 1\.4, .*\nLeave out what/,
+  )
 })
 
 describe('a registry’s token', () => {

@@ -227,7 +227,9 @@ describe.skipIf(missing.length > 0)(
           settings({ ISOLATION: ISOLATION! }),
         )
         const run = await limited.replica.run('', { spec: spec(name) })
-        expect(run.explanation).toMatch(/^InstallError: The installation took longer than 12 s\n[^]*Cloning /)
+        expect(run.explanation).toMatch(
+          /^InstallError: The installation took longer than 12 s\. Nothing of it is kept: ask for it again .*\n[^]*Cloning /,
+        )
         expect(sleepers()).toEqual([])
         await limited.stop()
       })

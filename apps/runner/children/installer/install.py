@@ -3,7 +3,7 @@ Installs packages into a directory of its own, and hands over what is there as o
 
 Arguments: Node, npm's program, a file of certificates; `-` for what is not there. On descriptor 3 it reads one line, an
 order: `language`, `packages` (name to specifier), `registry`, `auth` (how npm signs in there, as a line of its settings),
-`allowGit`. On 4 it says `H` when it has started, and then, for each file, the length of a header and the header (JSON: `path`, `executable`, `bytes`), and its bytes; a length of
+`allowGit`, `maxMb`. On 4 it says `H` when it has started, and then, for each file, the length of a header and the header (JSON: `path`, `executable`, `bytes`), and its bytes; a length of
 nought is the end. What the installer prints goes to standard output. Only plain files are handed over.
 """
 
@@ -19,8 +19,12 @@ import sys
 
 ORDER, ANSWER = 3, 4
 LENGTH = struct.Struct("<I")
+FOLDERS = {"PYTHON": "site-packages", "JAVASCRIPT": "node_modules"}
 PLACE = "/opt/automation/dependencies"
-CHUNK = 1024 * 1024
+MB = 1024 * 1024
+CHUNK = MB
+# Packages that one who has too many is told of.
+NAMED = 5
 
 NPM = (
     *("install", "--ignore-scripts", "--no-audit", "--no-fund", "--no-update-notifier", "--omit=dev"),
@@ -65,6 +69,7 @@ def main():
         install_python(order, made, environment, together)
     else:
         install_javascript(order, made, environment, node, npm, home)
+    refuse_too_large(os.path.join(made, FOLDERS[order["language"]]), order["maxMb"])
     hand_over(made)
 
 
@@ -132,10 +137,30 @@ def install_python(order, made, environment, certificates):
     wanted = [requirement(name, specifier) for name, specifier in order["packages"].items()]
     # Unbuffered: one that is ended for its time has said where it was.
     run([sys.executable, "-I", "-u", *own, "--", *wanted], made, {**environment, "PIP_CONFIG_FILE": "/dev/null"})
+    refuse_too_large(target, order["maxMb"])
     unchecked = py_compile.PycInvalidationMode.UNCHECKED_HASH
     compileall.compile_dir(
         target, quiet=2, invalidation_mode=unchecked, stripdir=target, prependdir=PLACE + "/site-packages"
     )
+
+
+def refuse_too_large(place, max_mb):
+    """Ends the install before more work goes into what no run can have, and names what is large."""
+    names = os.listdir(place) if os.path.isdir(place) else []
+    sizes = {name: size_of(os.path.join(place, name)) for name in names}
+    mb = sum(sizes.values()) / MB
+    if mb <= max_mb:
+        return
+    largest = sorted(sizes, key=sizes.get, reverse=True)[:NAMED]
+    named = ", ".join(f"{name} {sizes[name] / MB:.1f}" for name in largest)
+    print(f"The packages take {mb:.1f} MiB, and a set may have {max_mb} (DEPENDENCIES_MAX_MB). The largest: {named}.")
+    fail("Leave out what the code does not need, or give processes sets of their own, by their manifests")
+
+
+def size_of(path):
+    if os.path.isdir(path) and not os.path.islink(path):
+        return sum(size_of(entry.path) for entry in os.scandir(path))
+    return os.lstat(path).st_size
 
 
 def private_file(path, *lines):

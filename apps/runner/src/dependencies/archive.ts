@@ -55,7 +55,7 @@ export async function unpackArchive(
     blocks += Math.ceil(size / blockBytes)
     if (files + made.size > maxFiles) throw new Error(`The packages have more than ${maxFiles} files and directories`)
     if (bytes.read + size > maxBytes)
-      throw new Error(`The packages are larger than ${Math.round(maxBytes / 2 ** 20)} MiB`)
+      throw new Error(`The packages are larger than ${Math.round(maxBytes / 2 ** 20)} MiB (DEPENDENCIES_MAX_MB)`)
     const target = join(directory, path)
     if (made.size > before) await mkdir(dirname(target), { recursive: true, mode: 0o755 })
     // Never through a link, and never over another file.

@@ -119,7 +119,8 @@ export class Installer {
     const registry = (isPython ? config.pypiIndex : config.npmRegistry) ?? ''
     const auth = isPython ? '' : (config.npmAuth ?? '')
     const name = Language[language]
-    orders.write(`${JSON.stringify({ language: name, packages, registry, auth, allowGit: config.allowGit })}\n`)
+    const { allowGit, maxMb } = config
+    orders.write(`${JSON.stringify({ language: name, packages, registry, auth, allowGit, maxMb })}\n`)
     try {
       return await unpackArchive(through(afterHello(answers, begun)), directory, limitsOf(config))
     } catch (error) {
@@ -129,8 +130,7 @@ export class Installer {
       await gone
       const exit = exitOf(report)
       if (isLate) {
-        const text = `The installation took longer than ${config.installMs / 1000} s`
-        throw new Error(`${text}\n${lines.text}`, { cause: error })
+        throw new Error(`${wordsOfLate(config, isPython)}\n${lines.text}`, { cause: error })
       }
       const hasFailed = exit.kind === 'exit' && exit.code !== 0
       if (!hasFailed) throw error
@@ -217,6 +217,11 @@ const ofItself = /A complete log of this run can be found in/
 // As npm, pip and git say it.
 const ofLargeFile = /EFBIG|File too large/i
 const ofFull = /ENOSPC|No space left on device/i
+
+function wordsOfLate({ installMs }: DependenciesConfig, isPython: boolean): string {
+  const exact = isPython ? '==1.2.3' : '1.2.3'
+  return `The installation took longer than ${installMs / 1000} s. Nothing of it is kept: ask for it again when the runner and the registry have less to do, for fewer packages at once, or for exact versions (${exact}), which need no search for those that fit together`
+}
 
 function wordsOfFull({ maxMb }: DependenciesConfig): string {
   const [mb, files] = [maxMb * roomFactor, maxMb * roomFactor * filesPerMb]

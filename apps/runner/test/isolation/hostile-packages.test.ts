@@ -228,7 +228,7 @@ describe.each([
     async (name) => {
       const { explanation, texts } = await install(language, name)
       expect(explanation).toMatch(
-        /larger than 32 MiB|more than the 64 MiB and \d+ files .*\(DEPENDENCIES_MAX_MB\)|decompression ratio exceeded/,
+        /a set may have 32 \(DEPENDENCIES_MAX_MB\)|more than the 64 MiB and \d+ files .*\(DEPENDENCIES_MAX_MB\)|decompression ratio exceeded/,
       )
       expect(texts).toEqual({})
     },
