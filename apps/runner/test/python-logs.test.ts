@@ -26,6 +26,11 @@ const prints: [guarantee: string, source: string, log: string[]][] = [
     ['INFO a', 'INFO b', 'ERROR c', 'INFO d'],
   ],
   ['raw writes', 'import os\nos.write(1, b"a\\n")\nprint("b")\nos.write(1, b"c\\n")', ['INFO a', 'INFO b', 'INFO c']],
+  [
+    'what C holds back until a process ends',
+    'import ctypes\nctypes.CDLL(None).printf(b"a\\nb")\nprint("c")',
+    ['INFO c', 'INFO a', 'INFO b'],
+  ],
   ['raw writes to standard error', 'import os\nos.write(2, b"a\\n")', ['ERROR a']],
   [
     'logging, all levels, once',

@@ -205,6 +205,7 @@ class Fork:
         except BaseException as error:
             self.end_others(error)
             kind, data = frames.FAILURE, self.failure_of(error)
+        output.flush_native()
         frames.write_all(frames.OUT, frames.upward(kind, number, data))
         # What the run has held is still to be seen: the parent looks, and ends all of it.
         while frames.read(frames.IN, frames.READ_BYTES):

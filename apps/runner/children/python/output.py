@@ -7,6 +7,7 @@ output elsewhere, all of it is plain text; so is what goes to a standard error t
 """
 
 import builtins
+import ctypes
 import functools
 import io
 import os
@@ -32,6 +33,7 @@ MAX_BYTES = 512 * 1024
 # The runner counts no less of a line.
 COUNTED_BYTES = 64 * 1024
 RETRY_S = 0.001
+NATIVE_OUTPUT = "__stdoutp" if sys.platform == "darwin" else "stdout"
 
 write = os.write
 look = os.fstat
@@ -120,6 +122,19 @@ def write_all(descriptor, data):
                 return False
             data = data[sent:] if sent < len(data) else None
     return True
+
+
+def native_flusher():
+    """What writes out what libraries in C have printed and still hold, as the end of a process does."""
+    libc = ctypes.CDLL(None)
+    try:
+        return functools.partial(libc.fflush, ctypes.c_void_p.in_dll(libc, NATIVE_OUTPUT))
+    except ValueError:
+        # Of a C library that has another name for it.
+        return lambda: None
+
+
+flush_native = native_flusher()
 
 
 def fence():

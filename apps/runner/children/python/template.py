@@ -12,6 +12,7 @@ from signal import SIGKILL
 
 import confine
 import fork_handlers
+import output
 import process_control
 import run_forks
 import warm
@@ -263,6 +264,7 @@ class output_kept:
     def __exit__(self, *_):
         for stream in self.streams:
             stream.flush()
+        output.flush_native()
         for number, before in zip((1, 2), self.before):
             posix.dup2(before, number)
             posix.close(before)
