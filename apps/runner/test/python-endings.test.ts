@@ -194,6 +194,11 @@ const failures: [guarantee: string, source: string, explanation: RegExp][] = [
     /can't be written as JSON: Object of type set is not JSON serializable, at rows\[1\]\["unit price"\]$/,
   ],
   [
+    'what is named like a type of Python but is none',
+    'class bool:\n    __module__ = "numpy"\nreturn [bool()]',
+    /can't be written as JSON: Object of type numpy\.bool is not JSON serializable, at \[0\]$/,
+  ],
+  [
     'a key deep inside that has no form',
     'return [{"a": {b"x": 1}}]',
     /can't be written as JSON: keys must be str.* not bytes, at \[0\]\.a$/,

@@ -1,5 +1,6 @@
 """The return value of a run as JSON."""
 
+import builtins
 import json
 import re
 
@@ -9,7 +10,17 @@ RESPONSE_KEYS = {"status", "headers", "body", "data"}
 PLACE_MAX_LEVELS, PLACE_MAX_CHARACTERS = 20, 200
 SURROGATES = re.compile("[\ud800-\udfff]")
 
-encode = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode
+
+class Encoder(json.JSONEncoder):
+    def default(self, o):
+        kind = type(o)
+        # Such as `numpy.bool`, of which `bool` alone would say what is not so.
+        is_own = kind.__module__ == "builtins" or not hasattr(builtins, kind.__name__)
+        name = kind.__name__ if is_own else f"{kind.__module__}.{kind.__name__}"
+        raise TypeError(f"Object of type {name} is not JSON serializable")
+
+
+encode = Encoder(ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode
 
 
 def serialise(value, max_bytes):
