@@ -166,6 +166,16 @@ const failures: [guarantee: string, source: string, explanation: RegExp][] = [
     'raise ExceptionGroup("several", [ValueError("a"), TypeError("b")])',
     /^ExceptionGroup: several \(2 sub-exceptions\)$/,
   ],
+  [
+    'a library’s own error of memory',
+    'class ArrowMemoryError(MemoryError): pass\nraise ArrowMemoryError("malloc of size 8 failed")',
+    /^OutOfMemoryError: The run is out of memory: it may use \d+ MiB$/,
+  ],
+  [
+    'a library in Rust that has no memory',
+    'import os\nos.write(2, b"memory allocation of 1600000000 bytes failed\\n")\nos.abort()',
+    /^OutOfMemoryError: The run is out of memory: it may use \d+ MiB$/,
+  ],
   ['all descriptors closed', 'import os\nos.closerange(0, 100)\nreturn 1', /^Error: The process/],
   [
     'a set',

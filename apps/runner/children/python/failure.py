@@ -27,7 +27,8 @@ def described(error):
     missing.explain(error)
     trace = traceback.TracebackException.from_exception(error)
     keep_users_frames(trace)
-    name = type(error).__name__
+    # By which the runner knows it, whatever a library makes of it.
+    name = "MemoryError" if isinstance(error, MemoryError) else type(error).__name__
     if isinstance(error, SystemExit):
         message = f"sys.exit({'' if error.code is None else repr(error.code)}) was called before the run had a value"
         frames = "".join(trace.stack.format())

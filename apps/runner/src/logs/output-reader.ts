@@ -13,13 +13,19 @@ const recordMaxBytes = 512 * 1024
 const recordMaxCharacters = 128 * 1024
 const levels: (LogLevel | undefined)[] = [undefined, LogLevel.DEBUG, LogLevel.INFO, LogLevel.WARNING, LogLevel.ERROR]
 const deathBegins =
-  /^(?:<--- Last few GCs --->|----- Native stack trace -----|FATAL ERROR: (?:v8::|node::|.*(?:Allocation failed|out of memory|heap limit))|# Fatal (?:error in|process out of memory|JavaScript )|Fatal Python error: |terminate called after throwing an instance of )/
+  /^(?:<--- Last few GCs --->|----- Native stack trace -----|FATAL ERROR: (?:v8::|node::|.*(?:Allocation failed|out of memory|heap limit))|# Fatal (?:error in|process out of memory|JavaScript )|Fatal Python error: |terminate called after throwing an instance of |memory allocation of \d+ bytes failed)/
 /** Lines that Node prints before it says that it dies: whose they are is not known before the next. */
 const undecided = /^#?$/
 /** What says nothing to who wrote the code: addresses, collections of garbage, empty lines between them. */
 const ofTheMachine =
   /^(?:#?$|<--- (?:Last few|JS stack)|----- (?:Native|JavaScript) stack|# Fatal error in|#FailureMessage |\[\d+:0x[0-9a-f]+\] |\s*\d+: 0x[0-9a-f]+(?: |$))/
-const wordsOfDeath = ['<--- Last few GCs', 'FATAL ERROR', 'Fatal Python error', 'terminate called']
+const wordsOfDeath = [
+  '<--- Last few GCs',
+  'FATAL ERROR',
+  'Fatal Python error',
+  'terminate called',
+  'memory allocation of',
+]
 const noiseMax = 200
 const noiseMaxCharacters = 64 * 1024
 // More is not kept back for the sake of the order.
@@ -36,7 +42,7 @@ interface Pipe {
 /**
  * Reads what a child prints: in standard output records of `console` between raw bytes, in standard error raw bytes.
  * What is behind a fence in one of them waits for the other to come to the same: that keeps the order around subprocesses.
- * Of the bytes that it is given it keeps copies. What Node and Python print when they die is kept apart: it speaks of this machine, not of the user's code.
+ * Of the bytes that it is given it keeps copies. What Node, Python and libraries print when they die is kept apart: it speaks of this machine, not of the user's code.
  */
 export class OutputReader {
   readonly #onLine: OnLine
@@ -88,7 +94,7 @@ export class OutputReader {
   /** Whether the last words of the child tell of memory. */
   get diedOfMemory(): boolean {
     return this.#noise.some(({ text }) =>
-      /out of memory|allocation failed|reached heap limit|MemoryError|bad_alloc/i.test(text),
+      /out of memory|allocation failed|memory allocation of|reached heap limit|MemoryError|bad_alloc/i.test(text),
     )
   }
 
