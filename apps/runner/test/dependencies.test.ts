@@ -1,12 +1,12 @@
 import { randomUUID } from 'node:crypto'
-import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { chmodSync, cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Language } from '@automation/contract/common/v1/language'
 import { Environment } from '@automation/service'
 import { until } from '@automation/testing'
 import { littleRegistry, npmPackage } from '@automation/testing/little-registry'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { readRunnerConfig } from '../src/service.ts'
 import { startRunner, startRunnerWith, type RunnerUnderTest } from './runner-under-test.ts'
 import { lines } from './scripted-replica.ts'
@@ -302,6 +302,20 @@ test('the least recently used sets that no child finds are removed before there 
   expect(keys.toSorted()).toEqual([used.key, last.key].toSorted())
   expect((await replica.run("return require('large').answer", { spec: { dependencies: used } })).value).toBe(1)
   await little.stop(0)
+})
+
+test('a runner does not start where others may change the usual place of packages', async () => {
+  const shared = join(folder, 'shared')
+  const usually = join(shared, `automation-dependencies-${process.getuid!()}`)
+  mkdirSync(usually, { recursive: true })
+  vi.stubEnv('TMPDIR', shared)
+  chmodSync(usually, 0o777)
+  await expect(startRunner()).rejects.toThrow(
+    `RUNNER_DEPENDENCIES_DIR must be set: others than this account may change ${usually}`,
+  )
+  chmodSync(usually, 0o700)
+  await (await startRunner()).stop()
+  vi.unstubAllEnvs()
 })
 
 test('a set may be of many little files', async () => {

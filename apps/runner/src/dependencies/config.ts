@@ -7,6 +7,8 @@ import type { Environment } from '@automation/service'
 export interface DependenciesConfig {
   /** Where sets are kept, for as long as they are used. */
   directory: string
+  /** It is in the folder for temporary files, where every account may make one of this name. */
+  isInSharedFolder: boolean
   /** How long a set is kept that nobody has used. */
   keepMs: number
   /** What one set may hold. */
@@ -31,11 +33,10 @@ export interface DependenciesConfig {
 /** Reads the settings of installs; faults are noted in the environment. */
 export function readDependenciesConfig(env: Environment): DependenciesConfig {
   const maxMb = env.integer('DEPENDENCIES_MAX_MB', { default: 512, min: 1, max: 65_536 })
+  const given = env.text('RUNNER_DEPENDENCIES_DIR')
   return {
-    directory: env.text(
-      'RUNNER_DEPENDENCIES_DIR',
-      join(tmpdir(), `automation-dependencies-${process.getuid?.() ?? 0}`),
-    ),
+    directory: given ?? join(tmpdir(), `automation-dependencies-${process.getuid?.() ?? 0}`),
+    isInSharedFolder: given === undefined,
     keepMs: 7 * 24 * 3_600_000,
     maxMb,
     // Beside two that are being made, what a pod has for them by default.

@@ -44,6 +44,7 @@ export function runnerDependencies(
       return { shown: { key: set.key, path }, found: isolation.level === 'namespaces' ? packagesPath : path }
     },
     async start() {
+      await sets.claim()
       await tidy()
       timer = setInterval(() => void tidy(), tidyEveryMs).unref()
     },

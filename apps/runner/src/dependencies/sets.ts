@@ -1,10 +1,10 @@
 import { existsSync, renameSync } from 'node:fs'
-import { mkdir, readdir, readFile, rename, rm, stat, utimes, writeFile } from 'node:fs/promises'
+import { lstat, mkdir, readdir, readFile, rename, rm, stat, utimes, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { randomUUID } from 'node:crypto'
 import type { DependencySet } from '@automation/contract/catalog/v1/resolve'
 import { Language } from '@automation/contract/common/v1/language'
-import type { Logger } from '@automation/service'
+import { ConfigurationError, type Logger } from '@automation/service'
 import { limitsOf } from './archive.ts'
 import type { InstallEvents, Installer } from './installer.ts'
 import type { SetMetrics } from '../metrics.ts'
@@ -14,6 +14,7 @@ import { DamagedSet, type SharedSet, type SharedSets } from './shared-sets.ts'
 
 export interface SetsOptions {
   directory: string
+  isInSharedFolder: boolean
   keepMs: number
   maxMb: number
   /** What all may hold together, but for those that are used. */
@@ -108,10 +109,21 @@ export class DependencySets {
     return making.made
   }
 
+  /** Makes the directory. Throws a ConfigurationError where somebody else has, who could change what runs import. */
+  async claim(): Promise<void> {
+    const { directory, isInSharedFolder } = this.#options
+    await mkdir(directory, { recursive: true, mode: 0o700 })
+    if (!isInSharedFolder) return
+    const found = await lstat(directory)
+    if (found.isDirectory() && found.uid === process.getuid?.() && (found.mode & 0o022) === 0) return
+    const fault = `RUNNER_DEPENDENCIES_DIR must be set: others than this account may change ${directory}`
+    throw new ConfigurationError([fault])
+  }
+
   /** Removes what was left half made, and sets that nobody has used for long. */
   async tidy(now = Date.now()): Promise<void> {
     const { directory, keepMs, logger } = this.#options
-    await mkdir(directory, { recursive: true, mode: 0o700 })
+    await this.claim()
     for (const name of await readdir(directory)) {
       const path = join(directory, name)
       const keptMs = name.startsWith('.') ? halfKeptMs : keepMs
@@ -149,7 +161,7 @@ export class DependencySets {
     const { directory } = this.#options
     const aside = join(directory, `.${randomUUID()}`)
     try {
-      await mkdir(directory, { recursive: true, mode: 0o700 })
+      await this.claim()
       await this.#makeRoom()
       const made = await this.#madeAside(request, aside)
       await writeFile(join(aside, complete), JSON.stringify({ ...made, packages: request.set.packages }))
@@ -170,7 +182,7 @@ export class DependencySets {
   /** What the system says of the runner's own files is for its log alone. */
   #inWords(error: unknown, key: string): unknown {
     const { syscall, code = '' } = error as NodeJS.ErrnoException
-    if (syscall === undefined) return error
+    if (syscall === undefined && !(error instanceof ConfigurationError)) return error
     this.#options.logger.error({ err: error, set: key }, 'a set of packages is not written')
     const why = ['ENOSPC', 'EDQUOT'].includes(code) ? 'The runner has no room for the packages' : notWritten
     return new Error(`${why}; try again later, or tell your operator`, { cause: error })
