@@ -1,3 +1,5 @@
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Client } from '../client/client.ts'
 import { EventStream } from '../client/event-stream.ts'
@@ -11,14 +13,15 @@ import { awaitEnd, awaitStatus, execute, executionOf, logsOf, makeProcess } from
 import { awaitFired, everySecond, firedBy, makeSchedule } from './scheduling.ts'
 import { shared, unique } from './shared-system.ts'
 
+/** By services: where one is cut off, and where each that takes its place is, as it finishes the same deletion. */
 const crashes = [
-  'delete-after-tombstone',
-  'delete-after-schedules',
-  'delete-after-executions',
-  'delete-before-end',
-  // Of execution, while it kills what runs.
-  'kill-after-commit',
-]
+  [
+    'process-catalog',
+    ['delete-after-tombstone', 'delete-after-schedules', 'delete-after-executions', 'delete-before-end'],
+  ],
+  // While it kills what runs.
+  ['execution', ['kill-after-commit']],
+] as const
 
 /**
  * Marks by which executions and schedules are refused for good, the records of who did what, the figures of the team's use,
@@ -92,49 +95,60 @@ describe.skipIf(!shared.owned || shapeFromEnvironment() !== 'services')(
       expect([404, 503], path).toContain(status)
       return status === 404
     }
+    const startsOf = async (service: string) => {
+      const { services } = JSON.parse(await readFile(join(restarted.dataDir, 'services.json'), 'utf8')) as {
+        services: Record<string, { starts: number }>
+      }
+      return services[service]?.starts ?? 0
+    }
     const awaitGone = (path: string) =>
       waitUntil(`${path} to be gone`, async () => (await by().get(path)).status === 404, { timeoutMs: 60_000 })
 
-    test.for(crashes)('at %s is finished after the restart, and takes nothing else with it', async (point) => {
-      await restarted.system.kill()
-      await restarted.start({ ...registry.settings, FAIL_POINT: point })
-      const doomed = await makeFull(by())
-      const other = await makeFull(by())
-      const before = (await by().get<Process>(`/processes/${other.process.id}`)).body
-      const { id, slug } = doomed.process
+    test.for(crashes)(
+      'in %s, at each of its steps, is finished, and takes nothing else with it',
+      async ([service, points]) => {
+        await restarted.system.kill()
+        await restarted.start({ ...registry.settings, FAIL_POINT: points.join() })
+        const doomed = await makeFull(by())
+        const other = await makeFull(by())
+        const before = (await by().get<Process>(`/processes/${other.process.id}`)).body
+        const { id, slug } = doomed.process
 
-      expect((await by().delete(`/processes/${id}`)).status).toBe(503)
-      await waitUntil('the catalog to be back', () => gone(`/processes/${id}`), { timeoutMs: 30_000 })
-      for (const path of [`/processes/${slug}`, `/processes/${id}/versions`, `/processes/${id}/aliases`])
-        expect((await by().get(path)).status, path).toBe(404)
-      for (const path of [`/processes/${id}`, `/processes/${slug}`])
-        await waitUntil(`execution to know no ${path}`, () => refused(path), { timeoutMs: 30_000 })
-      expect((await by().delete(`/processes/${id}`)).status).toBe(404)
-      expect((await makeProcess({ slug }, by())).id).not.toBe(id)
+        expect((await by().delete(`/processes/${id}`)).status).toBe(503)
+        const isCutOff = async () => (await startsOf(service)) > points.length
+        await waitUntil(`${service} to be cut off at each step`, isCutOff, { timeoutMs: 60_000 })
+        await waitUntil('the catalog to be back', () => gone(`/processes/${id}`), { timeoutMs: 30_000 })
+        for (const path of [`/processes/${slug}`, `/processes/${id}/versions`, `/processes/${id}/aliases`])
+          expect((await by().get(path)).status, path).toBe(404)
+        for (const path of [`/processes/${id}`, `/processes/${slug}`])
+          await waitUntil(`execution to know no ${path}`, () => refused(path), { timeoutMs: 30_000 })
+        expect((await by().delete(`/processes/${id}`)).status).toBe(404)
+        expect((await makeProcess({ slug }, by())).id).not.toBe(id)
 
-      await awaitGone(`/executions/${doomed.running}`)
-      await awaitGone(`/schedules/${doomed.schedule.id}`)
-      for (const path of ['', '/logs', '/events']) await awaitGone(`/executions/${doomed.ended}${path}`)
-      await doomed.stream.closed
-      expect(doomed.stream.summary).not.toContain('FINISHED')
-      const left = () => tablesThatName(restarted.dataDir, id, kept)
-      await expect.poll(left, { timeout: 60_000, interval: 200 }).toEqual([])
-      const list = await by().get<Page<Execution>>('/executions', { processId: id })
-      expect(list.body.total).toBe(0)
+        await awaitGone(`/executions/${doomed.running}`)
+        await awaitGone(`/schedules/${doomed.schedule.id}`)
+        for (const path of ['', '/logs', '/events']) await awaitGone(`/executions/${doomed.ended}${path}`)
+        await doomed.stream.closed
+        expect(doomed.stream.summary).not.toContain('FINISHED')
+        const left = () => tablesThatName(restarted.dataDir, id, kept)
+        await expect.poll(left, { timeout: 60_000, interval: 200 }).toEqual([])
+        const list = await by().get<Page<Execution>>('/executions', { processId: id })
+        expect(list.body.total).toBe(0)
 
-      expect((await by().get(`/processes/${other.process.id}`)).body).toEqual(before)
-      expect((await executionOf(other.ended, by())).returnValue).toBe('"of its own"')
-      expect(await logsOf(other.ended, by())).toMatchObject([{ message: 'said' }])
-      expect((await executionOf(other.running, by())).status).toBe('RUNNING')
-      const fired = (await firedBy(other.schedule, by())).length
-      await awaitFired(other.schedule, fired + 2, by())
-      const again = await awaitEnd(await execute(other.process, { tag: 'live' }, by()), undefined, by())
-      expect(again.returnValue).toBe('"of its own"')
-      expect(await left()).toEqual([])
-      // A stop would wait for what runs.
-      await by().delete(`/processes/${other.process.id}`)
-      await awaitGone(`/executions/${other.running}`)
-      other.stream.leave()
-    })
+        expect((await by().get(`/processes/${other.process.id}`)).body).toEqual(before)
+        expect((await executionOf(other.ended, by())).returnValue).toBe('"of its own"')
+        expect(await logsOf(other.ended, by())).toMatchObject([{ message: 'said' }])
+        expect((await executionOf(other.running, by())).status).toBe('RUNNING')
+        const fired = (await firedBy(other.schedule, by())).length
+        await awaitFired(other.schedule, fired + 2, by())
+        const again = await awaitEnd(await execute(other.process, { tag: 'live' }, by()), undefined, by())
+        expect(again.returnValue).toBe('"of its own"')
+        expect(await left()).toEqual([])
+        // A stop would wait for what runs.
+        await by().delete(`/processes/${other.process.id}`)
+        await awaitGone(`/executions/${other.running}`)
+        other.stream.leave()
+      },
+    )
   },
 )

@@ -55,8 +55,8 @@ export function supervise(plan: ServicePlan, { logger, changed }: Hooks): Superv
   function begin(): void {
     const startedMs = Date.now()
     starts += 1
-    // A fail point is for the first process: its successor shows how the service recovers.
-    const failPoint = starts === 1 ? plan.env['FAIL_POINT'] : undefined
+    // Each process ends at the next of the fail points: that behind the last shows how the service recovers.
+    const failPoint = plan.env['FAIL_POINT']?.split(',')[starts - 1]
     try {
       child = spawn(process.execPath, ['--import', lifeline, mainOf(plan.name)], {
         env: { NODE_COMPILE_CACHE: compileCache, ...plan.env, FAIL_POINT: failPoint },
