@@ -47,14 +47,16 @@ function launcherOf(pid: number): number {
   return readFileSync(`/proc/${parent}/cmdline`, 'latin1').includes('/launcher.py') ? parent : launcherOf(parent)
 }
 
-const notHere = /does not hold here/
+/** Undefined where this level does not hold here. */
+const startedAt = (level: string) =>
+  startRunner({ ISOLATION: level }).catch((error: Error) => {
+    if (!/does not hold here/.test(error.message)) throw error
+  })
 
 test.for(['namespaces', 'pod'])(
   'at the level %s, when what Python children are forks of is killed, others come from the next',
   async (level, { skip }) => {
-    const at = await startRunner({ ISOLATION: level }).catch((error: Error) => {
-      if (!notHere.test(error.message)) throw error
-    })
+    const at = await startedAt(level)
     if (at === undefined) return skip()
     const pythonRun = () => at.replica.run('return 5', { spec: { language: Language.PYTHON } })
     expect((await pythonRun()).value).toBe(5)
@@ -72,9 +74,7 @@ test.for(['namespaces', 'pod'])(
 test.for(['none', 'pod'])(
   'at the level %s a run that halts its launcher for good is ended, with all that it has started',
   async (level, { skip }) => {
-    const at = await startRunner({ ISOLATION: level }).catch((error: Error) => {
-      if (!notHere.test(error.message)) throw error
-    })
+    const at = await startedAt(level)
     if (at === undefined) return skip()
     const mark = sleepMark()
     const source = `
