@@ -239,7 +239,7 @@ export const groups: SettingGroup[] = [
       },
       RUNNER_PYTHON: 'the Python that starts children',
       RUNNER_DEPENDENCIES_DIR: {
-        default: 'below the temporary folder',
+        default: '`DATA_DIR/packages`; of a runner by itself a folder below the temporary one',
         text: 'where a runner keeps sets of packages',
       },
       RUNNER_LEASE_MS: 'how long a silent runner is believed to live',

@@ -1,5 +1,5 @@
 import { networkInterfaces } from 'node:os'
-import type { EnvironmentValues } from './keys.ts'
+import type { EnvironmentValues } from './environment.ts'
 
 // Closed to one host, a port is closed to all: these lead to the whole web.
 const webPorts = [80, 443]

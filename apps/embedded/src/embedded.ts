@@ -15,7 +15,7 @@ import { bootstrap } from './bootstrap.ts'
 import { closedPorts } from './closed-ports.ts'
 import { takeDataDir } from './data-dir.ts'
 import { systemDatabase } from './database.ts'
-import { environmentToCome, gives, withKeys, type EnvironmentValues } from './keys.ts'
+import { environmentToCome, gives, withDataDir, type EnvironmentValues } from './environment.ts'
 import { readConfigs } from './configs.ts'
 import { type SystemSettings, readSystemSettings } from './settings.ts'
 import { welcome } from './banner.ts'
@@ -63,7 +63,7 @@ async function startAll(
     import('./parts.ts'),
   ])
   const RUNNER_CLOSED_PORTS = closedPorts(given, [...settings.gatewayPorts, operations.port], databaseUrl)
-  const values = withKeys({ ...given, DATABASE_URL: databaseUrl, RUNNER_CLOSED_PORTS }, dataDir.path)
+  const values = withDataDir({ ...given, DATABASE_URL: databaseUrl, RUNNER_CLOSED_PORTS }, dataDir.path)
   const { configs } = readEmbedded(new Environment(values))
   // The data folder is held by this process alone, so whatever a former one on its database ran is lost for sure.
   configs.execution.exclusive = ownDatabase

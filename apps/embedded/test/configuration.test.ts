@@ -71,6 +71,8 @@ describe.each([embeddedMain, servicesMain])('%s', (main) => {
     expect(code).toBe(0)
     expect(stdout).toContain(`PORT=${values['PORT']}\n`)
     expect(stdout).toContain('BOOTSTRAP_API_TOKEN=******\n')
+    // Two systems of one account would remove what each other's runs use.
+    expect(stdout).toContain(`RUNNER_DEPENDENCIES_DIR=${values['DATA_DIR']}/packages\n`)
     for (const line of ['S3_ENDPOINT=', 'S3_REGION=us-east-1', 'S3_ACCESS_KEY=', 'S3_SECRET_KEY='])
       expect(stdout).toContain(`\n${line}\n`)
     expect(stdout).not.toContain('very-secret')

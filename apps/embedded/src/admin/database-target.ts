@@ -8,7 +8,7 @@ import { ConfigurationError, createLogger, createMetrics, Environment, StopOrder
 import { createSandboxSealing } from '@automation/sandbox'
 import { takeDataDir } from '../data-dir.ts'
 import { databaseFolder, systemDatabase } from '../database.ts'
-import { gives, withKeys, type EnvironmentValues } from '../keys.ts'
+import { gives, withDataDir, type EnvironmentValues } from '../environment.ts'
 import type { SystemSettings } from '../settings.ts'
 
 /** The system's database, opened for the moment by a process-catalog of the command's own, and what stands for the sandbox service. */
@@ -22,7 +22,7 @@ export async function openDatabaseTarget(values: EnvironmentValues, settings: Sy
     order.add('data folder', () => dataDir.release())
     const given = gives(values, 'DATABASE_URL')
     const databaseUrl = await systemDatabase({ settings, given, logger, order })
-    const env = new Environment(withKeys({ ...values, DATABASE_URL: databaseUrl }, dataDir.path))
+    const env = new Environment(withDataDir({ ...values, DATABASE_URL: databaseUrl }, dataDir.path))
     const config = readCatalogConfig(env)
     env.check()
     const network = new InProcessNetwork()

@@ -1,5 +1,5 @@
 import { closedPorts } from '../closed-ports.ts'
-import type { EnvironmentValues } from '../keys.ts'
+import type { EnvironmentValues } from '../environment.ts'
 import type { ServicesSettings } from './settings.ts'
 
 export type ServiceName = 'process-catalog' | 'execution' | 'storage' | 'runner' | 'sandbox' | 'scheduler' | 'gateway'

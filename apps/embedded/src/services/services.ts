@@ -18,7 +18,7 @@ import {
 import { Failure } from '@automation/errors'
 import { openWireTarget } from '@automation/admin/wire-target'
 import { bootstrap } from '../bootstrap.ts'
-import { environmentToCome, gives, withKeys, type EnvironmentValues } from '../keys.ts'
+import { environmentToCome, gives, withDataDir, type EnvironmentValues } from '../environment.ts'
 import { takeDataDir } from '../data-dir.ts'
 import { systemDatabase } from '../database.ts'
 import { readConfigs } from '../configs.ts'
@@ -81,7 +81,7 @@ class Services implements Running {
     await healthPortsFree(settings.ports, freeWithinMs, this.#stopping)
     if (this.#stopping.aborted) return
     this.#order.add('services.json', () => rmSync(join(dataDir.path, 'services.json'), { force: true }))
-    const values = withKeys(given, dataDir.path)
+    const values = withDataDir(given, dataDir.path)
     const plans = planServices(settings, values, await this.#secrets(given, values))
     const launch = (plan: ServicePlan) => this.#launch(plan, dataDir.path)
     const { catalog, execution, storage, sandbox, scheduler } = settings.ports

@@ -8,14 +8,9 @@ const keyFiles = { INTERNAL_KEY: 'internal-key', ENCRYPTION_KEY: 'encryption-key
 
 export type EnvironmentValues = Record<string, string | undefined>
 
-/** The environment completed with the keys of the data folder, which are made there at the first start. */
-export function withKeys(values: EnvironmentValues, dataDir: string): EnvironmentValues {
-  return { ...values, ...lacking(values, (file) => readOrMakeKey(join(dataDir, file))) }
-}
-
-/** The same for showing and checking a configuration: nothing is read or made. */
-function withKeysToCome(values: EnvironmentValues): EnvironmentValues {
-  return { ...values, ...lacking(values, () => '0'.repeat(64)) }
+/** The environment completed with what the data folder has: keys, which are made there at the first start, and packages. */
+export function withDataDir(values: EnvironmentValues, dataDir: string): EnvironmentValues {
+  return completed(values, dataDir, (file) => readOrMakeKey(join(dataDir, file)))
 }
 
 /** Whether the environment gives a setting itself, or names a file that does. */
@@ -23,12 +18,13 @@ export function gives(values: EnvironmentValues, name: string): boolean {
   return Boolean(values[name]) || Boolean(values[`${name}_FILE`])
 }
 
-function lacking(values: EnvironmentValues, key: (file: string) => string): EnvironmentValues {
-  return Object.fromEntries(
-    Object.entries(keyFiles)
-      .filter(([name]) => !gives(values, name))
-      .map(([name, file]) => [name, key(file)]),
-  )
+function completed(values: EnvironmentValues, dataDir: string, key: (file: string) => string): EnvironmentValues {
+  const keys = Object.entries(keyFiles)
+    .filter(([name]) => !gives(values, name))
+    .map(([name, file]) => [name, key(file)] as const)
+  // Of each system its own: it removes what its own runs do not use.
+  const RUNNER_DEPENDENCIES_DIR = values['RUNNER_DEPENDENCIES_DIR'] || join(dataDir, 'packages')
+  return { ...values, ...Object.fromEntries(keys), RUNNER_DEPENDENCIES_DIR }
 }
 
 /** The environment of a start, before it has made what it makes itself. */
@@ -49,8 +45,10 @@ export function environmentToCome(values: EnvironmentValues): EnvironmentToCome 
     BOOTSTRAP_API_TOKEN: `(made in ${join(dataDir, 'bootstrap-token')})`,
   }
   return {
-    values: withKeysToCome(
+    values: completed(
       gives(values, 'DATABASE_URL') ? values : { ...values, DATABASE_URL: 'postgresql://embedded' },
+      dataDir,
+      () => '0'.repeat(64),
     ),
     shown: Object.fromEntries(Object.entries(made).filter(([name]) => !gives(values, name))),
   }
