@@ -250,7 +250,7 @@ const inCleanContext = AsyncLocalStorage.snapshot()
 output.install()
 resources.trackUnseenWork()
 process.mainModule = undefined
-modules.watchBuiltins(realm.observeModule)
+modules.watchBuiltins({ used: realm.observeModule, given: realm.observeFunctions })
 surroundings.prepare()
 realm.capture()
 channel.send(HELLO, 0, '')

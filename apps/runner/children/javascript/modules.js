@@ -16,21 +16,40 @@ const subprocesses = require('./subprocesses.js')
 const workers = require('./workers.js')
 
 const used = new Set()
+const given = new Set()
 const nodeRequire = require
 const { getBuiltinModule } = process
 const { set } = Reflect
 
-/** Names of the built-in modules that process code has asked for in this child, without `node:`. */
+/** Names of the built-in modules that process code or a package has asked for in this child, without `node:`. */
 const usedBuiltins = () => used
 
-/** Called with the name and the exports of a built-in module before process code gets it for the first time. */
-let onFirstUse = () => {}
-const watchBuiltins = (listener) => (onFirstUse = listener)
+/**
+ * Both are called with the name and the exports of a built-in module: `used` before process code or a package gets it for
+ * the first time, `given` before process code itself does.
+ */
+let listeners = { used: () => {}, given: () => {} }
+const watchBuiltins = (both) => (listeners = both)
 
 function builtin(specifier) {
-  if (!used.has(nameOf(specifier))) firstUse(specifier)
+  give(specifier)
   return nodeRequire(specifier)
 }
+
+function give(specifier) {
+  use(specifier)
+  const name = nameOf(specifier)
+  if (given.has(name)) return
+  given.add(name)
+  listeners.given(name, nodeRequire(specifier))
+}
+
+function use(specifier) {
+  if (!used.has(nameOf(specifier))) firstUse(specifier)
+}
+
+/** By a `require` that Node makes: that of a package, or where process code can make one, its own. */
+const loadByNode = (specifier) => (given.has('module') ? give(specifier) : use(specifier))
 
 /** The `require` of installed packages, and where they lie; undefined where nothing is installed. */
 let installed
@@ -38,7 +57,7 @@ let packagesDirectory
 
 /** From now on process code finds the packages that lie below this directory. */
 function showPackages(directory) {
-  loadedModules.watch((each) => used.has(nameOf(each)) || firstUse(each))
+  loadedModules.watch(loadByNode)
   installed = requirerOf(directory)
   packagesDirectory = directory
 }
@@ -57,8 +76,8 @@ function firstUse(specifier) {
   const exported = nodeRequire(specifier)
   if (name === 'child_process') subprocesses.fenceIn(exported)
   if (name === 'worker_threads') workers.fitIn(exported)
-  if (name === 'module') loadedModules.watch((each) => used.has(nameOf(each)) || firstUse(each))
-  onFirstUse(name, exported)
+  if (name === 'module') loadedModules.watch(loadByNode)
+  listeners.used(name, exported)
 }
 
 process.getBuiltinModule = (specifier) => (isBuiltin(specifier) ? builtin(specifier) : getBuiltinModule(specifier))

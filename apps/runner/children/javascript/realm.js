@@ -30,6 +30,8 @@ const EAGER =
 
 // What changes by itself: the cache of modules, and what is put back elsewhere.
 const CHANGING = new Set(['env', '_events', '_cache', '_pathCache', 'moduleLoadList'])
+// Most programs run once or twice, and what makes a look quick takes longer than both.
+const QUICK_FROM = 3
 // A program with one of these words may be acted upon after its end.
 const UNSEEN = ['FinalizationRegistry', 'PerformanceObserver']
 
@@ -95,19 +97,29 @@ function observeGlobal(name) {
   freezeFunctions(parts)
   if (name === 'process') states.watch(name, value)
   const binding = new Snapshot(globalThis, [name])
-  const inside = snapshotsOf(insideOf(value).filter((part) => typeof part !== 'function' || isClass(part)))
-  touched.set(name, { binding, snapshots: snapshotsOf(parts), inside })
+  const inside = insideOf(value).filter((part) => !isFunction(part))
+  touched.set(name, { binding, snapshots: snapshotsOf([...parts, ...inside]), looks: 0 })
 }
 
-/** Looks from now on also at a built-in module, which process code is about to get. */
+/** Looks from now on also at a built-in module, which process code or a package is about to get. */
 function observeModule(name, exported) {
   states.watch(name, exported)
-  const parts = [...partsOf(exported), ...insideOf(exported), ...states.accessed(name).flatMap(partsOf)]
-  touched.set(`module ${name}`, { snapshots: snapshotsOf(parts) })
+  const inside = insideOf(exported).filter((part) => !isFunction(part))
+  const parts = [...partsOf(exported), ...inside, ...states.accessed(name).flatMap(partsOf)]
+  touched.set(`module ${name}`, { snapshots: snapshotsOf(parts), looks: 0 })
+}
+
+/** Looks from now on also at what may be hung onto the functions of a built-in module: process code itself is about to get it. */
+function observeFunctions(name, exported) {
+  const functions = insideOf(exported).filter(isFunction)
+  touched.set(`module ${name}, its functions`, { snapshots: snapshotsOf(functions), looks: 0 })
 }
 
 /** The prototype of a function that is no class. */
 const isBare = (part) => typeof part === 'object' && ownKeys(part).length === 1 && ownKeys(part)[0] === 'constructor'
+
+/** No class: a class holds methods. */
+const isFunction = (part) => typeof part === 'function' && !isClass(part)
 
 const isClass = ({ prototype }) => prototype !== null && typeof prototype === 'object' && ownKeys(prototype).length > 1
 
@@ -155,16 +167,14 @@ function changedLiterals() {
 }
 
 function changedTouched() {
-  for (const [name, { binding, snapshots, inside = [] }] of touched) {
-    if (binding?.isSame(0) === false) return `the global ${name}`
-    for (const snapshot of snapshots) {
+  for (const [name, one] of touched) {
+    if (one.binding?.isSame(0) === false) return `the global ${name}`
+    one.looks += 1
+    const isQuick = !thorough && one.looks >= QUICK_FROM
+    for (const snapshot of one.snapshots) {
+      if (isQuick && snapshot.isAlike()) continue
       const change = snapshot.difference()
       if (change !== undefined) return `the built-in ${name}: ${String(change)}`
-    }
-    for (const snapshot of inside) {
-      if (!thorough && snapshot.isAlike()) continue
-      const change = snapshot.difference()
-      if (change !== undefined) return `the built-in ${name}, inside: ${String(change)}`
     }
   }
   return undefined
@@ -173,4 +183,4 @@ function changedTouched() {
 /** Whether the program may reach what it does not name. */
 const isDynamic = () => dynamic
 
-module.exports = { capture, isDynamic, observe, observeModule, tidy }
+module.exports = { capture, isDynamic, observe, observeFunctions, observeModule, tidy }

@@ -1,6 +1,6 @@
 'use strict'
 
-const { getOwnPropertyDescriptor, getPrototypeOf, isExtensible, keys: enumerableKeys } = Object
+const { getOwnPropertyDescriptor, getOwnPropertySymbols, getPrototypeOf, isExtensible, keys: enumerableKeys } = Object
 const { ownKeys } = Reflect
 const { stringify } = JSON
 const { isNaN } = Number
@@ -12,8 +12,9 @@ const IGNORED = new Set(['_events', '_eventsCount', '_exiting'])
 
 /** An object's own properties with their flags, as they were when this was made, by references taken then. */
 class Snapshot {
-  #quick
-  #enumerable
+  #hasSameValues
+  #enumerable = 0
+  #symbols = 0
 
   constructor(object, keys = keysOf(object)) {
     this.object = object
@@ -33,15 +34,19 @@ class Snapshot {
 
   /** Whether all has the values that it had; a tenth of the time, and blind for flags and what has to do with them. */
   isAlike() {
-    if (this.#quick === undefined) {
-      this.#quick = comparison(this)
-      this.#enumerable = 0
-      for (let at = 0; at < this.keys.length; at += 1) {
-        if (this.properties[at].enumerable && typeof this.keys[at] === 'string') this.#enumerable += 1
-      }
+    this.#hasSameValues ??= this.#prepared()
+    const { object } = this
+    if (getPrototypeOf(object) !== this.prototype || isExtensible(object) !== this.extensible) return false
+    if (enumerableKeys(object).length !== this.#enumerable) return false
+    return getOwnPropertySymbols(object).length === this.#symbols && this.#hasSameValues(object)
+  }
+
+  #prepared() {
+    for (let at = 0; at < this.keys.length; at += 1) {
+      if (typeof this.keys[at] === 'symbol') this.#symbols += 1
+      else if (this.properties[at].enumerable) this.#enumerable += 1
     }
-    if (getPrototypeOf(this.object) !== this.prototype || isExtensible(this.object) !== this.extensible) return false
-    return enumerableKeys(this.object).length === this.#enumerable && this.#quick(this.object)
+    return comparison(this)
   }
 
   isSame(at) {
@@ -86,21 +91,24 @@ function same(now, before) {
 }
 
 /**
- * One function made for one object: reading every property by its constant name is what the engine does fastest. Made
- * after user code ran, so it calls no method that user code could have changed.
+ * One function made for one object: reading every property by its constant name is what the engine does fastest. Those that
+ * can't be written have their values without a look, which is most that functions have. Made after user code ran, so it
+ * calls no method that user code could have changed.
  */
 function comparison(snapshot) {
   const { keys, properties } = snapshot
   const values = []
-  let terms = 'true'
+  let terms = ''
   for (let at = 0; at < keys.length; at += 1) {
-    const { value, get, set } = properties[at]
+    const { value, writable } = properties[at]
     values[at] = value
     const member = typeof keys[at] === 'symbol' ? `k[${at}]` : stringify(keys[at])
-    if (get !== undefined || set !== undefined) terms += `&&s.isSame(${at})`
-    else if (!isNaN(value)) terms += `&&o[${member}]===v[${at}]`
+    if (writable === undefined) terms += `&&s.isSame(${at})`
+    else if (writable && !isNaN(value)) terms += `&&o[${member}]===v[${at}]`
   }
-  return new MadeFunction('s', 'k', 'v', `return (o)=>${terms}`)(snapshot, keys, values)
+  return terms === '' ? always : new MadeFunction('s', 'k', 'v', `return (o)=>true${terms}`)(snapshot, keys, values)
 }
+
+const always = () => true
 
 module.exports = { Snapshot }
