@@ -153,6 +153,28 @@ test('from the list of schedules a new one is begun by choosing its process', as
   await context.close()
 })
 
+test('a new schedule begins with the defaults of the schema, and makes up no parameters', async () => {
+  const client = new Client(subject)
+  const parametersSchema = {
+    type: 'object',
+    properties: { purge: { type: 'boolean' }, to: { type: 'string' }, rows: { type: 'integer', default: 10 } },
+  }
+  const { id, slug } = (
+    await client.post<{ id: string; slug: string }>('/processes', {
+      name: 'Begins with defaults',
+      sourceCode: 'return 1',
+      parametersSchema,
+    })
+  ).body
+  const { context, page } = await visit(browser)
+  await page.goto(at(`/processes/${slug}/schedules`))
+  await page.getByRole('button', { name: 'Make schedule' }).click()
+  await page.getByRole('article', { name: /Schedule/ }).waitFor()
+  const { body } = await client.get<{ data: { parameters: unknown }[] }>('/schedules', { processId: id })
+  expect(body.data.map(({ parameters }) => parameters)).toEqual([{ rows: 10 }])
+  await context.close()
+})
+
 test('where the session ends the sign-in lies over the page, which keeps what was typed', async () => {
   const { context, page } = await visit(browser, { isStranger: true })
   await page.goto(at('/variables'))

@@ -7,7 +7,7 @@ import { Button } from '../../parts/button.tsx'
 import { icons } from '../../parts/icons.tsx'
 import { Card } from '../../parts/page.tsx'
 import { Answer } from '../../parts/page-states.tsx'
-import { sampleParameters } from '../../rules/sample-of.ts'
+import { startOf } from '../../rules/json-schema.ts'
 import { newSchedule } from '../../rules/schedule-form.ts'
 import { useMay } from '../../session/session-context.ts'
 import { useToast } from '../../shell/toasts.tsx'
@@ -73,7 +73,7 @@ function NewSchedule({ team, process, zone }: { team: string; process: Process; 
   const view = useView()
   const cron = view.get('cron')
   const [isOpen, setOpen] = useState(true)
-  const sample = process.parametersSchema ? sampleParameters(process.parametersSchema) : {}
+  const parameters = (process.parametersSchema && startOf(process.parametersSchema)) ?? {}
   if (!isOpen && cron === '')
     return (
       <div>
@@ -90,7 +90,7 @@ function NewSchedule({ team, process, zone }: { team: string; process: Process; 
         slug={process.slug}
         zone={zone}
         schema={process.parametersSchema}
-        initial={newSchedule(zone, sample, cron || undefined)}
+        initial={newSchedule(zone, parameters, cron || undefined)}
         verb="Make schedule"
         onDone={() => {
           say('The schedule is made')

@@ -127,7 +127,7 @@ export function TeamForm({ team, before, etag }: Props) {
         )}
         <Field
           label="Parent teams"
-          hint="Teams whose modules and variables are inherited, in this order; at most 5."
+          hint="Teams whose modules and variables are inherited, the first by slug before the others; at most 5."
           fault={faultUnder(error, '/parentTeamSlugs')}
         >
           <input
