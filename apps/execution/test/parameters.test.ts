@@ -105,6 +105,8 @@ describe('texts of a query or a form', () => {
       level: { enum: [1, 2, 3] },
       none: { type: ['number', 'null'] },
       file: { type: 'array', items: { type: 'object' } },
+      place: { type: 'object', properties: { zip: { type: 'integer' } } },
+      spot: { properties: { x: { type: 'integer' } } },
     },
     additionalProperties: { type: 'boolean' },
   })
@@ -145,6 +147,14 @@ describe('texts of a query or a form', () => {
       { size: null, none: null },
     ],
     [{ file: { filename: 'a' } }, { file: [{ filename: 'a' }] }],
+    [
+      { place: ' {"zip": 1010, "name": "1"}', spot: '{"x":1}' },
+      { place: { zip: 1010, name: '1' }, spot: { x: 1 } },
+    ],
+    [
+      { place: '{}', file: ['{"size":1}', '{"size":2}'] },
+      { place: {}, file: [{ size: 1 }, { size: 2 }] },
+    ],
     [{ other: 'true' }, { other: true }],
   ]
   test.each(read)('%j is read as %j, whether the schema is enforced or not', async (fields, expected) => {
@@ -166,6 +176,17 @@ describe('texts of a query or a form', () => {
       code: 'invalid_parameters',
       fields: ['/n', '/count', '/yes', '/list/1'].map((path) => expect.objectContaining({ path })),
     })
+  })
+
+  test.each([
+    '{"zip"',
+    '[1]',
+    '{"zip":9007199254740993}',
+    '{"zip":1e999}',
+    `${'{"a":'.repeat(201)}1${'}'.repeat(201)}`,
+  ])('%j does not become an object', async (place) => {
+    system.catalog.put('typed', { unenforcedSchema: typed })
+    expect(await run('typed', { place })).toEqual({ place })
   })
 
   test('what came as JSON keeps its types, and so does what has no schema', async () => {

@@ -8,8 +8,8 @@ const truth = new Map([
 ])
 
 /**
- * Gives the texts of a query or a form the types that a JSON Schema names for them: numbers, booleans, null, and lists
- * where a name came once. A text stays one where the schema allows texts, or where it reads as nothing that is allowed:
+ * Gives the texts of a query or a form the types that a JSON Schema names for them: numbers, booleans, null, objects, which
+ * are JSON, and lists where a name came once. A text stays one where the schema allows texts, or where it reads as nothing that is allowed:
  * then the schema's own check has the word. Changes `fields`; says whether it did.
  */
 export function typeTexts(fields: Json, schema: unknown): boolean {
@@ -53,14 +53,40 @@ function typedText(text: string, types: Set<string>): unknown {
   if ((types.has('number') || types.has('integer')) && numeral.test(trimmed)) {
     const number = Number(trimmed)
     // A whole number that would lose digits stays a text, for the check to refuse.
-    if (Number.isFinite(number) && (!Number.isInteger(number) || Number.isSafeInteger(number))) return number
+    if (keepsDigits(number)) return number
   }
   if (types.has('boolean')) {
     const value = truth.get(trimmed.toLowerCase())
     if (value !== undefined) return value
   }
-  return types.has('null') && (trimmed === '' || trimmed === 'null') ? null : text
+  if (types.has('null') && (trimmed === '' || trimmed === 'null')) return null
+  return (types.has('object') && objectIn(trimmed)) || text
 }
+
+/** The object that a text has as JSON; undefined where it has none, none that bodies may have, or one that would lose digits. */
+function objectIn(text: string): Json | undefined {
+  if (!text.startsWith('{')) return undefined
+  try {
+    const value: unknown = JSON.parse(text, (_, member: unknown) => {
+      if (typeof member === 'number' && !keepsDigits(member)) throw new RangeError('It would lose digits')
+      return member
+    })
+    return isObject(value) && !isDeeperThan(value, MAX_LEVELS) ? value : undefined
+  } catch {
+    return undefined
+  }
+}
+
+/** As deep as the gateway lets bodies be. */
+const MAX_LEVELS = 200
+
+function isDeeperThan(value: unknown, levels: number): boolean {
+  if (typeof value !== 'object' || value === null) return false
+  return levels === 0 || Object.values(value).some((member) => isDeeperThan(member, levels - 1))
+}
+
+const keepsDigits = (number: number): boolean =>
+  Number.isFinite(number) && (!Number.isInteger(number) || Number.isSafeInteger(number))
 
 /** The schemas and all that stand for them or beside them by `$ref`, `allOf`, `anyOf`, `oneOf`; each once. */
 function branchesOf(schemas: unknown[], root: unknown): Json[] {
@@ -83,14 +109,15 @@ function memberSchemas(name: string, branches: Json[]): unknown[] {
   })
 }
 
-/** The types that any branch allows; those of the values that it lists, where it names no type. */
+/** The types that any branch allows; where it names none, those of the values that it lists, or an object where it has properties. */
 function typesOf(branches: Json[]): Set<string> {
   const types = new Set<string>()
-  for (const { type, nullable, const: only, enum: several } of branches) {
+  for (const { type, nullable, const: only, enum: several, properties } of branches) {
     if (nullable === true) types.add('null')
     if (type !== undefined) for (const each of [type].flat()) types.add(`${each as string}`)
     else if (Array.isArray(several)) for (const value of several) types.add(typeOf(value))
     else if (only !== undefined) types.add(typeOf(only))
+    else if (isObject(properties)) types.add('object')
   }
   return types
 }
