@@ -92,6 +92,27 @@ describe('JavaScript', () => {
     ])
   })
 
+  test('what is refused says where; options that are none are refused, not left out', async () => {
+    const name = unique('refused')
+    const seen = await js(`
+      const messageOf = (call) => call.then(() => 'none', (error) => error.name + ': ' + error.message)
+      const { storage } = svc
+      await storage.upload('${name}', 'x')
+      const listed = (await storage.list('${name}')).length
+      const refused = [
+        storage.upload('a//b', 'x'), storage.createSignedUrl('${name}', { expiresInSeconds: 0 }),
+        storage.createSignedUrl('${name}', 60), storage.upload('${name}', 'x', 'text/html'), storage.list(5)]
+      return [listed, ...await Promise.all(refused.map(messageOf))]`)
+    expect(seen).toEqual([
+      1,
+      'StorageError: /filename must have no leading, doubled or trailing slash',
+      'StorageError: /expiresInSeconds must be from 1 to 604800',
+      'TypeError: The options must be an object, such as { expiresInSeconds }',
+      'TypeError: The options must be an object, such as { contentType }',
+      'TypeError: The options must be an object, such as { prefix }',
+    ])
+  })
+
   test('an object is no content, and is told how it becomes one', async () => {
     const messages = await js(`
       const messageOf = (call) => call.then(() => 'none', (error) => error.name + ': ' + error.message)
@@ -215,8 +236,8 @@ return [before, value, store.keys("${key}"), store.delete("${key}"), getattr(sto
 try:
     svc.storage.upload("a//b", "x")
 except svc.StorageError as error:
-    return error.code`),
-    ).toBe('invalid_input')
+    return [error.code, str(error)]`),
+    ).toEqual(['invalid_input', '/filename must have no leading, doubled or trailing slash'])
     expect(
       await py(`
 def message_of(data):

@@ -135,7 +135,8 @@ declare namespace Svc {
     ): Promise<StorageObject>
     /** A stream of its content: `for await (const bytes of await svc.storage.download(name))`. */
     download(name: string): Promise<ContentStream>
-    list(options?: { prefix?: string }): Promise<StorageObject[]>
+    /** Those whose names begin with the prefix. */
+    list(options?: { prefix?: string } | string): Promise<StorageObject[]>
     delete(name: string): Promise<void>
     /** A link by which anybody may download it for some time, an hour unless told otherwise. */
     createSignedUrl(name: string, options?: { expiresInSeconds?: number }): Promise<SignedUrl>

@@ -1,5 +1,6 @@
 import { STATUS_CODES } from 'node:http'
-import type { Failure, FailureKind, FieldFault } from '@automation/errors'
+import type { Failure, FailureKind } from '@automation/errors'
+import { textOf } from '@automation/errors/failure-text'
 import type { Answer, AnswerHeaders } from './exchange.ts'
 
 const STATUS_BY_KIND: Record<FailureKind, number> = {
@@ -18,9 +19,6 @@ const STATUS_BY_KIND: Record<FailureKind, number> = {
 }
 
 const passing = new Set([429, 503, 504])
-
-// Of faults in a text for people.
-const MOST_SHOWN = 20
 
 /** Codes that HTTP has a status of its own for. */
 const STATUS_BY_CODE: Record<string, number> = {
@@ -95,23 +93,6 @@ export function problemAnswer(failure: Failure, occasion: Occasion, headers: Ans
   if (failure.retryAfterS !== undefined) all['Retry-After'] = String(Math.max(1, Math.ceil(failure.retryAfterS)))
   else if (passing.has(status)) all['Retry-After'] = '1'
   return { status, headers: all, body: JSON.stringify(problem) }
-}
-
-/** The text of a failure, with all faults of fields and where they are: many clients show nothing else. */
-export function textOf({ message, fields }: Failure): string {
-  const texts = fields.slice(0, MOST_SHOWN).map(wordsOf)
-  if (fields.length > MOST_SHOWN) texts.push(`and ${fields.length - MOST_SHOWN} more`)
-  if (fields.some((fault) => fault.message === message)) return texts.join('; ')
-  return [message, ...texts.filter((words) => !message.includes(words))].join('; ')
-}
-
-/** The pointer of a fault and what it is. */
-function wordsOf({ path, message }: FieldFault): string {
-  if (path === '' || message.includes(path)) return message
-  // "is required" goes on from the pointer; a sentence of its own stands behind it.
-  return /^(?:is|are|must|can|has|have|may|does|names|holds)\b/.test(message)
-    ? `${path} ${message}`
-    : `${path}: ${message}`
 }
 
 /** By RFC 7617, RFC 6750 §3 and RFC 9728 §5.1. */

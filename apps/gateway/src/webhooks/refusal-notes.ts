@@ -1,11 +1,11 @@
 import type { ExecutionService } from '@automation/contract/execution/v1/execution'
 import type { Failure } from '@automation/errors'
+import { textOf } from '@automation/errors/failure-text'
 import { asService, ownContext, type Client } from '@automation/rpc'
 import type { Logger } from '@automation/service'
 import { timestampNow } from '@bufbuild/protobuf/wkt'
 import { LRUCache } from 'lru-cache'
 import type { Exchange } from '../http/exchange.ts'
-import { textOf } from '../http/problem.ts'
 import { knownBytes, type WebhookTarget } from './webhook-call.ts'
 
 const WINDOW_MS = 60_000

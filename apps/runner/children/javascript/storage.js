@@ -27,13 +27,13 @@ const ignore = () => {}
 /** Makes `svc.storage`; `send(message, read, failure)` sends a call to the runner. */
 function createStorage(send) {
   const storage = {
-    upload: (name, data, options) => upload(send, name, data, options ?? {}, failureAt(storage.upload)),
+    upload: (name, data, options) => upload(send, name, data, options, failureAt(storage.upload)),
     download: (name) => download(send, name, failureAt(storage.download)),
-    list: (options) => list(send, options ?? {}, failureAt(storage.list)),
+    list: (options) => list(send, options, failureAt(storage.list)),
     delete: async (name) => send({ method: 'storage.delete', name: named(name) }, nothingOf, failureAt(storage.delete)),
     createSignedUrl: async (name, options) =>
       send(
-        { method: 'storage.createSignedUrl', name: named(name), expiresInSeconds: options?.expiresInSeconds },
+        { method: 'storage.createSignedUrl', name: named(name), expiresInSeconds: option('expiresInSeconds', options) },
         valueOf,
         failureAt(storage.createSignedUrl),
       ),
@@ -59,9 +59,9 @@ function createDatastore(send) {
   return datastore
 }
 
-async function upload(send, name, data, { contentType }, failure) {
+async function upload(send, name, data, options, failure) {
   const pieces = piecesOf(data)
-  const begin = { method: 'storage.upload', name: named(name), contentType: contentType ?? '' }
+  const begin = { method: 'storage.upload', name: named(name), contentType: option('contentType', options) ?? '' }
   // The error of a stream that is not read yet is told by reading it.
   if (typeof data?.[Symbol.asyncIterator] === 'function' && typeof data.on === 'function') data.on('error', ignore)
   const transfer = await send(begin, valueOf, failure)
@@ -94,8 +94,9 @@ async function download(send, name, failure) {
   })
 }
 
-async function list(send, { prefix }, failure) {
-  const transfer = await send({ method: 'storage.list', prefix: prefix ?? '' }, valueOf, failure)
+async function list(send, options, failure) {
+  const prefix = typeof options === 'string' ? options : (option('prefix', options) ?? '')
+  const transfer = await send({ method: 'storage.list', prefix }, valueOf, failure)
   const read = (answer, bytes) => (answer.more === true ? JSON.parse(bytes.utf8Slice()) : null)
   const objects = []
   for (;;) {
@@ -124,6 +125,13 @@ function bytesOf(data) {
   if (ArrayBuffer.isView(data)) return Buffer.from(data.buffer, data.byteOffset, data.byteLength)
   if (data instanceof ArrayBuffer) return Buffer.from(data)
   throw new TypeError(`What is uploaded must be text or bytes; ${ofObjects}`)
+}
+
+/** Of options that may be absent. Anything but an object has none: a link for 60 s would be one for an hour. */
+function option(name, options) {
+  if (options != null && typeof options !== 'object')
+    throw new TypeError(`The options must be an object, such as { ${name} }`)
+  return options?.[name]
 }
 
 function named(name, what = 'The name') {

@@ -1,6 +1,7 @@
 import { RunService, type ProcessCall } from '@automation/contract/run/v1/run'
 import { Status, type Outcome } from '@automation/contract/execution/v1/execution'
 import { asFailure, Failure, stoppingCode } from '@automation/errors'
+import { textOf } from '@automation/errors/failure-text'
 import { asRunWith, isUnreachable, type CallContext, type Client, type Neighbours } from '@automation/rpc'
 import type { Logger } from '@automation/service'
 import type { MessageInitShape } from '@bufbuild/protobuf'
@@ -235,8 +236,9 @@ const words: Partial<Record<Status, string>> = {
   [Status.REJECTED]: 'REJECTED',
 }
 
-function failureFrame(number: number, { message, code, executionId }: Failure): Buffer {
-  return answerFrame({ number, error: { message, code, executionId } })
+function failureFrame(number: number, failure: Failure): Buffer {
+  const { code, executionId } = failure
+  return answerFrame({ number, error: { message: textOf(failure), code, executionId } })
 }
 
 function outcomeFrame(number: number, { identifier }: CallInit, outcome: Outcome): Buffer {
