@@ -1,4 +1,5 @@
 import { Language } from '@automation/contract/common/v1/language'
+import type { Failure } from '@automation/errors'
 import { refusal } from '@automation/testing'
 import { compare } from 'bcryptjs'
 import { validate, version } from 'uuid'
@@ -81,6 +82,22 @@ describe('creating a process', () => {
     expect(await refusal(catalog.process(caller, { name: '  ' }))).toBe('/name')
     expect(await refusal(catalog.process(caller, { name: 'a'.repeat(256) }))).toBe('/name')
     expect((await catalog.process(caller, { name: '🐙'.repeat(255) })).name).toBe('🐙'.repeat(255))
+  })
+
+  test('all that is wrong with it is told at once', async () => {
+    const wrong = {
+      name: '',
+      slug: 'A',
+      parametersSchema: '[]',
+      webhookUsername: 'u',
+      publicToken: 'short',
+      dependencies: { 'no name': '1', ms: 'file:x' },
+    }
+    const error = (await catalog.process(await catalog.team(), wrong).catch((thrown: unknown) => thrown)) as Failure
+    expect(error.fields.map(({ path }) => path).toSorted()).toEqual([
+      ...['/manifest/dependencies/ms', '/manifest/dependencies/no name', '/name', '/parametersSchema'],
+      ...['/settings/publicConfig/token', '/slug', '/webhook/password'],
+    ])
   })
 
   test('a process is found by its id and by its slug, by its own team only', async () => {

@@ -2,13 +2,15 @@ import type { ProcessValues } from '@automation/contract/catalog/v1/process'
 import { linkTokenCharacters } from '@automation/contract/forms'
 import { invalid } from '@automation/errors'
 import { Faults } from '@automation/errors/faults'
+import { checkManifest } from '../dependencies/manifest.ts'
 import { addressRanges } from '../fields/address-ranges.ts'
 import { formTag, frameAncestors, newPublicToken } from './form-values.ts'
+import type { LanguageName } from '../fields/language.ts'
 import { limits } from '../fields/limits.ts'
 import { explicitSlug } from '../fields/names.ts'
 import { originText } from './origin.ts'
 import { optionalText, pointerSegment, requiredText, text } from '../fields/text.ts'
-import { webhookPassword, webhookUsername, type CredentialsChange } from './webhook-credentials.ts'
+import { requireBoth, webhookPassword, webhookUsername, type CredentialsChange } from './webhook-credentials.ts'
 
 /** The columns of a process that its writers decide on, apart from the webhook's credentials. */
 export interface ProcessColumns {
@@ -127,8 +129,8 @@ export interface NewProcess {
   credentials: CredentialsChange
 }
 
-/** Checks the values of a new process. */
-export function newProcess(values: ProcessValues): NewProcess {
+/** Checks the values of a new process, whose packages may come from git where that is allowed. */
+export function newProcess(values: ProcessValues, language: LanguageName, allowGit: boolean): NewProcess {
   const change: ProcessChange = { columns: { sourceCode: '' }, credentials: {} }
   const faults = new Faults()
   if (values.name === undefined) faults.add('/name', 'is required')
@@ -136,6 +138,10 @@ export function newProcess(values: ProcessValues): NewProcess {
     // An empty slug on create is what a form sends that was not filled in.
     if (field !== 'slug' || values.slug !== '') faults.of(() => read(values, change))
   }
+  faults.of(() => requireBoth(values.webhookUsername, values.webhookPassword))
+  // Of a text that is refused as it is, its reader tells.
+  if (change.columns.dependencies !== undefined)
+    faults.of(() => checkManifest('/manifest/dependencies', language, values.dependencies, allowGit))
   faults.check()
   if (values.dependenciesScopedToProcess === undefined) wantOwnSet(values, change)
   if (change.columns.publicEnabled === true) change.columns.publicToken ||= newPublicToken()

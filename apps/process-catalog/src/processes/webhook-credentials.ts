@@ -40,11 +40,13 @@ export function changedCredentials(
   passwordHash: string | undefined,
 ): WebhookCredentials {
   const webhookUsername = username === undefined ? current.webhookUsername : username
-  if (webhookUsername === null) {
-    if (passwordHash !== undefined) throw invalid('/webhook/username', 'is required with a password')
-    return noCredentials
-  }
-  const webhookPasswordHash = passwordHash ?? current.webhookPasswordHash
-  if (webhookPasswordHash === null) throw invalid('/webhook/password', 'is required with a username')
+  const webhookPasswordHash = passwordHash ?? (webhookUsername === null ? null : current.webhookPasswordHash)
+  requireBoth(webhookUsername, webhookPasswordHash)
   return { webhookUsername, webhookPasswordHash }
+}
+
+/** Fails where there is one without the other; an empty one is none. */
+export function requireBoth(username: string | null | undefined, password: string | null | undefined): void {
+  if (password && !username) throw invalid('/webhook/username', 'is required with a password')
+  if (username && !password) throw invalid('/webhook/password', 'is required with a username')
 }

@@ -20,8 +20,12 @@ export function processHandlers(catalog: Catalog): Handlers<typeof ProcessServic
   return {
     async createProcess({ values = create(ProcessValuesSchema) }, context) {
       const author = memberIn(context)
-      const made = await checks.withSchema(author.team, values.parametersSchema, () => newProcess(values))
-      const process = { ...made, language: languageName(values.language) }
+      const language = languageName(values.language)
+      const { allowGit } = config.dependencies
+      const made = await checks.withSchema(author.team, values.parametersSchema, () =>
+        newProcess(values, language, allowGit),
+      )
+      const process = { ...made, language }
       const reading = await checks.read(author.team, process.language, process.columns.sourceCode)
       const passwordHash = await hashed(author.team, process, checks)
       const created = await createProcess(store, author, { ...process, reading }, passwordHash, config.dependencies)
