@@ -184,6 +184,14 @@ describe('a submission', () => {
     expect(await problemOf(refused)).toMatchObject({ status: 429, code: 'too_many_submissions' })
     expect((await call('GET')).status).toBe(200)
   })
+
+  test('of who has only the link takes none of those that the team has at the same address', async () => {
+    has({ publicEnabled: true, publicToken: TOKEN }, { id: '0198c2a4-7d1e-7f3a-9b52-6a1d0c4e8f24' })
+    const submit = async () => (await byLink('POST', `?token=${TOKEN}`)).status
+    for (let nth = 0; nth < 30; nth += 1) expect(await submit()).toBe(201)
+    expect(await submit()).toBe(429)
+    expect((await call('POST')).status).toBe(201)
+  })
 })
 
 test('addresses are counted for a minute, each for itself, and with several gateways by shares', () => {

@@ -8,6 +8,7 @@ import { flag } from '../resources/executions/filters.ts'
 import { executionIdRecord } from '../resources/executions/record.ts'
 import { returnedValue } from '../resources/executions/start-routes.ts'
 import { returnedText, SyncRuns } from '../resources/executions/sync-runs.ts'
+import { linkToken } from '../rest/operation.ts'
 import { processIdentifier } from '../rest/parameters.ts'
 import type { RestApi, RestDependencies } from '../rest/rest-api.ts'
 import { withFiles } from '../webhooks/multipart.ts'
@@ -99,7 +100,9 @@ export function formRoutes(
     async (call) => {
       const { exchange, context, principal, query } = call
       const process = await forms.open(call)
-      submissions.count(process.id, principal.ip ?? '', performance.now())
+      // Who has only the link uses up nothing of the team's: many may share an address with it.
+      const form = linkToken(exchange) === undefined ? process.id : `link of ${process.id}`
+      submissions.count(form, principal.ip ?? '', performance.now())
       const { start, files } = await readSubmission(exchange, process, rules)
       const noted = <T extends { executionId: string; replayed: boolean }>(started: T): T => {
         exchange.executionId = started.executionId
