@@ -26,8 +26,7 @@ export function createLogger({ service, level, destination }: LoggerOptions): Lo
       serializers: { err: errorFields, error: errorFields, cause: errorFields },
       redact: { paths: redacted(), censor: '******' },
     },
-    // Written at once: the last words before a crash are those that matter.
-    destination ?? pino.destination({ dest: 2, sync: true }),
+    destination ?? standardError(),
   )
 }
 
@@ -61,4 +60,12 @@ function errorFields(thrown: unknown, depth = 0): ErrorFields | string {
     ...(stack === undefined ? undefined : { stack }),
     ...(cause === undefined || depth >= 4 ? undefined : { cause: errorFields(cause, depth + 1) }),
   }
+}
+
+/**
+ * Written at once: the last words before a crash are those that matter. What it does not take, as on a full disk, waits until
+ * it does, up to 1 MiB; that is no reason to end.
+ */
+function standardError(): DestinationStream {
+  return pino.destination({ dest: 2, sync: true, maxLength: 2 ** 20 }).on('error', () => undefined)
 }

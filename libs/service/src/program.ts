@@ -68,7 +68,7 @@ export async function runProgram<Config>(program: Program<Config>): Promise<void
   const isQuiet = process.stderr.isTTY && !(program.values ?? process.env)['LOG_LEVEL']
   const progress = isQuiet && program.progress !== undefined ? new StartProgress(program.progress) : undefined
   const logger = createLogger({ service: program.name, level: settings.level, destination: progress })
-  surviveClosedPipes()
+  surviveLostOutput()
   logWarnings(logger)
   process.on('uncaughtException', (error) => fatal(logger, error, 'nobody handled this'))
   process.on('unhandledRejection', (reason) => fatal(logger, reason, 'nobody handled this rejection'))
@@ -175,12 +175,9 @@ function fatal(logger: Logger, error: unknown, text: string): never {
   process.exit(1)
 }
 
-/** Who read the output may be gone; that is no reason to end. */
-function surviveClosedPipes(): void {
-  for (const stream of [process.stdout, process.stderr])
-    stream.on('error', (error: NodeJS.ErrnoException) => {
-      if (error.code !== 'EPIPE') throw error
-    })
+/** Who read the output may be gone, or its disk full; that is no reason to end. */
+function surviveLostOutput(): void {
+  for (const stream of [process.stdout, process.stderr]) stream.on('error', () => undefined)
 }
 
 /** What Node and libraries would print is a line of the log. */

@@ -1,5 +1,6 @@
 import { spawn, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
+import { open } from 'node:fs/promises'
 import { createInterface } from 'node:readline'
 import { text } from 'node:stream/consumers'
 import { fileURLToPath } from 'node:url'
@@ -104,6 +105,23 @@ describe.concurrent('a program', () => {
       { msg: 'of a library, try 1' },
       { msg: 'Node warns: of Node', err: { type: 'ExampleWarning', message: 'of Node' } },
     ])
+  })
+
+  test('output that can not be written, as on a full disk, ends nothing', async () => {
+    const program = fileURLToPath(new URL('programs/part.ts', import.meta.url))
+    const { PATH, NODE_COMPILE_CACHE } = process.env
+    const full = await open('/dev/full', 'w')
+    const child = spawn(process.execPath, [program], {
+      env: { PATH, NODE_COMPILE_CACHE, INTERNAL_KEY: 'k'.repeat(32), HEALTH_PORT: '0', FAILURE: 'warnings' },
+      stdio: ['ignore', 'pipe', full.fd],
+    })
+    children.push(child)
+    await full.close()
+    const stdout = text(child.stdout!)
+    await once(child.stdout!, 'readable')
+    child.kill('SIGTERM')
+    expect(await once(child, 'exit')).toEqual([0, null])
+    expect((await stdout).split('\n')).toEqual(['started', expect.stringMatching(/^stop within/), 'stopped', ''])
   })
 
   test('a signal during the start lets it come to its end, then stops it', async () => {
