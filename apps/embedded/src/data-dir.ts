@@ -41,7 +41,9 @@ export async function takeDataDir(folder: string, kind: Holding['kind']): Promis
   makeFolder(path)
   const holding: Holding = { kind, address: '', since: new Date().toISOString() }
   for (const until = Date.now() + adminTurnMs; ;) {
-    const taken = await claim(lockFolder(path), { ...holding })
+    const taken = await claim(lockFolder(path), { ...holding }).catch((error: unknown) => {
+      throw unusable(path, error)
+    })
     if (taken.held) {
       return {
         path,
@@ -55,10 +57,15 @@ export async function takeDataDir(folder: string, kind: Holding['kind']): Promis
   }
 }
 
-/** Who holds the data folder now, if anybody does. */
+/** Who holds the data folder now, if anybody does. Failure: data_dir_unusable. */
 export function dataDirHolder(folder: string): Holder | undefined {
-  const holder = holderOf(lockFolder(resolve(folder)))
-  return holder === undefined ? undefined : asHolder(holder)
+  const path = resolve(folder)
+  try {
+    const holder = holderOf(lockFolder(path))
+    return holder === undefined ? undefined : asHolder(holder)
+  } catch (error) {
+    throw unusable(path, error)
+  }
 }
 
 function lockFolder(path: string): string {
@@ -88,14 +95,18 @@ function makeFolder(path: string): void {
   }
 }
 
+const remedy = 'Name a folder that this account may write.'
+const remedies: Record<string, string> = {
+  EACCES: 'Start this as the account that the folder belongs to, or with another DATA_DIR.',
+  ENOSPC: 'Its disk is full: make room there, or start this with another DATA_DIR.',
+}
+
 function unusable(path: string, error: unknown): Failure {
   const code = (error as NodeJS.ErrnoException).code ?? String(error)
   return new Failure(
     'failed_precondition',
     'data_dir_unusable',
-    `DATA_DIR ${path} can't be made or written (${code}).`,
-    {
-      cause: error,
-    },
+    `DATA_DIR ${path} can't be made or written (${code}). ${remedies[code] ?? remedy}`,
+    { cause: error },
   )
 }

@@ -1,4 +1,4 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
@@ -31,5 +31,14 @@ test('a folder that can not be made is named, with the reason', async () => {
   await writeFile(join(folder, '../..', 'file'), '')
   await expect(takeDataDir(join(folder, '../..', 'file', 'here'), 'embedded')).rejects.toMatchObject({
     code: 'data_dir_unusable',
+  })
+})
+
+test('so is one that is there and can not be written, with what to do', async () => {
+  await mkdir(folder, { recursive: true })
+  await writeFile(join(folder, 'lock'), '')
+  await expect(takeDataDir(folder, 'embedded')).rejects.toMatchObject({
+    code: 'data_dir_unusable',
+    message: `DATA_DIR ${folder} can't be made or written (EEXIST). Name a folder that this account may write.`,
   })
 })
