@@ -36,6 +36,7 @@ def leave_root(folder, program):
     user = unprivileged_user()
     if owner == 0 and allowed_namespace(user):
         enter_namespace(user)
+        require_access(folder, program, 'on this machine it runs as another user in a namespace of its own, who')
         return
     if owner == 0:
         give_away(folder, user)
@@ -47,10 +48,14 @@ def leave_root(folder, program):
     os.setgroups([])
     os.setgid(group)
     os.setuid(owner)
+    require_access(folder, program, f'this machine allows no user namespaces, and uid {owner}')
+
+
+def require_access(folder, program, who):
     for path, mode in ((folder, os.R_OK | os.W_OK | os.X_OK), (program, os.R_OK | os.X_OK)):
         if not os.access(path, mode):
             sys.exit(
-                f'PostgreSQL does not run as root, this machine allows no user namespaces, and uid {owner} can not '
+                f'PostgreSQL does not run as root, {who} can not '
                 f'reach {path}. Run the service as an ordinary user, or keep the program and DATA_DIR in folders that '
                 'every user may enter, or set DATABASE_URL to a PostgreSQL server of your own.'
             )

@@ -166,6 +166,16 @@ test.runIf(isRoot)('as root, folders that only root may enter are fine', async (
   expect((await stat(join(closed, 'postgres/data'))).uid).toBe(0)
 })
 
+test.runIf(isRoot)(
+  'as root, a folder within one that another user alone may enter is refused, with what to do',
+  async () => {
+    const closed = join(dataDir, 'closed')
+    await mkdir(closed, { mode: 0o700 })
+    await chown(closed, 65_534, 65_534)
+    await expect(start(join(closed, 'postgres'))).rejects.toThrow(/can not reach .*Run the service as an ordinary user/)
+  },
+)
+
 async function anybodyMayEnter(folder: string): Promise<boolean> {
   const isOpen = ((await stat(folder)).mode & 0o001) !== 0
   return isOpen && (dirname(folder) === folder || (await anybodyMayEnter(dirname(folder))))
