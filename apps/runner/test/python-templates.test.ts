@@ -24,12 +24,25 @@ const modules: Record<string, string> = {
   prints: 'print("while importing")\n',
   errs: 'import sys\nsys.stderr.write("while importing\\n")\n',
   warns: 'import warnings\nwarnings.warn("while importing")\n',
+  logs: 'import logging\nlogging.getLogger("own").info("while importing")\n',
+  says: `import subprocess
+print("first")
+subprocess.run(["sh", "-c", "echo while importing; echo while importing >&2"])
+print("last")
+`,
+  floods: 'print("x" * 70_000)\n',
   threads: 'import threading\nthreading.Thread(target=time.sleep, args=(1000,), daemon=True).start()\n',
   opens: 'file = open("/etc/passwd")\n',
   connects: 'import socket\nserver = socket.create_server(("127.0.0.1", 0))\n',
   forks: 'import subprocess\nchild = subprocess.Popen(["sleep", "1000"])\n',
   asks: 'import subprocess\nsubprocess.run(["true"])\n',
-  writes: 'open("left", "w").close()\n',
+  writes: `for name in (".cache/own", ".config/own"): os.makedirs(name, 0o700)
+with open(".cache/own/list", "w") as file: file.write("kept")
+os.utime(".cache/own/list", (1, 1))
+`,
+  writes_much: 'with open("left", "wb") as file: file.truncate(2 ** 20 + 1)\n',
+  links: 'os.symlink("/etc/passwd", "left")\n',
+  locks_up: 'os.mkdir("left", 0o500)\n',
   moves: 'os.mkdir("inside")\nos.chdir("inside")\n',
   shares: 'import mmap\nmemory = mmap.mmap(-1, 4096)\n',
   locks:
@@ -263,17 +276,46 @@ test('an import that answers a run ends it for good', async () => {
   expect([next.explanation, next.value, lines(next.log)]).toEqual([undefined, 'of the next', ['INFO begun']])
 })
 
+describe('what an import does once, each run has anew:', () => {
+  test.for([
+    ['prints', ['INFO while importing']],
+    ['errs', ['ERROR while importing']],
+    ['warns', ['WARNING /opt/automation/dependencies/site-packages/warns.py:5: UserWarning: while importing']],
+    ['logs', ['INFO while importing']],
+    ['says', ['INFO first', 'ERROR while importing', 'INFO while importing', 'INFO last']],
+  ] as const)('what it says: %s', async ([name, said]) => {
+    const all = await runs(`import ${name}\nprint("after")\nreturn ${name}.now`, 3)
+    expect(distinct(valuesOf(all))).toBe(1)
+    for (const { log } of all) {
+      expect(lines(log).map((each) => each.split('\n')[0])).toEqual([...said, 'INFO after'])
+    }
+  })
+
+  test('what it writes into the directory of the run', async () => {
+    const source = `import writes, os
+place = ".cache/own/list"
+with open(place) as file: text = file.read()
+seen = [sorted(os.listdir()), text, os.stat(place).st_mtime]
+with open(place, "w") as file: file.write("changed")
+open("left", "w").close()
+return [writes.now, *seen]`
+    const all = valuesOf(await runs(source, 3))
+    expect(distinct(all.map(([now]) => now))).toBe(1)
+    for (const [, ...seen] of all) expect(seen).toEqual([['.cache', '.config'], 'kept', 1])
+  })
+})
+
 describe('each run imports for itself where the import', () => {
   test.for(
     [
-      'prints',
-      'errs',
-      'warns',
+      'floods',
       'threads',
       'opens',
       'connects',
       'forks',
-      'writes',
+      'writes_much',
+      'links',
+      'locks_up',
       'moves',
       'shares',
       'locks',
@@ -284,15 +326,6 @@ describe('each run imports for itself where the import', () => {
     ].map((name) => [name]),
   )('%s', async ([name]) => {
     expect(await importsOf(name!)).toBe(3)
-  })
-
-  test('prints, which each has in its log', async () => {
-    for (const name of ['prints', 'errs', 'warns'])
-      for (const ended of await runs(`import ${name}\nprint("after")`, 2)) {
-        const log = lines(ended.log)
-        expect(log.at(-1)).toBe('INFO after')
-        expect(log.join()).toContain('while importing')
-      }
   })
 
   test.for(['of_team', 'perhaps_of_team'])('leads to a module of the team: %s', async (name) => {
@@ -318,7 +351,7 @@ test('a version whose imports are there already costs its child no look at all t
 test('whether a version’s runs share what it imports is to be seen', async () => {
   await runWith('import plain\nreturn "seen"')
   expect(await under.metric('runner_python_imports', 'shared')).toBeGreaterThan(0)
-  await runWith('import prints\nreturn "seen"')
+  await runWith('import floods\nreturn "seen"')
   expect(await under.metric('runner_python_imports', 'output')).toBeGreaterThan(0)
 })
 

@@ -67,6 +67,8 @@ class Fork:
         self.parent = 0
         self.is_offered = False
         self.module = None
+        # What it has imported as the template of which this is a fork.
+        self.imports = None
 
     def configure(self, payload):
         self.settings = json.loads(payload)
@@ -169,6 +171,7 @@ class Fork:
             return None
         say(template.IMPORTS)
         self.module = self.program.module()
+        output.restart(self.settings["logs"])
         try:
             refusal = imports.make()
         except BaseException as error:
@@ -184,6 +187,7 @@ class Fork:
         return imports
 
     def be_run_of(self, imports):
+        self.imports = imports
         self.pid = own_pid()
         self.reader.held.clear()
         warm.wake()
@@ -216,6 +220,8 @@ class Fork:
             raise self.fault
         if self.settings.get("modulesFault"):
             raise RuntimeError(self.settings["modulesFault"])
+        if self.imports is not None:
+            self.imports.repeat()
         # Kept: a module that nobody holds loses its names.
         self.module = self.module or self.program.module()
         service.fill(self.svc, header, parameters, request)

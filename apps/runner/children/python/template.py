@@ -1,7 +1,7 @@
 """
 A fork that imports, before it does anything else, what the top of the source imports, and then only forks: its forks are
-the runs of one version. Where these imports leave behind what forks can't share, there is no template, and each run
-imports for itself.
+the runs of one version. What these imports print and write, each run has anew. Where they leave behind what forks can't
+share, there is no template, and each run imports for itself.
 """
 
 import _socket
@@ -9,6 +9,7 @@ import os
 import posix
 import struct
 from signal import SIGKILL
+from stat import S_IRWXU, S_ISREG
 
 import confine
 import fork_handlers
@@ -17,6 +18,7 @@ import process_control
 import run_forks
 import warm
 from descendants import send
+from removal import remove
 
 # What a fork that may become one says of itself, to its parent alone.
 RUNS_ITSELF = b"\0"
@@ -29,6 +31,10 @@ CONTROL = 60
 RULESET = 61
 FIRST_OTHER = 62
 
+# What each run has anew is no more than this.
+PRINTED_BYTES = 64 * 1024
+WRITTEN_BYTES = 1024 * 1024
+WRITTEN_FILES = 100
 OPEN_FILES = 1024
 # Further apart its threads are not looked for.
 MOST_NUMBERS = 50_000
@@ -166,7 +172,8 @@ class Imports:
         sys.meta_path.remove(self)
         self.drawn = drawn
         self.fork_run = run_forks.forker(libraries)
-        if not kept.is_empty:
+        self.printed = kept.printed
+        if self.printed is None:
             return "output"
         if open_descriptors() != before:
             return "open files or connections"
@@ -176,7 +183,10 @@ class Imports:
             return "a module of the team"
         if has_children():
             return "processes"
-        if posix.getcwd() != directory or os.listdir(directory) or len(os.listdir(os.path.dirname(directory))) > 1:
+        if posix.getcwd() != directory or len(os.listdir(os.path.dirname(directory))) > 1:
+            return "files"
+        self.written = written_in(directory)
+        if self.written is None:
             return "files"
         if has_timers():
             return "timers"
@@ -184,7 +194,21 @@ class Imports:
             return "shared memory"
         if has_threads():
             return "threads"
+        for name in os.listdir(directory):
+            remove(f"{directory}/{name}")
         return None
+
+    def repeat(self):
+        """In a run: what the imports have written and printed."""
+        for path, (mode, modified, data) in self.written.items():
+            if data is None:
+                os.mkdir(path, mode)
+                continue
+            with open(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode), "wb") as file:
+                file.write(data)
+            os.utime(path, ns=(modified, modified))
+        for descriptor, data in self.printed.items():
+            output.repeat(descriptor, data)
 
 
 class Drawn:
@@ -245,31 +269,65 @@ def numpy_is_seeded():
 
 
 class output_kept:
-    """What is printed within goes to a file that has no name; it `is_empty` where that is nothing."""
+    """What is printed within goes to files without names; `printed` by descriptor, or None where it is too much."""
 
     def __init__(self, directory):
-        path = directory + "/printed"
-        self.file = posix.open(path, posix.O_RDWR | posix.O_CREAT | posix.O_EXCL | posix.O_CLOEXEC | posix.O_APPEND, 0o600)
-        posix.unlink(path)
+        self.files = {number: nameless(f"{directory}/printed") for number in (1, 2)}
 
     def __enter__(self):
         import sys
 
-        self.before = [posix.dup(number) for number in (1, 2)]
-        for number in (1, 2):
-            posix.dup2(self.file, number)
+        self.before = {number: posix.dup(number) for number in self.files}
+        for number, file in self.files.items():
+            posix.dup2(file, number)
         self.streams = sys.stdout, sys.stderr
+        output.look_anew()
         return self
 
     def __exit__(self, *_):
         for stream in self.streams:
             stream.flush()
         output.flush_native()
-        for number, before in zip((1, 2), self.before):
+        for number, before in self.before.items():
             posix.dup2(before, number)
             posix.close(before)
-        self.is_empty = posix.fstat(self.file).st_size == 0
-        posix.close(self.file)
+        output.look_anew()
+        bytes_of = {number: posix.fstat(file).st_size for number, file in self.files.items()}
+        is_too_much = sum(bytes_of.values()) > PRINTED_BYTES
+        self.printed = None if is_too_much else {each: posix.pread(self.files[each], bytes_of[each], 0) for each in bytes_of}
+        for file in self.files.values():
+            posix.close(file)
+
+
+def nameless(path):
+    """A file that has no name any more."""
+    file = posix.open(path, posix.O_RDWR | posix.O_CREAT | posix.O_EXCL | posix.O_CLOEXEC | posix.O_APPEND, 0o600)
+    posix.unlink(path)
+    return file
+
+
+def written_in(directory):
+    """
+    The directories and files there: mode, time of the last change in ns, and bytes (None for a directory) by path, parents
+    first. None where there is anything else, or too much.
+    """
+    found, left, waiting = {}, WRITTEN_BYTES, [directory]
+    for place in waiting:
+        for entry in os.scandir(place):
+            status = entry.stat(follow_symlinks=False)
+            left -= status.st_size
+            if left < 0 or len(found) == WRITTEN_FILES:
+                return None
+            if entry.is_dir(follow_symlinks=False) and status.st_mode & S_IRWXU == S_IRWXU:
+                waiting.append(entry.path)
+                data = None
+            elif S_ISREG(status.st_mode) and status.st_nlink == 1:
+                with open(entry.path, "rb") as file:
+                    data = file.read()
+            else:
+                return None
+            found[entry.path] = status.st_mode & 0o7777, status.st_mtime_ns, data
+    return found
 
 
 def open_descriptors():
