@@ -53,6 +53,11 @@ beforeAll(async () => {
       ]),
       growing: npmPackage('exports.grow = () => { exports[`name${Object.keys(exports).length}`] = true }'),
       torn: npmPackage('exports.a = 1\n\tconst = 2'),
+      patient: npmPackage(
+        'await new Promise((resolve) => setTimeout(resolve, 10))\nexport default 9\nexport const nine = 9',
+        { type: 'module', exports: './index.js' },
+      ),
+      hasty: npmPackage('await 0\nthrow new TypeError("not today")', { type: 'module', exports: './index.js' }),
       'only-import': npmPackage('export default 7; export const seven = 7', {
         type: 'module',
         exports: { '.': { import: './index.js' } },
@@ -84,6 +89,7 @@ beforeAll(async () => {
     NPM_REGISTRY: signedIn('registry-token-1234'),
   })
   usual[JAVASCRIPT] = setOf({
+    ...{ patient: '*', hasty: '*' },
     ...{ good: '^1.0.0', 'only-import': '*', torn: '*', parts: '*' },
     ...{ compiled: '*', marked: '*', both: '*', growing: '*' },
   })
@@ -149,6 +155,40 @@ describe('what is installed', () => {
     const source = `import Five, * as all from 'both'
       return [new Five() instanceof require('both').Five, all.default === Five, (await import('both')).default === Five]`
     expect((await runWith(JAVASCRIPT, source)).value).toEqual([true, true, true])
+  })
+
+  test('may wait at its top level, also in a child that imported it before', async () => {
+    const importing = "import nine, * as all from 'patient'\nexport { nine as again } from 'patient'\n"
+    for (const source of [importing, importing, '']) {
+      const { value, log } = await runWith(JAVASCRIPT, `${source}return (await import('patient')).nine`)
+      expect([value, log]).toEqual([9, []])
+    }
+    const { value } = await runWith(JAVASCRIPT, `${importing}return [nine, all.nine, all.default]`)
+    expect(value).toEqual([9, 9, 9])
+    const { explanation } = await runWith(JAVASCRIPT, "import 'hasty'")
+    expect(explanation).toBe('TypeError: not today')
+  })
+
+  test('may wait at its top level where a module of the team imports it, which begins once', async () => {
+    const modules = [
+      { name: 'counts', sourceCode: 'globalThis.counted = (globalThis.counted ?? 0) + 1', imports: [] },
+      {
+        name: 'waits',
+        sourceCode: "import 'counts'\nimport nine from 'patient'\nglobalThis.counted += 10\nexport default nine",
+        imports: [{ name: 'counts', tag: '', module: 0 }],
+      },
+    ]
+    const imports = [{ name: 'waits', tag: '', module: 1 }]
+    const spec = { language: JAVASCRIPT, dependencies: usual[JAVASCRIPT]!, modules, imports }
+    const { value } = await under.replica.run("import nine from 'waits'\nreturn [nine, globalThis.counted]", { spec })
+    expect(value).toEqual([9, 11])
+  })
+
+  test('that waits at its top level is refused to require, and the source does not begin again', async () => {
+    const source = "console.log('begun')\nrequire('patient')"
+    const { explanation, log } = await runWith(JAVASCRIPT, source)
+    expect(explanation).toMatch(/top-level await\. Use import\(\) instead/)
+    expect(log.filter(({ message }) => message === 'begun')).toHaveLength(1)
   })
 
   test('has at each import the names that it exports by then, also in a child that imported it before', async () => {

@@ -105,24 +105,31 @@ function begin(payload) {
     const directory = surroundings.privateDirectory()
     const team = teamModules.forRun({ prepared: compiled.modules, names: program.names, svc, directory })
     svc.import = team.use(compiled.imports)
-    const scope = modules.scopeOf({
-      fileName: program.fileName,
-      isModule: compiled.isModule,
-      packages: new Map(program.names.map((name) => [name, svc])),
-      directory,
-      team: (name) => team.find(compiled.imports, name, ''),
-      imports: compiled.imports,
-      hasLiteral: compiled.hasLiteral,
-    })
-    const body = apply(compiled.evaluate(), compiled.isModule ? undefined : scope.module.exports, [
-      ...scope.values,
-      END,
-    ])
     resources.watch()
-    then(then(settled, body), (value) => afterBody(own, scope, value, fail), fail)
+    evaluate(own, { svc, team, directory }, fail)
   } catch (error) {
     fail(error)
   }
+}
+
+/** Evaluates the source; anew where an import before it waits for a package that is to be loaded first. */
+function evaluate(own, { svc, team, directory }, fail) {
+  const scope = modules.scopeOf({
+    fileName: program.fileName,
+    isModule: compiled.isModule,
+    packages: new Map(program.names.map((name) => [name, svc])),
+    directory,
+    team: (name) => team.find(compiled.imports, name, ''),
+    imports: compiled.imports,
+    hasLiteral: compiled.hasLiteral,
+  })
+  const body = apply(compiled.evaluate(), compiled.isModule ? undefined : scope.module.exports, [...scope.values, END])
+  const failed = (thrown) => {
+    const loading = modules.loadingOf(thrown)
+    if (loading === undefined) return fail(thrown)
+    then(loading, () => evaluate(own, { svc, team, directory }, fail), fail)
+  }
+  then(then(settled, body), (value) => afterBody(own, scope, value, fail), failed)
 }
 
 /** The top level is through: its value counts, or, where it did not return, that of an exported `main`. */

@@ -5,7 +5,7 @@
  * packages.
  */
 
-const { isBuiltin } = require('node:module')
+const { isBuiltin, Module } = require('node:module')
 const { isAbsolute } = require('node:path')
 const { pathToFileURL } = require('node:url')
 const { isModuleNamespaceObject, isNativeError } = require('node:util').types
@@ -20,6 +20,7 @@ const given = new Set()
 const nodeRequire = require
 const { getBuiltinModule } = process
 const { set } = Reflect
+const { _compile: compileModule } = Module.prototype
 
 /** Names of the built-in modules that process code or a package has asked for in this child, without `node:`. */
 const usedBuiltins = () => used
@@ -62,6 +63,51 @@ function showPackages(directory) {
   packagesDirectory = directory
 }
 
+/** By file: modules of packages that wait at their top level, which no `require` loads. They stay loaded like the others. */
+const awaited = new Map()
+/** By error of a `require`: the file that is to be loaded by `import()` before the import can have it. */
+const waiting = new WeakMap()
+
+function packageOf(name, hint) {
+  try {
+    return installed(name, hint)
+  } catch (error) {
+    if (error?.code !== 'ERR_REQUIRE_ASYNC_MODULE') throw error
+    const path = installed.resolve(name, hint)
+    if (awaited.has(path)) return awaited.get(path)
+    waiting.set(error, path)
+    throw error
+  }
+}
+
+/**
+ * Of what an import has thrown: a promise that is there when it is to be done once more, since it will find what it waits
+ * for; undefined where that would not help.
+ */
+function loadingOf(thrown) {
+  const path = waiting.get(thrown)
+  if (path === undefined) return undefined
+  waiting.delete(thrown)
+  return importFile(path).then((namespace) => awaited.set(path, namespace))
+}
+
+/** What was thrown to code that runs: a source that has begun is not begun anew. */
+function begun(thrown) {
+  waiting.delete(thrown)
+  return thrown
+}
+
+/** By Node's own `import()`, which code that is one with this file has not; a module of Node's making has. */
+function importFile(path) {
+  if (nativeImport === undefined) {
+    const made = new Module(`${__dirname}/import.js`)
+    compileModule.call(made, 'module.exports = (url) => import(url)', made.id, 'commonjs')
+    nativeImport = made.exports
+  }
+  return nativeImport(pathToFileURL(path).href)
+}
+let nativeImport
+
 /** What is said of a name that leads nowhere to a source with these imports. */
 const hintOn = (name, imports, names = [], isLiteral = true) =>
   missing.hint(name, [...names, ...missing.namesOf(imports), ...missing.installed(packagesDirectory)], isLiteral)
@@ -98,7 +144,7 @@ function scopeOf({ fileName, isModule, packages, directory, team, imports, hasLi
     if (packages.has(name)) return packages.get(name)
     const found = team(name)
     if (found !== undefined) return found.exported
-    if (installed !== undefined && isPackage(name)) return installed(name, () => hint(name))
+    if (installed !== undefined && isPackage(name)) return packageOf(name, () => hint(name))
     throw notFound(name, isModule, hint(name))
   }
   const isOurs = (name) => isBuiltin(name) || packages.has(name) || team(name) !== undefined
@@ -107,7 +153,14 @@ function scopeOf({ fileName, isModule, packages, directory, team, imports, hasLi
     if (installed !== undefined && isPackage(name) && !isOurs(name)) return installed.resolve(name, () => hint(name))
     return (resolve(name), name)
   }
-  const require = Object.assign((specifier) => resolve(specifier), {
+  const required = (specifier) => {
+    try {
+      return resolve(specifier)
+    } catch (error) {
+      throw begun(error)
+    }
+  }
+  const require = Object.assign(required, {
     resolve: locate,
     cache: Object.create(null),
     main: module,
@@ -155,7 +208,16 @@ function scopeOf({ fileName, isModule, packages, directory, team, imports, hasLi
       return isAbsolute(found) ? pathToFileURL(found).href : found
     },
   }
-  const importLater = async (specifier) => load(specifier, [])
+  const importLater = async (specifier) => {
+    try {
+      return load(specifier, [])
+    } catch (error) {
+      const loading = loadingOf(error)
+      if (loading === undefined) throw error
+      await loading
+      return load(specifier, [])
+    }
+  }
   const exported = Object.create(null)
   return {
     module,
@@ -214,4 +276,4 @@ function notFound(name, isModule, hint) {
   return Object.assign(error, { code: isModule ? 'ERR_MODULE_NOT_FOUND' : 'MODULE_NOT_FOUND' })
 }
 
-module.exports = { hintOn, scopeOf, showPackages, usedBuiltins, watchBuiltins }
+module.exports = { begun, hintOn, loadingOf, scopeOf, showPackages, usedBuiltins, watchBuiltins }
