@@ -57,6 +57,11 @@ beforeAll(async () => {
         'await new Promise((resolve) => setTimeout(resolve, 10))\nexport default 9\nexport const nine = 9',
         { type: 'module', exports: './index.js' },
       ),
+      ungenerated: npmPackage("require('.prisma/client/default')"),
+      unbuilt: npmPackage("require('../build/Release/unbuilt.node')"),
+      unbound: npmPackage("throw new Error('Could not locate the bindings file. Tried:\\n → build/unbound.node')"),
+      without: npmPackage("require('its-peer')"),
+      'without-either': npmPackage("import 'its-peer'", { type: 'module', exports: './index.js' }),
       hasty: npmPackage('await 0\nthrow new TypeError("not today")', { type: 'module', exports: './index.js' }),
       'only-import': npmPackage('export default 7; export const seven = 7', {
         type: 'module',
@@ -89,7 +94,7 @@ beforeAll(async () => {
     NPM_REGISTRY: signedIn('registry-token-1234'),
   })
   usual[JAVASCRIPT] = setOf({
-    ...{ patient: '*', hasty: '*' },
+    ...{ patient: '*', hasty: '*', ungenerated: '*', unbuilt: '*', unbound: '*', without: '*', 'without-either': '*' },
     ...{ good: '^1.0.0', 'only-import': '*', torn: '*', parts: '*' },
     ...{ compiled: '*', marked: '*', both: '*', growing: '*' },
   })
@@ -191,6 +196,20 @@ describe('what is installed', () => {
     expect(log.filter(({ message }) => message === 'begun')).toHaveLength(1)
   })
 
+  test.for([
+    ['ungenerated', "Error: Cannot find module '.prisma/client/default'; scripts of packages don't run"],
+    ['unbuilt', "Error: Cannot find module '../build/Release/unbuilt.node'; scripts of packages don't run"],
+    ['unbound', "Error: Could not locate the bindings file. Tried:; scripts of packages don't run"],
+    ['without', "Error: Cannot find module 'its-peer'; to add a package, name it"],
+    ['without-either', "Error: Cannot find package 'its-peer' imported from /"],
+  ] as const)('says what to do where a part of it is missing: %s', async ([name, words]) => {
+    for (const source of [`import '${name}'`, `await import('${name}')`]) {
+      const { explanation } = await runWith(JAVASCRIPT, source)
+      expect(explanation!.slice(0, words.length)).toBe(words)
+      expect(explanation!.split('\n')[0]).toMatch(/; (?:to add a package, name it|scripts of packages don't run)/)
+    }
+  })
+
   test('has at each import the names that it exports by then, also in a child that imported it before', async () => {
     const source = "import * as all from 'growing'; all.grow(); return [Object.keys(all).length, process.pid]"
     const seen = new Map<number, number>()
@@ -280,7 +299,12 @@ return "once" in logging.root.manager.loggerDict`
 describe('an install that fails', () => {
   test.each([
     ['npm', JAVASCRIPT, { nosuch: '*' }, /E404[\s\S]*nosuch/],
-    ['pip', PYTHON, { nosuch: '*' }, /No matching distribution found for nosuch/],
+    [
+      'pip',
+      PYTHON,
+      { nosuch: '*' },
+      /^InstallError: PyPI has no such package or version as a wheel[^]*No matching distribution found for nosuch/,
+    ],
   ] as const)(
     'of %s says so in the installer’s own last lines, and leaves no set',
     async (_, language, packages, words) => {
@@ -312,19 +336,32 @@ describe('an install that fails', () => {
   })
 })
 
-test('where no registry is named npm is told none, so that its own default counts', async () => {
-  const npm = join(folder, 'npm-that-tells')
+/** Of an install by a program in the place of npm's. */
+async function explanationWith(program: string): Promise<string | undefined> {
+  const npm = join(folder, randomUUID())
   mkdirSync(join(npm, 'bin'), { recursive: true })
   writeFileSync(join(npm, 'package.json'), '{}')
-  const tells = `console.log(require('fs').readFileSync(process.env.npm_config_userconfig, 'utf8')); process.exit(1)`
-  writeFileSync(join(npm, 'bin/npm-cli.js'), tells)
-  const settings = { RUNNER_DEPENDENCIES_DIR: join(folder, 'no-sets') }
+  writeFileSync(join(npm, 'bin/npm-cli.js'), program)
+  const settings = { RUNNER_DEPENDENCIES_DIR: mkdtempSync(join(folder, 'no-sets-')) }
   const alone = await startRunnerWith({ dependencies: { npm: join(npm, 'bin/npm-cli.js') } }, settings)
   const spec = { language: JAVASCRIPT, dependencies: setOf({ good: '*' }), isInstall: true }
   const { explanation } = await alone.replica.run('', { spec })
   await alone.stop()
+  return explanation
+}
+
+test('where no registry is named npm is told none, so that its own default counts', async () => {
+  const tells = `console.log(require('fs').readFileSync(process.env.npm_config_userconfig, 'utf8')); process.exit(1)`
+  const explanation = await explanationWith(tells)
   expect(explanation).toContain('allow-git=')
   expect(explanation).not.toContain('registry')
+})
+
+test('a repository that npm can not read over https is told, and not that ssh is not allowed alone', async () => {
+  const said = "npm error fatal: transport 'ssh' not allowed"
+  expect(await explanationWith(`console.log(${JSON.stringify(said)}); process.exit(1)`)).toMatch(
+    /^InstallError: The repository can not be read over https[^]*\nnpm error fatal: transport 'ssh' not allowed$/,
+  )
 })
 
 test('the least recently used sets that no child finds are removed before there are too many', async () => {

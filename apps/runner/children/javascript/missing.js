@@ -19,6 +19,8 @@ const MAX_LENGTH = 100
 const HOW_TO_ADD =
   "to add a package, name it in the team's dependencies or in the process's manifest, or save the process with settings.dependencies.autoDetect"
 const NOT_INSTALLED = 'packages that were asked for could not be installed'
+const NOT_BUILT =
+  "scripts of packages don't run when they are installed, so what such a script builds, fetches or generates is not there; use a package or a version that brings it ready"
 const LITERAL = 'a module of the team is found where an import has its name as a literal'
 const NO_FILES = 'a source has no files beside it: team modules and packages are imported by their names'
 
@@ -69,6 +71,14 @@ function hint(name, known, isLiteral) {
   return continued(meant, isLiteral ? how : `${how}; ${LITERAL}`)
 }
 
+/** The end of the first line of an error by which an installed package can't be loaded; empty where that says enough. */
+function hintWithin({ code, message }) {
+  if (/^(?:Could not locate the bindings file|No native build was found)/.test(message)) return `; ${NOT_BUILT}`
+  if (!/^(?:ERR_)?MODULE_NOT_FOUND$/.test(code)) return ''
+  const [, name = ''] = /^Cannot find (?:module|package) '([^']+)'/.exec(message) ?? []
+  return `; ${/^[./]|\.node$/.test(name) ? NOT_BUILT : HOW_TO_ADD}`
+}
+
 const continued = (meant, text) => (meant === '' ? `; ${text}` : `${meant} ${text[0].toUpperCase()}${text.slice(1)}`)
 
 function nearest(name, names) {
@@ -104,4 +114,4 @@ function distance(a, b) {
   return last[b.length]
 }
 
-module.exports = { hint, installed, know, namesOf, versionsOf }
+module.exports = { hint, hintWithin, installed, know, namesOf, versionsOf }

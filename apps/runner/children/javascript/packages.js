@@ -6,6 +6,8 @@ const { createRequire, findPackageJSON } = require('node:module')
 const { readFileSync } = require('node:fs')
 const { dirname, join } = require('node:path')
 const { pathToFileURL } = require('node:url')
+const { isNativeError } = require('node:util').types
+const { hintWithin } = require('./missing.js')
 
 const CONDITIONS = ['node', 'import', 'module-sync', 'default']
 
@@ -24,7 +26,7 @@ function requirerOf(directory) {
     } catch (error) {
       if (error?.code === 'MODULE_NOT_FOUND' && error.requireStack?.length === 1 && error.requireStack[0] === from)
         throw Object.assign(new Error(`Cannot find module '${name}'${hint()}`), { code: error.code })
-      if (error?.code !== 'ERR_PACKAGE_PATH_NOT_EXPORTED') throw error
+      if (error?.code !== 'ERR_PACKAGE_PATH_NOT_EXPORTED') throw told(error)
       const path = exportedTo(name, from)
       if (path === undefined) throw error
       return find(path)
@@ -39,6 +41,16 @@ function requirerOf(directory) {
     return others.get(name)
   }
   return Object.assign(found(require), { resolve, hasOther })
+}
+
+/** The error with what is to be said of a part of a package that is not there. */
+function told(error) {
+  if (isNativeError(error)) {
+    const text = String(error.message)
+    const end = hintWithin({ code: error.code, message: text })
+    if (end !== '') error.message = text.replace(/^.*/, (line) => line + end)
+  }
+  return error
 }
 
 /** The file that a package gives to `import` under this name. */

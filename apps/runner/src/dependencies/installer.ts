@@ -135,7 +135,8 @@ export class Installer {
       const hasFailed = exit.kind === 'exit' && exit.code !== 0
       if (!hasFailed) throw error
       const isFull = ofLargeFile.test(lines.text) || (launched.directory === undefined && ofFull.test(lines.text))
-      throw new Error(isFull ? `${wordsOfFull(config)}\n${lines.text}` : lines.text, { cause: error })
+      const words = isFull ? wordsOfFull(config) : adviceOn(lines.text)
+      throw new Error(words === undefined ? lines.text : `${words}\n${lines.text}`, { cause: error })
     } finally {
       await gone
       clearTimeout(timer)
@@ -217,6 +218,22 @@ const ofItself = /A complete log of this run can be found in/
 // As npm, pip and git say it.
 const ofLargeFile = /EFBIG|File too large/i
 const ofFull = /ENOSPC|No space left on device/i
+
+/** What to do about what pip and npm, as they are run here, leave open or tell in words of another thing. */
+const advice: [said: RegExp, words: string][] = [
+  [
+    /No matching distribution found/,
+    'PyPI has no such package or version as a wheel for the Python of the runner. Look there for its name, versions and files: what is source alone is not built here, and often another package has wheels, such as psycopg2-binary for psycopg2',
+  ],
+  [
+    /transport 'ssh' not allowed/,
+    'The repository can not be read over https without signing in: its address is not right or not reachable, or it is private. What npm says of ssh is its second attempt, which is not allowed',
+  ],
+]
+
+function adviceOn(text: string): string | undefined {
+  return advice.find(([said]) => said.test(text))?.[1]
+}
 
 function wordsOfLate({ installMs }: DependenciesConfig, isPython: boolean): string {
   const exact = isPython ? '==1.2.3' : '1.2.3'
