@@ -61,6 +61,10 @@ describe('in Python', () => {
       ['PyYAML', 'opencv-python', 'beautifulsoup4', 'pillow', 'scikit-learn'],
     ],
     ['from Crypto.Cipher import AES\nimport fitz', ['pycryptodome', 'PyMuPDF']],
+    [
+      'import grpc, dns.resolver, websocket, psycopg, imblearn, umap',
+      ['grpcio', 'dnspython', 'websocket-client', 'psycopg[binary]', 'imbalanced-learn', 'umap-learn'],
+    ],
     ['import svc\nsvc.import_module("x")', []],
     ['import a; import b \\\n  as c', ['a', 'b']],
   ])('%s', (source, names) => {
