@@ -64,8 +64,9 @@ function errorFields(thrown: unknown, depth = 0): ErrorFields | string {
 
 /**
  * Written at once: the last words before a crash are those that matter. What it does not take, as on a full disk, waits until
- * it does, up to 1 MiB; that is no reason to end.
+ * it does, up to 1 MiB; that is no reason to end, nor for a program that ends to wait, as pino does by `flushSync`.
  */
 function standardError(): DestinationStream {
-  return pino.destination({ dest: 2, sync: true, maxLength: 2 ** 20 }).on('error', () => undefined)
+  const stream = pino.destination({ dest: 2, sync: true, maxLength: 2 ** 20 }).on('error', () => undefined)
+  return { write: (line) => void stream.write(line) }
 }
