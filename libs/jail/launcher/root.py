@@ -14,6 +14,8 @@ PLACES = ("/usr", "/lib", "/lib32", "/lib64", "/bin", "/sbin")
 SETTINGS = (
     *("ssl", "pki", "ca-certificates", "alternatives", "ld.so.cache", "ld.so.conf", "ld.so.conf.d", "localtime"),
     *("resolv.conf", "hosts", "host.conf", "nsswitch.conf", "gai.conf", "services", "protocols", "mime.types"),
+    # Where libraries that draw text find the fonts in /usr.
+    "fonts",
     # Else pip fails where it is there and may not be read.
     "debian_version",
 )
