@@ -113,7 +113,6 @@ export function createCatalog(config: CatalogConfig, { neighbours, logger, metri
   const advancing = new Installs({ store, installs, installTimeoutMs, logger })
   const deletions = new CutOffDeletions(catalog)
   const describing = new Periodic('describing records', keysEveryMs, logger, () => describeRecords(store, logger))
-  const dropping = new Periodic('dropping audit records', auditEveryMs, logger, () => auditTrail.retire())
   const upkeep = [
     new Periodic('finishing deletions', deletionsEveryMs, logger, () => deletions.resume()),
     new Periodic('telling the scheduler', effectsEveryMs, logger, () => effects.sweep()),
@@ -122,7 +121,7 @@ export function createCatalog(config: CatalogConfig, { neighbours, logger, metri
     new Periodic('ending uses of processes', usesEveryMs, logger, () => endUses(catalog)),
     new Periodic('keeping sets of packages', setsEveryMs, logger, keptSets(store, neighbours, logger)),
     new Periodic('preparing audit records', auditEveryMs, logger, () => auditTrail.prepare()),
-    dropping,
+    new Periodic('dropping audit records', auditEveryMs, logger, () => auditTrail.retire()),
     new Periodic('reading imports', keysEveryMs, logger, () => readImports(store, checks)),
     describing,
     new Periodic('forgetting deleted versions', keysEveryMs, logger, () =>
@@ -169,8 +168,6 @@ export function createCatalog(config: CatalogConfig, { neighbours, logger, metri
       if (config.firstTeam !== undefined) await ensureFirstTeam(store, config.firstTeam, logger)
       for (const periodic of [...upkeep, resealing]) periodic.start()
       describing.soon()
-      // However long nobody was here.
-      dropping.soon()
     },
     async stop(graceMs) {
       stopping.abort()

@@ -8,7 +8,7 @@ import { operatorContext, serviceContext, until, userContext, refusal } from '@a
 import { timestampFromMs, timestampMs } from '@bufbuild/protobuf/wkt'
 import { v7 } from 'uuid'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
-import { CatalogUnderTest, quickUpkeep, startCatalog } from './catalog-under-test.ts'
+import { quickUpkeep, startCatalog, type CatalogUnderTest } from './catalog-under-test.ts'
 import { manifestsOf, succeed } from './manifests.ts'
 
 let catalog: CatalogUnderTest
@@ -247,28 +247,20 @@ describe('records', () => {
     expect(await refusal(records().appendAuditRecords({ records: [wrong] }, serviceContext('a')))).toBe('/records/0/id')
   })
 
-  test('past retention are dropped by month, at the start and later, and months ahead are counted', async () => {
+  test('past retention are dropped by month, and months ahead are counted', async () => {
     const other = await startCatalog({ auditRetentionDays: 1, upkeep: { ...quickUpkeep, auditEveryMs: 20 } })
-    const next = new CatalogUnderTest(other.catalog.url, { auditRetentionDays: 1, upkeep: quickUpkeep })
     try {
       const months = await other.catalog.sql<{ name: string }>(
         `SELECT inhrelid::regclass::text AS name FROM pg_inherits WHERE inhparent = 'audit_records'::regclass`,
       )
       expect(months.length).toBeGreaterThanOrEqual(4)
-      const attach = () =>
-        other.catalog.sql(`CREATE TABLE audit_records_202001 (LIKE audit_records);
+      await other.catalog.sql(`CREATE TABLE audit_records_202001 (LIKE audit_records);
         ALTER TABLE audit_records ATTACH PARTITION audit_records_202001
           FOR VALUES FROM ('016f5e66-e800-0000-0000-000000000000') TO ('016ffe0c-0400-0000-0000-000000000000')`)
       const left = async () =>
         (await other.catalog.sql("SELECT FROM pg_class WHERE relname = 'audit_records_202001'")).length
-      await attach()
-      await until(async () => (await left()) === 0)
-      await other.catalog.part.stop(1000)
-      await attach()
-      await next.part.start()
       await until(async () => (await left()) === 0)
     } finally {
-      await next.part.stop(1000)
       await other.stop()
     }
   })
