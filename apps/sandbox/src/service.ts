@@ -67,14 +67,11 @@ export function createSandboxesOn(driver: Driver, config: SandboxConfig, context
   const reconciling = new Periodic('comparing sandboxes', config.reconcileEveryMs, logger, async () => {
     measures.held(await reconciler.reconcile())
   })
-  const removing = new Periodic('removing old sandboxes', removeEveryMs, logger, () =>
-    removeOld(store, config.retentionDays),
-  )
   const upkeep = [
     new Periodic('ending sandboxes in time', config.deadlinesEveryMs, logger, () => reconciler.lookAtDeadlines()),
     reconciling,
     new Periodic('measuring sandboxes', config.reconcileEveryMs, logger, () => measures.measure()),
-    removing,
+    new Periodic('removing old sandboxes', removeEveryMs, logger, () => removeOld(store, config.retentionDays)),
   ]
   const query: Store['query'] = (statement) => store.query(statement)
   const audit = new AuditRelay({ service: 'sandbox', query, neighbours, metrics, logger })
@@ -101,8 +98,6 @@ export function createSandboxesOn(driver: Driver, config: SandboxConfig, context
       audit.start()
       await limitRows.start(catalogPatienceMs)
       reconciling.soon()
-      // However long nobody was here.
-      removing.soon()
       if (config.runnerPods === undefined) return
       runnerPods = await openRunnerPods(config.runnerPods, store, context, {
         mostOf: (team) => limitRows.find(team, 'runners'),

@@ -26,15 +26,6 @@ test('past its deadline a sandbox is gone and TIMED_OUT, and can be killed but n
   expect(await replica.sandboxes.killSandbox({ id }, demo())).toEqual(ended)
 })
 
-test('a start removes those that ended before the days that they are kept', async () => {
-  const [old, young] = await Promise.all([create(1000n), create(1000n)])
-  await Promise.all([old, young].map(({ id }) => becomes(replica, id, SandboxStatus.TIMED_OUT)))
-  await under.sql.query(`UPDATE sandboxes SET ended_at = ended_at - interval '31 days' WHERE id = $1`, [old.id])
-  const next = await under.replica(new MemoryDriver(true, replica.driver.held))
-  await until(async () => (await under.sql.query('SELECT FROM sandboxes WHERE id = $1', [old.id])).rowCount === 0)
-  expect((await next.sandboxes.getSandbox({ id: young.id }, demo())).status).toBe(SandboxStatus.TIMED_OUT)
-})
-
 test('an earlier deadline holds, and so does a later one', async () => {
   const [shortened, prolonged] = await Promise.all([create(86_400_000n), create(60_000n)])
   await replica.sandboxes.updateSandbox({ id: shortened.id, timeoutMs: 60_000n }, demo())
