@@ -37,6 +37,7 @@ test('all fields of a process that are wrong are told at once', async () => {
       '/webhook/allowedAddresses/5',
       '/webhook/allowedAddresses/6',
       '/webhook/allowedAddresses/7',
+      '/webhook/password',
       '/webhook/username',
     ],
   ])

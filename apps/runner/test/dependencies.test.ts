@@ -57,6 +57,7 @@ beforeAll(async () => {
         'await new Promise((resolve) => setTimeout(resolve, 10))\nexport default 9\nexport const nine = 9',
         { type: 'module', exports: './index.js' },
       ),
+      'patient-too': npmPackage('await 0\nexport default 1', { type: 'module', exports: './index.js' }),
       ungenerated: npmPackage("require('.prisma/client/default')"),
       unbuilt: npmPackage("require('../build/Release/unbuilt.node')"),
       unbound: npmPackage("throw new Error('Could not locate the bindings file. Tried:\\n → build/unbound.node')"),
@@ -94,7 +95,16 @@ beforeAll(async () => {
     NPM_REGISTRY: signedIn('registry-token-1234'),
   })
   usual[JAVASCRIPT] = setOf({
-    ...{ patient: '*', hasty: '*', ungenerated: '*', unbuilt: '*', unbound: '*', without: '*', 'without-either': '*' },
+    ...{
+      patient: '*',
+      'patient-too': '*',
+      hasty: '*',
+      ungenerated: '*',
+      unbuilt: '*',
+      unbound: '*',
+      without: '*',
+      'without-either': '*',
+    },
     ...{ good: '^1.0.0', 'only-import': '*', torn: '*', parts: '*' },
     ...{ compiled: '*', marked: '*', both: '*', growing: '*' },
   })
@@ -189,10 +199,26 @@ describe('what is installed', () => {
     expect(value).toEqual([9, 11])
   })
 
-  test('that waits at its top level is refused to require, and the source does not begin again', async () => {
-    const source = "console.log('begun')\nrequire('patient')"
-    const { explanation, log } = await runWith(JAVASCRIPT, source)
-    expect(explanation).toMatch(/top-level await\. Use import\(\) instead/)
+  test.for([
+    ["require('patient')", /top-level await\. Use import\(\) instead/],
+    ["import * as late from 'late'\nreturn late.nine", /top-level await\. Use import\(\) instead/],
+    ["return (await import('both')).default", 10],
+  ] as const)('that waits at its top level begins no source twice: %s', async ([rest, expected]) => {
+    const modules = [
+      { name: 'late', sourceCode: "export { nine } from 'patient'", imports: [] },
+      {
+        name: 'both',
+        sourceCode: "import a from 'patient'\nimport b from 'patient-too'\nexport default a + b",
+        imports: [],
+      },
+    ]
+    const imports = modules.map(({ name }, module) => ({ name, tag: '', module }))
+    const spec = { language: JAVASCRIPT, dependencies: usual[JAVASCRIPT]!, modules, imports }
+    const source = `console.log('begun')\n${rest}`
+    // In a child that has loaded none of them before.
+    const { value, explanation, log } = await under.replica.run(source, { spec: { ...spec, digest: randomUUID() } })
+    if (typeof expected === 'number') expect(value).toBe(expected)
+    else expect(explanation).toMatch(expected)
     expect(log.filter(({ message }) => message === 'begun')).toHaveLength(1)
   })
 
@@ -303,7 +329,7 @@ describe('an install that fails', () => {
       'pip',
       PYTHON,
       { nosuch: '*' },
-      /^InstallError: PyPI has no such package or version as a wheel[^]*No matching distribution found for nosuch/,
+      /^InstallError: PyPI, or the index in its place, has no such package or version as a wheel[^]*No matching distribution found for nosuch/,
     ],
   ] as const)(
     'of %s says so in the installer’s own last lines, and leaves no set',

@@ -125,9 +125,12 @@ function evaluate(own, { svc, team, directory }, fail) {
   })
   const body = apply(compiled.evaluate(), compiled.isModule ? undefined : scope.module.exports, [...scope.values, END])
   const failed = (thrown) => {
-    const loading = modules.loadingOf(thrown)
+    const loading = scope.hasBegun() ? undefined : modules.loadingOf(thrown)
     if (loading === undefined) return fail(thrown)
-    then(loading, () => evaluate(own, { svc, team, directory }, fail), fail)
+    const anew = () => {
+      if (own.outcome === undefined) evaluate(own, { svc, team, directory }, fail)
+    }
+    then(loading, anew, fail)
   }
   then(then(settled, body), (value) => afterBody(own, scope, value, fail), failed)
 }

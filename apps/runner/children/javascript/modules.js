@@ -91,7 +91,7 @@ function loadingOf(thrown) {
   return importFile(path).then((namespace) => awaited.set(path, namespace))
 }
 
-/** What was thrown to code that runs: a source that has begun is not begun anew. */
+/** Of what a source has thrown that had begun: it is not begun anew. */
 function begun(thrown) {
   waiting.delete(thrown)
   return thrown
@@ -153,14 +153,7 @@ function scopeOf({ fileName, isModule, packages, directory, team, imports, hasLi
     if (installed !== undefined && isPackage(name) && !isOurs(name)) return installed.resolve(name, () => hint(name))
     return (resolve(name), name)
   }
-  const required = (specifier) => {
-    try {
-      return resolve(specifier)
-    } catch (error) {
-      throw begun(error)
-    }
-  }
-  const require = Object.assign(required, {
+  const require = Object.assign((specifier) => resolve(specifier), {
     resolve: locate,
     cache: Object.create(null),
     main: module,
@@ -193,6 +186,8 @@ function scopeOf({ fileName, isModule, packages, directory, team, imports, hasLi
       throw line === undefined ? error : passing(error, fileName, `${line}:${column}`)
     }
   }
+  let hasBegun = !isModule
+  load.done = () => (hasBegun = true)
   load.define = (target, name, get) => Object.defineProperty(target, name, { get, enumerable: true })
   load.defineAll = (target, namespace) => {
     for (const name of Object.keys(namespace)) {
@@ -209,19 +204,22 @@ function scopeOf({ fileName, isModule, packages, directory, team, imports, hasLi
     },
   }
   const importLater = async (specifier) => {
-    try {
-      return load(specifier, [])
-    } catch (error) {
-      const loading = loadingOf(error)
-      if (loading === undefined) throw error
-      await loading
-      return load(specifier, [])
+    for (;;) {
+      try {
+        return load(specifier, [])
+      } catch (error) {
+        const loading = loadingOf(error)
+        if (loading === undefined) throw error
+        await loading
+      }
     }
   }
   const exported = Object.create(null)
   return {
     module,
     exported,
+    /** Its imports are done: whatever is thrown now comes from the source itself. */
+    hasBegun: () => hasBegun,
     values: [module.exports, require, module, path, directory, importLater, meta, exported, load],
   }
 }

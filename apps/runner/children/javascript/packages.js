@@ -48,7 +48,13 @@ function told(error) {
   if (isNativeError(error)) {
     const text = String(error.message)
     const end = hintWithin({ code: error.code, message: text })
-    if (end !== '') error.message = text.replace(/^.*/, (line) => line + end)
+    // Of a module that failed before Node throws the same error again.
+    if (end !== '' && !text.includes(end))
+      Reflect.set(
+        error,
+        'message',
+        text.replace(/^.*/, (line) => line + end),
+      )
   }
   return error
 }

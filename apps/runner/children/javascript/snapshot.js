@@ -91,20 +91,21 @@ function same(now, before) {
 }
 
 /**
- * One function made for one object: reading every property by its constant name is what the engine does fastest. Those that
- * can't be written have their values without a look, which is most that functions have. Made after user code ran, so it
- * calls no method that user code could have changed.
+ * One function made for one object: reading every property by its constant name is what the engine does fastest. What can be
+ * neither written nor replaced needs no look, nor do the names and lengths of functions, which are most of them. Made after
+ * user code ran, so it calls no method that user code could have changed.
  */
 function comparison(snapshot) {
-  const { keys, properties } = snapshot
+  const { object, keys, properties } = snapshot
   const values = []
   let terms = ''
   for (let at = 0; at < keys.length; at += 1) {
-    const { value, writable } = properties[at]
+    const { value, writable, configurable } = properties[at]
     values[at] = value
+    if (typeof object === 'function' && (keys[at] === 'name' || keys[at] === 'length')) continue
     const member = typeof keys[at] === 'symbol' ? `k[${at}]` : stringify(keys[at])
     if (writable === undefined) terms += `&&s.isSame(${at})`
-    else if (writable && !isNaN(value)) terms += `&&o[${member}]===v[${at}]`
+    else if ((writable || configurable) && !isNaN(value)) terms += `&&o[${member}]===v[${at}]`
   }
   return terms === '' ? always : new MadeFunction('s', 'k', 'v', `return (o)=>true${terms}`)(snapshot, keys, values)
 }

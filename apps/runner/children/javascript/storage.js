@@ -129,7 +129,7 @@ function bytesOf(data) {
 
 /** Of options that may be absent. Anything but an object has none: a link for 60 s would be one for an hour. */
 function option(name, options) {
-  if (options != null && typeof options !== 'object')
+  if (options != null && (typeof options !== 'object' || Array.isArray(options)))
     throw new TypeError(`The options must be an object, such as { ${name} }`)
   return options?.[name]
 }

@@ -58,24 +58,16 @@ function forRun({ prepared, names, svc, directory }) {
       apply(body, isModule ? undefined : scope.module.exports, [])
     } catch (error) {
       loaded.delete(index)
-      throw error
+      throw scope.hasBegun() ? begun(error) : error
     }
     scope.module.loaded = true
     return entry
   }
 
-  const foundBy = (imports, name, tag) => {
-    try {
-      return find(imports, name, tag)
-    } catch (error) {
-      throw begun(error)
-    }
-  }
-
   const use = (imports) => (name, tag) => {
     if (typeof name !== 'string' || name === '') throw new TypeError('A module must be named by its name')
     if (tag != null && typeof tag !== 'string') throw new TypeError('A tag must be a string')
-    const found = foundBy(imports, name, tag ?? '')
+    const found = find(imports, name, tag ?? '')
     if (found !== undefined) return found.exported
     const version = tag ? ` with the version or alias '${tag}'` : ''
     const why = 'it is no module of the team, or its name does not stand in the source as a literal'
