@@ -199,14 +199,15 @@ class Imports:
         return None
 
     def repeat(self):
-        """In a run: what the imports have written and printed."""
+        """In a run: what the imports have written and printed. What a library does in each fork may be there already."""
         for path, (mode, modified, data) in self.written.items():
             if data is None:
-                os.mkdir(path, mode)
-                continue
-            with open(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode), "wb") as file:
-                file.write(data)
-            os.utime(path, ns=(modified, modified))
+                os.makedirs(path, exist_ok=True)
+            else:
+                with open(path, "wb") as file:
+                    file.write(data)
+                os.utime(path, ns=(modified, modified))
+            os.chmod(path, mode)
         for descriptor, data in self.printed.items():
             output.repeat(descriptor, data)
 
