@@ -21,6 +21,7 @@ import { countOpenFirings, removeOldFirings } from './store/firings.ts'
 import { forgetProcesses } from './store/processes.ts'
 import { removeSomeFirings } from './store/removal.ts'
 import { Store } from './store/store.ts'
+import { followClock } from './store/zones.ts'
 
 export { schedulerSchema } from './store/store.ts'
 export { readSchedulerConfig, type SchedulerConfig } from './config.ts'
@@ -29,6 +30,7 @@ const cleanEveryMs = 600_000
 const cleanAtOnce = 1000
 const removeEveryMs = 10_000
 const measureEveryMs = 5000
+const clockEveryMs = 60_000
 
 /**
  * The scheduler: keeps schedules, and has execution start their runs when they are due. Brings audit records to the
@@ -61,6 +63,14 @@ export function createScheduler(config: SchedulerConfig, context: PartContext): 
     const { count, oldestMs } = await countOpenFirings(store)
     metrics.open(count, oldestMs)
   })
+  const following = new Periodic('following the clock', clockEveryMs, logger, async (signal) => {
+    const followed = await followClock(store, signal)
+    if (followed === undefined) return
+    const { moved, faults } = followed
+    logger.warn({ moved }, 'the clock of the database was put back: schedules and firings follow it')
+    for (const [team, error] of faults) logger.warn({ err: error, team }, 'its schedules do not follow the clock')
+    pulse.soon()
+  })
   const query: Store['query'] = (statement) => store.query(statement)
   const audit = new AuditRelay({ service: 'scheduler', query, neighbours, metrics: context.metrics, logger })
   const stopping = new AbortController()
@@ -85,12 +95,14 @@ export function createScheduler(config: SchedulerConfig, context: PartContext): 
       // What a replica has left that ended.
       removing.soon()
       measuring.start()
+      following.start()
+      following.soon()
       audit.start()
     },
     quiesce: () => pulse.quiesce(),
     async stop() {
       stopping.abort()
-      await Promise.all([pulse.stop(), cleaning.stop(), removing.stop(), measuring.stop(), audit.stop()])
+      await Promise.all([pulse, cleaning, removing, measuring, following, audit].map((each) => each.stop()))
       await store.close()
     },
     async ready() {

@@ -198,6 +198,42 @@ schedulerTest.concurrent(
   },
 )
 
+schedulerTest.concurrent(
+  'where the clock was put back, what was to come by it comes by the new one',
+  async ({ system }) => {
+    const id = await system.schedule({ cron: everySecond })
+    const yearly = await system.schedule({ cron: '0 0 1 1 *' })
+    const { nextExecutionAt } = await system.get(yearly)
+    await until(async () => (await system.firings(id)).some(({ state }) => state === started))
+    await system.stopReplicas()
+    await system.sql.query(
+      `UPDATE schedules SET next_at = next_at + interval '3 h', last_nominal_at = last_nominal_at + interval '3 h' WHERE id = $1`,
+      [id],
+    )
+    await system.sql.query(
+      `UPDATE firings SET nominal_at = nominal_at + interval '3 h', decided_at = decided_at + interval '3 h'`,
+    )
+    await system.sql.query(
+      `INSERT INTO firings (schedule_id, nominal_at, state, due_at) VALUES ($1, date_trunc('second', now()), 1, now() + interval '3 h')`,
+      [id],
+    )
+    const before = system.executions.of(id).length
+    await system.replica()
+    await until(() => system.executions.of(id).length >= before + 3)
+    await until(async () => (await system.firings(id))[0]?.state === started)
+    const latest = Math.max(...(await system.firings(id)).map(({ nominal }) => nominal.getTime()))
+    expect(latest).toBeLessThan(Date.now() + 60_000)
+    const { rows } = await system.sql.query('SELECT last_execution_id AS last FROM schedules WHERE id = $1', [id])
+    expect(
+      system.executions
+        .of(id)
+        .slice(before)
+        .map((run) => run.id),
+    ).toContain(rows[0].last)
+    expect((await system.get(yearly)).nextExecutionAt).toEqual(nextExecutionAt)
+  },
+)
+
 schedulerTest.concurrent('a deleted schedule starts nothing any more', async ({ system }) => {
   const id = await system.schedule({ dateTime: soon(1500) })
   await system.schedules.deleteSchedule({ id }, demo)
