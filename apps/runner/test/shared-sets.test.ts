@@ -2,12 +2,15 @@ import { randomUUID } from 'node:crypto'
 import { mkdtempSync, readdirSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { DependencySetSchema } from '@automation/contract/catalog/v1/resolve'
 import { Language } from '@automation/contract/common/v1/language'
 import { littleRegistry, npmPackage } from '@automation/testing/little-registry'
+import { create } from '@bufbuild/protobuf'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { PackageSetService } from '@automation/contract/storage/v1/package_set'
 import { Failure, notFound } from '@automation/errors'
-import { served, type ServedService } from '@automation/rpc'
+import { InProcessNetwork, served, type ServedService } from '@automation/rpc'
+import { SharedSets } from '../src/dependencies/shared-sets.ts'
 import { startRunner, type RunnerUnderTest } from './runner-under-test.ts'
 import { ScriptedReplica } from './scripted-replica.ts'
 
@@ -180,6 +183,16 @@ test('a set that is damaged in whatever way is refused and installed anew', asyn
     expect(storage.tokens.filter(({ call }) => call === 'upload')).toEqual([])
   })
   await registry.close()
+})
+
+test('a set whose file is gone while storage is away is an error of its sharing alone', async () => {
+  storage.isAway = true
+  const network = new InProcessNetwork()
+  network.add(storage.services)
+  const set = { set: create(DependencySetSchema, { key: randomUUID() }), runtime: 'node', token: 'token' }
+  const gone = join(folder, 'gone')
+  const shared = new SharedSets(network).share(set, gone, { digest: '', packedBytes: 1 }, new AbortController().signal)
+  await expect(shared).rejects.toThrow(/ENOENT/)
 })
 
 test('a set is installed, and runs begin, while storage is away', async () => {

@@ -1,5 +1,4 @@
 import { createHash } from 'node:crypto'
-import { createReadStream } from 'node:fs'
 import { open } from 'node:fs/promises'
 import type { DependencySet } from '@automation/contract/catalog/v1/resolve'
 import { PackageSetService } from '@automation/contract/storage/v1/package_set'
@@ -69,8 +68,14 @@ export class SharedSets {
     signal: AbortSignal,
   ): Promise<void> {
     const context = contextOf(token, AbortSignal.any([signal, AbortSignal.timeout(fetchTimeoutMs)]))
-    const content = createReadStream(path, { highWaterMark: chunkBytes })
-    await this.#sets.uploadSet(uploadMessages({ runtime, size: BigInt(packedBytes) }, content), context)
+    const file = await open(path)
+    // Storage may refuse before anybody reads it, and then nobody would hear its errors.
+    const content = file.createReadStream({ highWaterMark: chunkBytes })
+    try {
+      await this.#sets.uploadSet(uploadMessages({ runtime, size: BigInt(packedBytes) }, content), context)
+    } finally {
+      content.destroy()
+    }
   }
 }
 
