@@ -181,10 +181,25 @@ function readiness(pool: pg.Pool): () => Promise<Check> {
   return () => (asking ??= ask(pool).finally(() => (asking = undefined)))
 }
 
+/** What a server says that answers, by SQLSTATE (PostgreSQL documentation, appendix A). */
+const refusals: Record<string, string> = {
+  '28000': 'it refuses the account',
+  '28P01': 'it refuses the password',
+  '3D000': 'there is no such database',
+  '53100': 'its disk is full',
+  '53200': 'it has no memory left',
+  '53300': 'it has no connection left',
+  '57P03': 'it starts or stops',
+}
+
 function ask(pool: pg.Pool): Promise<Check> {
   const answer = pool.query({ text: 'SELECT 1', query_timeout: 1000 } as pg.QueryConfig).then(
     (): Check => ({ name: 'database', ok: true }),
-    (): Check => ({ name: 'database', ok: false, detail: 'not reachable' }),
+    (error: { code?: string }): Check => ({
+      name: 'database',
+      ok: false,
+      detail: refusals[error.code ?? ''] ?? 'not reachable',
+    }),
   )
   return within(1000, answer, (): Check => ({ name: 'database', ok: false, detail: 'no answer within 1 s' }))
 }

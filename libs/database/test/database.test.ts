@@ -2,7 +2,7 @@ import { cp, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { openDatabase, type Database } from '@automation/database'
-import { silentLogger, testDatabase, type TestDatabase } from '@automation/testing'
+import { silentLogger, testDatabase, until, type TestDatabase } from '@automation/testing'
 import { Registry } from 'prom-client'
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
 
@@ -105,6 +105,24 @@ test('a check says whether the database answers', async () => {
   expect(await one.check()).toEqual({ name: 'database', ok: true })
   await one.close()
   expect(await one.check()).toMatchObject({ ok: false })
+})
+
+test('a check says why a database that answers refuses', async () => {
+  const { pool } = await open()
+  const name = new URL(database.url).pathname.slice(1)
+  // Roles are of all databases of the server.
+  const role = `limited_in_${name}`
+  await pool.query(`CREATE ROLE ${role} LOGIN PASSWORD 'of this test'`)
+  await pool.query(`GRANT CREATE ON DATABASE ${name} TO ${role}`)
+  const url = new URL(database.url)
+  url.username = role
+  url.password = 'of this test'
+  const limited = await open({ url: url.href, schema: role })
+  expect(await limited.check()).toEqual({ name: 'database', ok: true })
+  await pool.query(`ALTER ROLE ${role} CONNECTION LIMIT 0`)
+  await pool.query('SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename = $1', [role])
+  await until(async () => (await limited.check()).detail === 'it has no connection left')
+  await pool.query(`DROP OWNED BY ${role} CASCADE; DROP ROLE ${role}`)
 })
 
 test('metrics tell of connections at work, of who waits for one, and of nothing once the pool is closed', async () => {
