@@ -144,7 +144,7 @@ export class Reconciler {
     const lost = before.filter(({ id, status }) => status === SandboxStatus.RUNNING && isLost(id))
     await Promise.all([
       ...orphans.map((id) => this.#quietly(id, () => this.#end(id))),
-      ...lost.map(({ id }) => this.ended(id, 'It is gone: nothing of it could be found')),
+      ...lost.map(({ id }) => this.ended(id, this.driver.lostReason)),
     ])
     return held.size
   }

@@ -51,7 +51,7 @@ test('what the driver holds without a row is ended, and a row without a sandbox 
   await until(() => !replica.driver.held.has('stray'))
   const { id } = await create(60_000n)
   replica.driver.held.delete(id)
-  expect((await becomes(replica, id, SandboxStatus.FAILED)).reason).toBe('It is gone: nothing of it could be found')
+  expect((await becomes(replica, id, SandboxStatus.FAILED)).reason).toBe(replica.driver.lostReason)
 })
 
 test('one that its maker has nothing of yet is not lost, however long it takes', async () => {

@@ -5,6 +5,7 @@ import { SandboxFault, type Driver, type DriverEvents, type SandboxOrder } from 
 export class MemoryDriver implements Driver {
   readonly name = 'local'
   readonly outlivesService: boolean
+  readonly lostReason = 'It is no longer in memory'
   readonly held: Map<string, SandboxOrder>
   /** What the next sandboxes wait for before they answer. */
   gate: Promise<unknown> = Promise.resolve()

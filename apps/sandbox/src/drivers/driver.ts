@@ -28,6 +28,8 @@ export interface Driver {
   readonly name: string
   /** Whether sandboxes go on when this process ends. Where they don't, nothing of a former process is there. */
   readonly outlivesService: boolean
+  /** Why one has ended that `list` no longer has, in words for its users. */
+  readonly lostReason: string
   start(events: DriverEvents): Promise<void>
   /** Why there can be no new sandboxes for the moment; undefined where there can. */
   refusal?(): Failure | undefined

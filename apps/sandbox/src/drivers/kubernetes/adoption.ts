@@ -3,7 +3,7 @@ import type { PodSeen } from '../../cluster/pod-seen.ts'
 import type { Pods } from '../../cluster/pods.ts'
 import type { Daemons } from '../daemons.ts'
 import { SandboxFault, type SandboxOrder } from '../driver.ts'
-import { awaitedPod, daemonAddress, listening } from './awaited-pod.ts'
+import { awaitedPod, daemonAddress, listening, podDeleted } from './awaited-pod.ts'
 import { home, markOf } from './sandbox-pod.ts'
 import type { StartKeys } from './start-key.ts'
 
@@ -60,6 +60,6 @@ function environmentOf({ id }: SandboxOrder): Record<string, string> {
 }
 
 function endOf(pod: PodSeen | undefined): string | undefined {
-  if (pod === undefined || pod.deleting) return pod?.end ?? 'its pod was deleted'
+  if (pod === undefined || pod.deleting) return pod?.end ?? podDeleted
   return pod.end
 }

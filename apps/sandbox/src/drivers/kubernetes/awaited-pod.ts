@@ -4,6 +4,9 @@ import type { PodSeen } from '../../cluster/pod-seen.ts'
 import type { Pods } from '../../cluster/pods.ts'
 import { daemonPort } from './sandbox-pod.ts'
 
+/** The end of a pod that is no longer there and told none of its own, in words. */
+export const podDeleted = 'its pod was deleted'
+
 const askEveryMs = 10
 const connectMs = 1000
 

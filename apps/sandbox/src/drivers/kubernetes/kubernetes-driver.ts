@@ -10,7 +10,7 @@ import { retryWhileAway } from '../../retry-while-away.ts'
 import type { Daemons } from '../daemons.ts'
 import { SandboxFault, type Driver, type DriverEvents, type SandboxOrder } from '../driver.ts'
 import { Adoption } from './adoption.ts'
-import { removePod } from './awaited-pod.ts'
+import { podDeleted, removePod } from './awaited-pod.ts'
 import { sandboxLabel, sandboxPod, teamLabel } from './sandbox-pod.ts'
 import { StartKeys } from './start-key.ts'
 import { WarmPods } from './warm-pods.ts'
@@ -37,6 +37,7 @@ interface Making {
 export class KubernetesDriver implements Driver {
   readonly name = 'kubernetes'
   readonly outlivesService = true
+  readonly lostReason = endedByItself(podDeleted)
   readonly #options: KubernetesDriverOptions
   readonly #startKeys: StartKeys
   readonly #making = new Map<string, Making>()
@@ -198,14 +199,14 @@ export class KubernetesDriver implements Driver {
     const id = sandboxOfPod(pod)
     // One that is being made is told by its maker.
     if (id === undefined || this.#making.has(id) || this.#removing.has(pod.uid)) return
-    const end = pod.end ?? (isGone || pod.deleting ? 'its pod was deleted' : undefined)
+    const end = pod.end ?? (isGone || pod.deleting ? podDeleted : undefined)
     if (end === undefined) return
     void this.#remove(pod)
       .catch((error: unknown) => {
         this.#options.logger.warn({ err: error, pod: pod.name }, 'a pod that has ended could not be removed yet')
       })
       .then(async () => {
-        if (!(await this.#isElsewhere(id, pod))) this.#events.ended(id, `It ended by itself: ${end}`)
+        if (!(await this.#isElsewhere(id, pod))) this.#events.ended(id, endedByItself(end))
       })
   }
 
@@ -243,4 +244,8 @@ function sandboxOfPod(pod: PodSeen): string | undefined {
 
 function labelsOf({ id, team }: SandboxOrder): Record<string, string> {
   return { [sandboxLabel]: id, [teamLabel]: team }
+}
+
+function endedByItself(end: string): string {
+  return `It ended by itself: ${end}`
 }

@@ -37,6 +37,7 @@ const directoryName = 'sandbox'
 export class LocalDriver implements Driver {
   readonly name = 'local'
   readonly outlivesService = false
+  readonly lostReason = 'It is gone: nothing of it could be found'
   readonly #options: LocalDriverOptions
   readonly #held = new Map<string, Held>()
   readonly #limits: Limits
