@@ -13,14 +13,15 @@ import output
 import process_control
 import rehearsal
 import service
-import template
 import surroundings
+import template
 import value
 import waiting
 import warm
 from calls import Calls
 from program import END, Program
 from team_modules import TeamModules
+from template_imports import Imports
 
 LOST_RUNNER = 70
 # Larger code is compiled in each fork.
@@ -164,7 +165,7 @@ class Fork:
 
         imports = None
         if self.fault is None and not self.settings.get("modulesFault") and not header.get("fresh"):
-            imports = template.Imports(self.program, self.team, self.settings, self.standard_imports())
+            imports = Imports(self.program, self.team, self.settings, self.standard_imports())
         if imports is None or not imports.takes_time():
             template.move_out()
             say(template.RUNS_ITSELF)
