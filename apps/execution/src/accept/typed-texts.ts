@@ -1,3 +1,5 @@
+import { isDeeperThan } from '@automation/errors/json-levels'
+
 type Json = Record<string, unknown>
 
 /** A JSON number, also with a plus sign or zeros before it, as people type them. */
@@ -9,8 +11,8 @@ const truth = new Map([
 
 /**
  * Gives the texts of a query or a form the types that a JSON Schema names for them: numbers, booleans, null, objects, which
- * are JSON, and lists where a name came once. A text stays one where the schema allows texts, or where it reads as nothing that is allowed:
- * then the schema's own check has the word. Changes `fields`; says whether it did.
+ * are JSON, and lists where a name came once. A text stays one where the schema allows texts, or where it reads as nothing
+ * that is allowed: then the schema's own check has the word. Changes `fields`; says whether it did.
  */
 export function typeTexts(fields: Json, schema: unknown): boolean {
   const branches = branchesOf([schema], schema)
@@ -65,11 +67,11 @@ function typedText(text: string, types: Set<string>): unknown {
 
 /** The object that a text has as JSON; undefined where it has none, none that bodies may have, or one that would lose digits. */
 function objectIn(text: string): Json | undefined {
-  if (!text.startsWith('{')) return undefined
+  if (!text.startsWith('{') || isDeeperThan(text)) return undefined
   try {
     // A reviver takes much longer, and few numbers have so many digits.
     const value: unknown = JSON.parse(text, /\d{16}|\de/i.test(text) ? withAllDigits : undefined)
-    return isObject(value) && !isDeeperThan(value, MAX_LEVELS) ? value : undefined
+    return isObject(value) ? value : undefined
   } catch {
     return undefined
   }
@@ -78,14 +80,6 @@ function objectIn(text: string): Json | undefined {
 function withAllDigits(_: string, member: unknown): unknown {
   if (typeof member === 'number' && !keepsDigits(member)) throw new RangeError('It would lose digits')
   return member
-}
-
-/** As deep as the gateway lets bodies be. */
-const MAX_LEVELS = 200
-
-function isDeeperThan(value: unknown, levels: number): boolean {
-  if (typeof value !== 'object' || value === null) return false
-  return levels === 0 || Object.values(value).some((member) => isDeeperThan(member, levels - 1))
 }
 
 const keepsDigits = (number: number): boolean =>

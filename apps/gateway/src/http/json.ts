@@ -1,9 +1,7 @@
 import { isUtf8 } from 'node:buffer'
 import { Failure } from '@automation/errors'
+import { endOfString, isDeeperThan, maxJsonLevels } from '@automation/errors/json-levels'
 import { jsonSyntaxFault } from '@automation/errors/json-syntax-fault'
-
-/** Deeper JSON is refused: nobody writes it, and recursion over it would end the process's stack. */
-const MAX_LEVELS = 200
 
 /** Bytes as text; undefined when they are no valid UTF-8. A byte order mark is left out. */
 export function utf8Text(bytes: Buffer): string | undefined {
@@ -14,7 +12,7 @@ export function utf8Text(bytes: Buffer): string | undefined {
 
 /** Parses JSON that came from outside. Failures: invalid_json, at `path`. */
 export function parseJson(text: string, path = ''): unknown {
-  if (isDeeperThan(text, MAX_LEVELS)) throw invalidJson(path, `is JSON nested deeper than ${MAX_LEVELS} levels`)
+  if (isDeeperThan(text)) throw invalidJson(path, `is JSON nested deeper than ${maxJsonLevels} levels`)
   try {
     return JSON.parse(text)
   } catch (error) {
@@ -35,26 +33,12 @@ export function isObject(value: unknown): value is Record<string, unknown> {
 }
 
 const QUOTE = 0x22
-const BACKSLASH = 0x5c
 const OPEN_BRACE = 0x7b
 const CLOSE_BRACE = 0x7d
 const OPEN_BRACKET = 0x5b
 const CLOSE_BRACKET = 0x5d
 const COMMA = 0x2c
 const COLON = 0x3a
-
-/** Whether arrays and objects in a JSON text are nested beyond `levels`. Any text may be asked about. */
-export function isDeeperThan(text: string, levels: number): boolean {
-  let depth = 0
-  for (let at = 0; at < text.length; at++) {
-    const code = text.charCodeAt(at)
-    if (code === QUOTE) at = endOfString(text, at)
-    else if (code === OPEN_BRACE || code === OPEN_BRACKET) {
-      if (++depth > levels) return true
-    } else if (code === CLOSE_BRACE || code === CLOSE_BRACKET) depth--
-  }
-  return false
-}
 
 /**
  * The exact text of one member's value in a valid JSON object: no number loses a digit, no key its place. Of a repeated
@@ -82,18 +66,6 @@ export function memberText(text: string, name: string): string | undefined {
 function isKey(quoted: string, name: string): boolean {
   if (!quoted.includes('\\')) return quoted.length === name.length + 2 && quoted.startsWith(name, 1)
   return JSON.parse(quoted) === name
-}
-
-/** Index of the quote that ends the string which begins at `open`; the text's length when none does. */
-function endOfString(text: string, open: number): number {
-  for (let from = open + 1; ;) {
-    const quote = text.indexOf('"', from)
-    if (quote === -1) return text.length
-    let backslashes = 0
-    while (text.charCodeAt(quote - 1 - backslashes) === BACKSLASH) backslashes++
-    if (backslashes % 2 === 0) return quote
-    from = quote + 1
-  }
 }
 
 function endOfValue(text: string, start: number): number {
