@@ -1,4 +1,5 @@
-// Makes the attacks on limits, forges frames and looks for what runs leave, in a runner pod, and prints what came of it: `NUMBER` of them are left out.
+// Makes the attacks on limits, forges frames and looks for what runs leave, in a runner pod, and prints what came of it:
+// `LANGUAGE NUMBER`, those of one language, but for so many of them.
 import { randomBytes } from 'node:crypto'
 import { mkdtempSync, readdirSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -25,29 +26,31 @@ const under = await startInPod({ ...settings, TMPDIR: tmpDir })
 const specOf = (language: Language) => ({ language: language === 'python' ? Languages.PYTHON : Languages.JAVASCRIPT })
 const lasts = onChannels.find(({ language }) => language === 'javascript')!.waits
 
-const all: [kind: Tried['kind'], language: Language, name: string, work: () => Promise<string[]>][] = [
-  ...made.map(([name, language, attack]) => ['limit', language, name, () => onLimits(language, attack)] as const),
+const [, , , wanted, position] = process.argv
+const all = [
+  ...made.map(([name, language, attack]) => tryOf('limit', language, name, () => onLimits(language, attack))),
   ...onChannels.flatMap(({ language, source, closes }) => [
-    ...forged.map(
-      ([name, bytes]) => ['channel', language, name, () => onChannel(language, source(bytes), true)] as const,
-    ),
-    ['channel', language, 'closing the channel', () => onChannel(language, closes, false)] as const,
+    ...forged.map(([name, bytes]) => tryOf('channel', language, name, () => onChannel(language, source(bytes), true))),
+    tryOf('channel', language, 'closing the channel', () => onChannel(language, closes, false)),
   ]),
-  ...onChannels.map(({ language }) => ['before', language, 'the run before', () => afterAnother(language)] as const),
-].map((each) => [...each])
+  ...onChannels.map(({ language }) => tryOf('before', language, 'the run before', () => afterAnother(language))),
+].filter(({ language }) => language === wanted)
 
 const isolation = (await under.runner.ready()).find(({ name }) => name === 'isolation details')?.detail ?? ''
 tell({ isolation, count: all.length })
-// A pod that one of them ended is followed by another, for those behind it.
-for (const [kind, language, name, work] of all.slice(Number(process.argv[3]))) {
+for (const { work, ...what } of all.slice(Number(position))) {
   const neighbour = under.replica.hand(lasts, { spec: { processId: 'p-2' } })
   const faults = await work().catch((error: unknown) => [String(error)])
   const { value, explanation } = await neighbour.ended
   if (value !== 'neighbour') faults.push(`the run beside it ended with ${explanation ?? JSON.stringify(value)}`)
-  tell({ kind, language, name, faults } satisfies Tried)
+  tell({ ...what, faults } satisfies Tried)
 }
 await under.runner.stop(1000)
 process.stdout.write('', () => process.exit(0))
+
+function tryOf(kind: Tried['kind'], language: Language, name: string, work: () => Promise<string[]>) {
+  return { kind, language, name, work }
+}
 
 function tell(what: object): void {
   process.stdout.write(`${JSON.stringify(what)}\n`)
