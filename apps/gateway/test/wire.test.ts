@@ -97,6 +97,12 @@ describe('what is no proper request gets a proper answer', () => {
     expect(status).toBe(204)
   })
 
+  test('an idle connection is kept for longer than a proxy keeps its own, which would lose a request on one that ends', async () => {
+    const { head } = await exchange('GET /livez HTTP/1.1\r\nHost: x\r\n\r\n')
+    // Caddy: 120 s, Traefik: 90 s, nginx: 60 s.
+    expect(Number(/^keep-alive: timeout=(\d+)/im.exec(head)?.[1])).toBeGreaterThan(120)
+  })
+
   test('an absolute address means the same as its path', async () => {
     expect((await exchange('GET http://else/livez HTTP/1.1\r\nHost: x\r\n\r\n')).status).toBe(200)
     expect((await exchange('GET http://else/api/demo/webhooks/hello HTTP/1.1\r\nHost: x\r\n\r\n')).status).toBe(204)

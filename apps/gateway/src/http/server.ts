@@ -17,8 +17,8 @@ const LIMITS = {
   headersTimeout: 10_000,
   requestTimeout: 60_000,
   connectionsCheckingInterval: 2_000,
-  // Longer than proxies in front usually keep theirs, so that they close first.
-  keepAliveTimeout: 65_000,
+  // Longer than proxies in front keep theirs, so that they close first: Caddy 120 s, Traefik 90 s, nginx 60 s.
+  keepAliveTimeout: 130_000,
 }
 
 const MAX_TURNED_AWAY = 500
