@@ -60,19 +60,20 @@ const POLICY =
   "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; font-src 'self'; " +
   "connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 
-const PAGE = `<!doctype html>
+/** The page, whose files are in `folder` as seen from it: a proxy may have the gateway below a path of its own. */
+const pageWith = (folder: string) => `<!doctype html>
 <html lang="en">
   <head>
     <meta charset="utf-8" />
     <meta name="viewport" content="width=device-width, initial-scale=1" />
     <title>Process Automation Service</title>
-    <link rel="stylesheet" href="/docs/swagger-ui.css" />
-    <link rel="icon" href="/docs/favicon-32x32.png" />
+    <link rel="stylesheet" href="${folder}swagger-ui.css" />
+    <link rel="icon" href="${folder}favicon-32x32.png" />
   </head>
   <body>
     <div id="page"></div>
-    <script src="/docs/swagger-ui-bundle.js"></script>
-    <script type="module" src="/docs/start.js"></script>
+    <script src="${folder}swagger-ui-bundle.js"></script>
+    <script type="module" src="${folder}start.js"></script>
   </body>
 </html>
 `
@@ -90,7 +91,8 @@ const files = new SharedFiles()
 
 /** The API page and its files, all from this machine: nothing comes from elsewhere. Undefined for any other path. */
 async function docsAnswer(path: string): Promise<Answer | undefined> {
-  if (path === '/docs' || path === '/docs/') return answer(PAGE, 'text/html; charset=utf-8', 'no-cache')
+  if (path === '/docs' || path === '/docs/')
+    return answer(pageWith(path === '/docs' ? 'docs/' : ''), 'text/html; charset=utf-8', 'no-cache')
   if (path === '/docs/start.js')
     return answer(await files.read(join(import.meta.dirname, 'openapi/browser/start.js')), SCRIPT, 'no-cache')
   const name = path.startsWith('/docs/') ? path.slice('/docs/'.length) : ''

@@ -42,11 +42,24 @@ describe('the API page', () => {
     expect(response.headers.get('content-security-policy')).toContain("default-src 'none'; script-src 'self'")
     expect(page).not.toMatch(/https?:|<script>/)
     for (const [, path] of page.matchAll(/(?:src|href)="([^"]+)"/g)) {
-      const file = await gateway.request('GET', path as string)
+      const file = await gateway.request('GET', new URL(path as string, `${gateway.base}/docs`).pathname)
       expect([path, file.status]).toEqual([path, 200])
       expect((await file.arrayBuffer()).byteLength).toBeGreaterThan(50)
     }
   })
+
+  test.each(['/docs', '/docs/'])(
+    'has all that it needs beside itself, as behind a prefix that a proxy takes away: %s',
+    async (path) => {
+      const page = new URL(`http://proxy.test/automation${path}`)
+      const addresses = [...(await (await gateway.request('GET', path)).text()).matchAll(/(?:src|href)="([^"]+)"/g)]
+      expect(addresses.map(([, address]) => new URL(address as string, page).pathname)).toEqual(
+        ['swagger-ui.css', 'favicon-32x32.png', 'swagger-ui-bundle.js', 'start.js'].map(
+          (name) => `/automation/docs/${name}`,
+        ),
+      )
+    },
+  )
 
   test.each([
     '/docs/package.json',

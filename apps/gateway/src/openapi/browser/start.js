@@ -1,9 +1,12 @@
-// Runs in the browser, behind the policy of docs.ts.
+// Runs in the browser, behind the policy of pages.ts.
+
+// Where the gateway is, which may be below a path of a proxy.
+const root = new URL('..', import.meta.url)
 
 /** The document as this page needs it: calls go to where the page came from, and authorizing means an access token. */
 async function readDocument() {
-  const document = await (await fetch('/openapi.json')).json()
-  document.servers = [{ url: window.location.origin }]
+  const document = await (await fetch(new URL('openapi.json', root))).json()
+  document.servers = [{ url: root.href.replace(/\/$/, '') }]
   // Its token address has the slug of the team in it, which a dialog for client secrets has no field for.
   delete document.components.securitySchemes.oauth2
   for (const operations of Object.values(document.paths))
