@@ -14,7 +14,10 @@ export const groups: SettingGroup[] = [
     settings: {
       PORT: 'where the gateway listens',
       HOST: { default: 'every address', text: 'the address that the gateway listens on' },
-      PUBLIC_URL: { default: '`http://localhost:PORT`', text: 'the address in links and Location headers' },
+      PUBLIC_URL: {
+        default: '`http://localhost:PORT`',
+        text: 'the address in links and Location headers; may have a path that [a proxy](../guides/operating/proxies.md#below-a-path) takes away',
+      },
       CONSOLE_PORT: {
         default: '`PORT` + 3',
         text: 'where the gateway listens for the [console](../guides/console.md); with `PORT` 0 a free one',
@@ -107,7 +110,8 @@ export const groups: SettingGroup[] = [
       RETURN_VALUE_MAX_BYTES: 'of the value of a run',
       UPLOAD_MAX_BYTES: 'of one object; beyond: 413',
       CORS_ORIGINS: 'origins of pages that browsers may call from; `*` for all',
-      TRUSTED_PROXIES: 'addresses or CIDRs of proxies whose X-Forwarded-For is believed',
+      TRUSTED_PROXIES:
+        'addresses or CIDRs of [proxies](../guides/operating/proxies.md) whose X-Forwarded-For is believed',
       WEBHOOK_DOMAIN:
         "with it each team's webhooks are also at `<team>.<domain>/api/<team>/webhooks/…`, and nothing else is there: pages of a process get what its own Content-Security-Policy says, without the sandbox that answers on the gateway's own host always have. A proxy in front passes the Host header on",
     },
