@@ -1,5 +1,5 @@
 import { until } from '@automation/testing'
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { execFileSync } from 'node:child_process'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -125,13 +125,46 @@ describe('the end of a run leaves nothing', () => {
   })
 })
 
+describe('a Python that is no program of its own', () => {
+  let directory: string
+  beforeAll(() => {
+    directory = mkdtempSync(join(tmpdir(), 'linked-python-'))
+  })
+  afterAll(() => rmSync(directory, { recursive: true }))
+
+  test.for([
+    ['a link', (real: string) => symlinkSync(real, join(directory, 'python3'))],
+    [
+      'of a virtual environment',
+      (real: string) => {
+        execFileSync(real, ['-m', 'venv', '--without-pip', directory])
+      },
+    ],
+  ] as const)('%s: runs have the same isolation, and see the program itself', async ([name, make]) => {
+    make(executable())
+    const python = join(directory, name === 'a link' ? 'python3' : 'bin/python3')
+    const linked = await startRunner({ RUNNER_PYTHON: python })
+    try {
+      const isolationOf = async ({ runner }: RunnerUnderTest) =>
+        (await runner.ready()).find((check) => check.name === 'isolation')
+      expect(await isolationOf(linked)).toEqual(await isolationOf(under))
+      const { value } = await run(linked, 'import sys\nreturn sys.executable')
+      expect(value).toBe(realpathSync(executable()))
+    } finally {
+      await linked.stop()
+    }
+  })
+})
+
+const executable = () =>
+  execFileSync('python3', ['-c', 'import sys; print(sys._base_executable)'], { encoding: 'utf8' }).trim()
+
 describe('an older Python', () => {
   let directory: string
   let older: RunnerUnderTest
   beforeAll(async () => {
     directory = mkdtempSync(join(tmpdir(), 'old-python-'))
-    const real = execFileSync('python3', ['-c', 'import sys; print(sys.executable)'], { encoding: 'utf8' }).trim()
-    writeFileSync(join(directory, 'python'), `#!/bin/sh\necho ${real}\necho 3.10.9\n`, { mode: 0o755 })
+    writeFileSync(join(directory, 'python'), `#!/bin/sh\necho ${executable()}\necho 3.10.9\n`, { mode: 0o755 })
     older = await startRunner({ RUNNER_PYTHON: join(directory, 'python') })
   })
   afterAll(async () => {
@@ -146,6 +179,14 @@ describe('an older Python', () => {
       'Error: Python processes need Python 3.11 or later; this runner has 3.10.9 (RUNNER_PYTHON)',
     )
     expect(lines(ended.log)).toEqual([`ERROR ${ended.explanation}`])
+  })
+
+  test('one that can not run the launcher either is refused at the start', async () => {
+    const python = join(directory, 'python3.7')
+    writeFileSync(python, `#!/bin/sh\necho ${executable()}\necho 3.7.16\n`, { mode: 0o755 })
+    await expect(startRunner({ RUNNER_PYTHON: python })).rejects.toThrow(
+      `The service needs Python 3.8 or later to start users' code, and '${python}' is 3.7.16. Install a newer one, or name it in RUNNER_PYTHON.`,
+    )
   })
 
   test('is told in the session and in the checks', async () => {

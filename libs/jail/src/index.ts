@@ -1,6 +1,6 @@
 export { CpuGroups, type CpuWeight } from './cpu-groups.ts'
 export { directoryExcess } from './directory-excess.ts'
-export { findInterpreter, type Interpreter } from './starter.ts'
+export { findInterpreter, isOlder, type Interpreter } from './starter.ts'
 export { Launcher, ownDirectory, removeLeftOvers, type Launched, type LauncherOptions } from './launch.ts'
 export {
   endedForMemory,

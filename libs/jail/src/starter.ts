@@ -143,12 +143,36 @@ export interface Interpreter {
   version: string
 }
 
-/** Finds the interpreter itself: what the PATH has may be a script that takes longer than Python. Throws words for people. */
+// The first version that the launcher runs on.
+const oldest = [3, 8]
+
+/**
+ * Finds the interpreter itself: what the PATH has may be a script that takes longer than Python, or a link, as in a virtual
+ * environment, which a jail does not have. Throws words for people.
+ */
 export async function findInterpreter(python: string): Promise<Interpreter> {
+  const found = await asked(python)
+  if (isOlder(found.version, oldest))
+    throw new Error(
+      `The service needs Python ${oldest.join('.')} or later to start users' code, and '${python}' is ${found.version}. Install a newer one, or name it in RUNNER_PYTHON.`,
+    )
+  return found
+}
+
+/** Whether a version such as 3.11.2 comes before that one. */
+export function isOlder(version: string, [oldestMajor = 0, oldestMinor = 0]: readonly number[]): boolean {
+  const [major = 0, minor = 0] = version.split('.').map(Number)
+  return major < oldestMajor || (major === oldestMajor && minor < oldestMinor)
+}
+
+const question = `
+import os, sys, _ctypes, _socket, fcntl, resource
+print(os.path.realpath(getattr(sys, '_base_executable', None) or sys.executable))
+print(*sys.version_info[:3], sep='.')`
+
+async function asked(python: string): Promise<Interpreter> {
   try {
-    const program =
-      'import sys, _ctypes, _socket, fcntl, resource; print(sys.executable); print(*sys.version_info[:3], sep=".")'
-    const { stdout } = await promisify(execFile)(python, ['-I', '-S', '-c', program])
+    const { stdout } = await promisify(execFile)(python, ['-I', '-S', '-c', question])
     const [path = '', version = ''] = stdout.trim().split('\n')
     return { path, version }
   } catch (error) {

@@ -2,6 +2,7 @@ import type { Socket } from 'node:net'
 import {
   type CpuGroups,
   findInterpreter,
+  isOlder,
   Launcher,
   type Launched as LaunchedProgram,
   type Isolation,
@@ -72,7 +73,7 @@ export class ChildLauncher {
     })
     const [interpreter, compiled] = await Promise.all([findInterpreter(python), compiling])
     const { path, version } = interpreter
-    const withoutPython = isOlder(version) ? wordsOn(version) : undefined
+    const withoutPython = isOlder(version, oldest) ? wordsOn(version) : undefined
     if (withoutPython !== undefined) options.logger.warn({ python: path }, withoutPython)
     const programs = childPrograms({ python: withoutPython === undefined ? path : undefined, compiled, memoryMb })
     const mounts = programMounts
@@ -129,11 +130,6 @@ export class ChildLauncher {
   close(): void {
     this.#launcher.close()
   }
-}
-
-function isOlder(version: string): boolean {
-  const [major = 0, minor = 0] = version.split('.').map(Number)
-  return major < oldest[0]! || (major === oldest[0] && minor < oldest[1]!)
 }
 
 function wordsOn(version: string): string {
