@@ -81,3 +81,11 @@ export function faultOfMissing(what) {
     `Run npm ci --include=optional. Where there is no package, set DATABASE_URL to a server of your own. ${again}`,
   )
 }
+
+/** What to do about a Node 26 that is there and does not run; `why` is what the system says. */
+export function faultOfNode(why) {
+  return new InstallFault(
+    `Node 26 does not run on this machine: ${why}`,
+    `It needs glibc 2.28 or later (not musl, as Alpine has) and libatomic (apt install libatomic1, dnf install libatomic). ${again}`,
+  )
+}

