@@ -1,3 +1,4 @@
+import { isIPv6 } from 'node:net'
 import { Failure } from '@automation/errors'
 import { InProcessNetwork } from '@automation/rpc'
 import {
@@ -82,7 +83,8 @@ async function startAll(
   const admin = await serveAdmin(dataDir.path, network, logger)
   order.add('admin socket', () => admin.close())
   dataDir.tell({ address: settings.publicUrl, consoleUrl: settings.consoleUrl })
-  const healthUrl = `http://${settings.health.host}:${operations.port}`
+  const { host } = settings.health
+  const healthUrl = `http://${isIPv6(host) ? `[${host}]` : host}:${operations.port}`
   const { publicUrl: address, consoleUrl } = settings
   if (consoleUrl !== undefined) {
     const build = buildConsole(logger)

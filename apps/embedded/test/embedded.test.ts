@@ -1,4 +1,5 @@
 import { readFile, stat, writeFile } from 'node:fs/promises'
+import { networkInterfaces } from 'node:os'
 import { join } from 'node:path'
 import { freePorts, testDatabase } from '@automation/testing'
 import { afterAll, beforeAll, expect, test } from 'vitest'
@@ -91,6 +92,46 @@ test('a port that is taken is named with its settings, whoever has it', async ()
       await database.drop()
     }),
   )
+})
+
+test('an address that the machine does not have is named with its setting', async () => {
+  const cases = [
+    ['This machine has no address 192.0.2.1 (HOST)', { HOST: '192.0.2.1' }],
+    ['This machine has no address no..name (HOST)', { HOST: 'no..name' }],
+    ['This machine has no address 192.0.2.1 (INTERNAL_HOST)', { INTERNAL_HOST: '192.0.2.1' }],
+  ] as const
+  await Promise.all(
+    cases.map(async ([said, hosts]) => {
+      const own = await ownEnvironment()
+      const database = await testDatabase()
+      const { code, stderr } = await runProgramToEnd(embeddedMain, {
+        ...own.values,
+        DATABASE_URL: database.url,
+        ...hosts,
+      })
+      expect(stderr).toContain(said)
+      expect(code).toBe(1)
+      await own.remove()
+      await database.drop()
+    }),
+  )
+})
+
+const hasIpv6 = Object.values(networkInterfaces()).some((each) => each?.some(({ address }) => address === '::1'))
+
+test.skipIf(!hasIpv6)('it serves at addresses of IPv6, and tells them as programs take them', async () => {
+  const own = await ownEnvironment()
+  const database = await testDatabase()
+  const given = { ...own.values, DATABASE_URL: database.url, HOST: '::1', INTERNAL_HOST: '::1' }
+  const other = startProgram(embeddedMain, given)
+  await other.said(lastCommand)
+  const health = /^ {2}health {5}(\S+\/readyz)/m.exec(other.output.stdout)?.[1] ?? ''
+  expect(await (await fetch(health)).json()).toMatchObject({ status: 'ready' })
+  expect((await fetch(`http://[::1]:${own.values['PORT']}/readyz`)).status).toBe(200)
+  other.child.kill('SIGTERM')
+  await other.ended
+  await own.remove()
+  await database.drop()
 })
 
 test('every metric that it tells has a line in docs/reference/metrics.md', async () => {

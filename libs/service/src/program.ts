@@ -117,7 +117,7 @@ export async function runProgram<Config>(program: Program<Config>): Promise<void
   } catch (error) {
     progress?.end()
     if (stopping.signal.aborted) return
-    const failure = portTaken(error, env) ?? error
+    const failure = portTaken(error, env) ?? addressAbsent(error, env) ?? error
     if (!(failure instanceof Failure)) fatal(logger, error, 'could not start')
     console.error(`${program.name}: ${failure.message}`)
     logger.debug({ err: error }, 'could not start')
@@ -150,6 +150,16 @@ function portTaken(error: unknown, env: Environment): Failure | undefined {
       ? `Port ${port} is that of ${names.join(' and of ')}. Set one of them to another port.`
       : `Port ${port} (${setting}) is taken by another program. Stop that one, or set ${setting} to a free port.`
   return new Failure('failed_precondition', 'port_taken', text, { cause: error })
+}
+
+/** For an address that is not of this machine, or a name that has none: the setting that it comes from. */
+function addressAbsent(error: unknown, env: Environment): Failure | undefined {
+  const { code, address, hostname } = error as NodeJS.ErrnoException & { address?: string; hostname?: string }
+  if (code !== 'EADDRNOTAVAIL' && code !== 'ENOTFOUND') return undefined
+  const setting = env.settings().find(({ name, value }) => /(^|_)HOST$/.test(name) && value === (address ?? hostname))
+  if (setting === undefined) return undefined
+  const text = `This machine has no address ${setting.value} (${setting.name}). Set ${setting.name} to one that it has.`
+  return new Failure('failed_precondition', 'address_absent', text, { cause: error })
 }
 
 function configured<Config>(program: Program<Config>, env: Environment): Config {
