@@ -14,6 +14,8 @@ interface BannerFacts extends Bootstrap {
   healthUrl: string
   /** What the runner says of its isolation. */
   isolation?: Check
+  /** Why Python processes can't be run, in words; absent when they can. */
+  withoutPython?: string
   /** Whether the team has the process `hi` already, from an earlier start. */
   hiExists: boolean
 }
@@ -22,7 +24,7 @@ const hi = { name: 'hi', sourceCode: 'return `Hi ${svc.context.parameters.name}`
 
 /** What people see once the system is up, on one screen: where it is, how to get in, and three commands to paste. */
 export function banner(facts: BannerFacts): string {
-  const { address, team, healthUrl, tokenFile, freshToken, isolation, consoleLink: link } = facts
+  const { address, team, healthUrl, tokenFile, freshToken, isolation, withoutPython, consoleLink: link } = facts
   return [
     '',
     `  address    ${address}   (team ${team})`,
@@ -32,6 +34,7 @@ export function banner(facts: BannerFacts): string {
     ...(freshToken === undefined ? [] : [`             this API token is shown once, and kept in ${tokenFile}`]),
     `  health     ${healthUrl}/readyz and /metrics`,
     ...(isolation === undefined ? [] : isolationLines(isolation)),
+    ...(withoutPython === undefined ? [] : [`  python     ${withoutPython}`]),
     ...(tokenFile === undefined ? [] : commands(facts, tokenFile)),
     '',
     '',
@@ -73,7 +76,7 @@ function shown(path: string): string {
   return /^[\w/.@+-]+$/.test(word) ? word : `'${word.replaceAll("'", String.raw`'\''`)}'`
 }
 
-interface System extends Omit<BannerFacts, 'hiExists' | 'isolation' | 'consoleLink'> {
+interface System extends Omit<BannerFacts, 'hiExists' | 'isolation' | 'withoutPython' | 'consoleLink'> {
   consoleUrl: string | undefined
   /** What the parts say of themselves. */
   checks: Check[]
@@ -85,9 +88,12 @@ export async function welcome(
   { checks, consoleUrl, ...system }: System,
 ): Promise<void> {
   const isolation = checks.find(({ name }) => name === 'isolation')
+  const withoutPython = checks.find(({ name }) => name === 'python')?.detail
   const hiExists = await exists(neighbours, system.team, 'hi')
   const link = consoleUrl === undefined ? undefined : await consoleLink(neighbours, consoleUrl, { team: system.team })
-  process.stdout.write(banner({ ...system, isolation, hiExists, ...(link !== undefined && { consoleLink: link }) }))
+  process.stdout.write(
+    banner({ ...system, isolation, withoutPython, hiExists, ...(link !== undefined && { consoleLink: link }) }),
+  )
 }
 
 async function exists(neighbours: Pick<Neighbours, 'client'>, team: string, slug: string): Promise<boolean> {

@@ -117,6 +117,22 @@ test('an address that the machine does not have is named with its setting', asyn
   )
 })
 
+test('where Python is too old for Python processes, the screen says so', async () => {
+  const own = await ownEnvironment()
+  const database = await testDatabase()
+  const python = join(own.values['DATA_DIR'] ?? '', 'python')
+  await writeFile(python, '#!/bin/sh\necho /usr/bin/python3\necho 3.10.9\n', { mode: 0o755 })
+  const given = { ...own.values, DATABASE_URL: database.url, RUNNER_PYTHON: python }
+  const other = startProgram(embeddedMain, given)
+  await other.said(lastCommand)
+  expect(other.output.stdout).toMatch(/^ {2}python {5}Python processes need Python 3\.11 or later; .*3\.10\.9/m)
+  expect(system.output.stdout).not.toMatch(/^ {2}python /m)
+  other.child.kill('SIGTERM')
+  await other.ended
+  await own.remove()
+  await database.drop()
+})
+
 const hasIpv6 = Object.values(networkInterfaces()).some((each) => each?.some(({ address }) => address === '::1'))
 
 test.skipIf(!hasIpv6)('it serves at addresses of IPv6, and tells them as programs take them', async () => {

@@ -222,6 +222,10 @@ const ofFull = /ENOSPC|No space left on device/i
 /** What to do about what pip and npm, as they are run here, leave open or tell in words of another thing. */
 const advice: [said: RegExp, words: string][] = [
   [
+    /: No module named pip$/m,
+    'The Python of the runner has no pip, which installs packages of Python. Install it on the machine of the runner (apt install python3-pip, dnf install python3-pip)',
+  ],
+  [
     // What can't be reached it tells in these words, too.
     /^(?![^]*(?:Retrying|[Cc]onnection|HTTP error|status code))[^]*No matching distribution found/,
     'PyPI, or the index in its place, has no such package or version as a wheel for the Python of the runner. Look there for its name, versions and files: what is source alone is not built here, and often another package has wheels, such as psycopg2-binary for psycopg2',
