@@ -38,7 +38,20 @@ def leave_root(folder, program):
         enter_namespace(user)
         require_access(folder, program, 'on this machine it runs as another user in a namespace of its own, who')
         return
-    if owner == 0:
+    try:
+        become_owner(folder, user)
+    except OSError as error:
+        sys.exit(
+            'PostgreSQL does not run as root, this machine allows no user namespaces, and root can not become another '
+            f'user ({error}). Run the service as an ordinary user, or set DATABASE_URL to a PostgreSQL server of your own.'
+        )
+    owner = os.geteuid()
+    require_access(folder, program, f'this machine allows no user namespaces, and uid {owner}')
+
+
+def become_owner(folder, user):
+    """The folder's; where root has it, this user is given it first."""
+    if os.stat(folder).st_uid == 0:
         give_away(folder, user)
     owner, group = os.stat(folder).st_uid, os.stat(folder).st_gid
     # Such as the password, which the service has just written as root.
@@ -48,7 +61,6 @@ def leave_root(folder, program):
     os.setgroups([])
     os.setgid(group)
     os.setuid(owner)
-    require_access(folder, program, f'this machine allows no user namespaces, and uid {owner}')
 
 
 def require_access(folder, program, who):

@@ -1,10 +1,11 @@
-import { spawn } from 'node:child_process'
+import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { cpSync } from 'node:fs'
 import { chown, mkdir, mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { createInterface } from 'node:readline'
+import { text } from 'node:stream/consumers'
 import { fileURLToPath } from 'node:url'
 import { findPostgres, startPostgres, type RunningPostgres } from '@automation/postgres'
 import { silentLogger, until } from '@automation/testing'
@@ -180,3 +181,20 @@ async function anybodyMayEnter(folder: string): Promise<boolean> {
   const isOpen = ((await stat(folder)).mode & 0o001) !== 0
   return isOpen && (dirname(folder) === folder || (await anybodyMayEnter(dirname(folder))))
 }
+
+// As in a container of an ordinary user: root there is the only account, and may make no further namespace.
+const asOnlyAccount = ['-Ur', 'sh', '-c', 'echo 0 > /proc/sys/user/max_user_namespaces && exec "$@"', 'sh']
+
+test.runIf(spawnSync('unshare', [...asOnlyAccount, 'true']).status === 0)(
+  'root that can become nobody else is told what to do',
+  async () => {
+    const program = fileURLToPath(new URL('starter.ts', import.meta.url))
+    const child = spawn('unshare', [...asOnlyAccount, process.execPath, program, dataDir], {
+      stdio: ['ignore', 'ignore', 'pipe'],
+    })
+    const [said, [code]] = await Promise.all([text(child.stderr), once(child, 'close')])
+    expect(said).toMatch(/can not become another user.*Run the service as an ordinary user/)
+    expect(said).not.toContain('launch.py')
+    expect(code).toBe(1)
+  },
+)
