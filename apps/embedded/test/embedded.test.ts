@@ -118,37 +118,39 @@ test('an address that the machine does not have is named with its setting', asyn
 })
 
 test('where Python is too old for Python processes, the screen says so', async () => {
-  const own = await ownEnvironment()
-  const database = await testDatabase()
-  const python = join(own.values['DATA_DIR'] ?? '', 'python')
+  const python = join(values['DATA_DIR'] ?? '', 'python')
   await writeFile(python, '#!/bin/sh\necho /usr/bin/python3\necho 3.10.9\n', { mode: 0o755 })
-  const given = { ...own.values, DATABASE_URL: database.url, RUNNER_PYTHON: python }
-  const other = startProgram(embeddedMain, given)
-  await other.said(lastCommand)
-  expect(other.output.stdout).toMatch(/^ {2}python {5}Python processes need Python 3\.11 or later; .*3\.10\.9/m)
+  await withAnother({ RUNNER_PYTHON: python }, async ({ output }) => {
+    expect(output.stdout).toMatch(/^ {2}python {5}Python processes need Python 3\.11 or later; .*3\.10\.9/m)
+  })
   expect(system.output.stdout).not.toMatch(/^ {2}python /m)
-  other.child.kill('SIGTERM')
-  await other.ended
-  await own.remove()
-  await database.drop()
 })
 
 const hasIpv6 = Object.values(networkInterfaces()).some((each) => each?.some(({ address }) => address === '::1'))
 
 test.skipIf(!hasIpv6)('it serves at addresses of IPv6, and tells them as programs take them', async () => {
+  await withAnother({ HOST: '::1', INTERNAL_HOST: '::1' }, async ({ output }, port) => {
+    const health = /^ {2}health {5}(\S+\/readyz)/m.exec(output.stdout)?.[1] ?? ''
+    expect(await (await fetch(health)).json()).toMatchObject({ status: 'ready' })
+    expect((await fetch(`http://[::1]:${port}/readyz`)).status).toBe(200)
+  })
+})
+
+/** With another system, on a database that is there already, until `look` is through. */
+async function withAnother(given: Values, look: (other: RunningProgram, port: string) => Promise<void>): Promise<void> {
   const own = await ownEnvironment()
   const database = await testDatabase()
-  const given = { ...own.values, DATABASE_URL: database.url, HOST: '::1', INTERNAL_HOST: '::1' }
-  const other = startProgram(embeddedMain, given)
-  await other.said(lastCommand)
-  const health = /^ {2}health {5}(\S+\/readyz)/m.exec(other.output.stdout)?.[1] ?? ''
-  expect(await (await fetch(health)).json()).toMatchObject({ status: 'ready' })
-  expect((await fetch(`http://[::1]:${own.values['PORT']}/readyz`)).status).toBe(200)
-  other.child.kill('SIGTERM')
-  await other.ended
-  await own.remove()
-  await database.drop()
-})
+  const other = startProgram(embeddedMain, { ...own.values, DATABASE_URL: database.url, ...given })
+  try {
+    await other.said(lastCommand)
+    await look(other, own.values['PORT'] ?? '')
+  } finally {
+    other.child.kill('SIGTERM')
+    await other.ended
+    await own.remove()
+    await database.drop()
+  }
+}
 
 test('every metric that it tells has a line in docs/reference/metrics.md', async () => {
   const names = await metricsAt(`http://localhost:${values['HEALTH_PORT']}`)
