@@ -41,10 +41,11 @@ describe('401 only for what is missing, malformed, expired or wrongly signed', (
     expect(await outcome(`Bearer ${await gateway.servers.token({}, '-1s')}`)).toMatchObject({ code: 'token_expired' })
   })
 
-  test('a token of another issuer, or without an end', async () => {
-    expect(await outcome(`Bearer ${await gateway.servers.token({ iss: 'http://else' })}`)).toMatchObject({
-      status: 401,
-    })
+  test('a token of another issuer, as of a gateway with another PUBLIC_URL, with the one that it must be of', async () => {
+    const response = await team(`Bearer ${await gateway.servers.token({ iss: 'http://else' })}`)
+    const { code, detail } = await problemOf(response)
+    expect([response.status, code]).toEqual([401, 'token_invalid'])
+    expect(detail).toBe('The access token is not valid: it was not issued by http://gateway.test (PUBLIC_URL)')
   })
 
   test('a token whose signature was made over other claims', async () => {

@@ -123,8 +123,18 @@ export class TokenVerifier {
       const rules = { issuer: this.#issuer, algorithms: OWN_ALGORITHMS, requiredClaims: ['exp', 'sub'] }
       return { claims: (await jwtVerify(token, this.#findKey, rules)).payload, isOwn: true }
     } catch (error) {
-      throw refusalOf(error)
+      throw this.#refusalOf(error)
     }
+  }
+
+  #refusalOf(error: unknown): Failure {
+    if (error instanceof Failure) return error
+    if (error instanceof errors.JWTExpired)
+      return new Failure('unauthenticated', 'token_expired', 'The access token has expired', { cause: error })
+    const isElsewhere = error instanceof errors.JWTClaimValidationFailed && error.claim === 'iss'
+    return isElsewhere
+      ? tokenInvalid(error, `: it was not issued by ${this.#issuer} (PUBLIC_URL)`)
+      : tokenInvalid(error)
   }
 }
 
@@ -170,15 +180,8 @@ function externalKeys(jwksUrl: string, logger: Logger): JWTVerifyGetKey {
   }
 }
 
-function refusalOf(error: unknown): Failure {
-  if (error instanceof Failure) return error
-  if (error instanceof errors.JWTExpired)
-    return new Failure('unauthenticated', 'token_expired', 'The access token has expired', { cause: error })
-  return tokenInvalid(error)
-}
-
-function tokenInvalid(cause?: unknown): Failure {
-  return new Failure('unauthenticated', 'token_invalid', 'The access token is not valid', { cause })
+function tokenInvalid(cause?: unknown, why = ''): Failure {
+  return new Failure('unauthenticated', 'token_invalid', `The access token is not valid${why}`, { cause })
 }
 
 /** Who an access token speaks for that the catalog has given out just now. */
