@@ -39,6 +39,12 @@ describe.runIf(shared.owned && shapeFromEnvironment() === 'services')('cells', {
       return (await rows.query<typeof nothing>(text, [team])).rows[0]!
     })
 
+  /** An answer that tells of an execution, with how that ended. */
+  async function withEnd(failure: string): Promise<string> {
+    const id = /"executionId":"([\w-]+)"/.exec(failure)?.[1]
+    return id === undefined ? failure : `${failure} ${JSON.stringify((await executionOf(id, client)).timeline)}`
+  }
+
   beforeAll(async () => {
     cells = await startCellSystem('shop', { RUNNER_SLOTS: '24' })
     client = await clientOf(cells.system)
@@ -120,7 +126,7 @@ describe.runIf(shared.owned && shapeFromEnvironment() === 'services')('cells', {
     await delay(1500)
     await calls.stop()
 
-    expect(calls.failures).toEqual([])
+    expect(await Promise.all(calls.failures.map(withEnd))).toEqual([])
     const isOver = async () => {
       const { all, finished, broken, handlers, counted } = await countIn('blue', 'shop')
       return all === finished + broken && handlers >= broken && counted >= all && called.length >= callbacks.length
