@@ -20,7 +20,7 @@ afterEach(async () => {
 const endless = `node -e "setInterval(() => {}, 1000)" --`
 
 /** .ci/run on a repository whose commands are these. */
-async function ciRun(steps: string, scripts: Record<string, string>) {
+async function ciRun(steps: string, scripts: Record<string, string>, environment: Record<string, string> = {}) {
   const folder = await mkdtemp(join(tmpdir(), 'ci-run-'))
   folders.push(folder)
   await cp(join(repositoryRoot, '.ci'), join(folder, '.ci'), { recursive: true })
@@ -31,7 +31,8 @@ async function ciRun(steps: string, scripts: Record<string, string>) {
   const marker = randomUUID()
   markers.push(marker)
   const more = { CI_STEPS: steps, SERVICES_DIR: join(folder, 'none'), TMPDIR: join(folder, 'tmp'), CI_TEST: marker }
-  const child = spawn(join(folder, '.ci/run'), { env: { ...process.env, ...more }, stdio: ['ignore', 'pipe', 'pipe'] })
+  const env = { ...process.env, ...environment, ...more }
+  const child = spawn(join(folder, '.ci/run'), { env, stdio: ['ignore', 'pipe', 'pipe'] })
   return { child, marker, ended: endOf(child), made: join(folder, 'tmp') }
 }
 
@@ -49,6 +50,15 @@ describe.runIf(hasProcessTable)('.ci/run', () => {
     expect(output).toMatch(/^many .* 0 passed {2}0 failed\n {2}LEFT OUT .*PostgreSQL/m)
     expect(output.trimEnd().split('\n').at(-1)).toBe('1 passed, 0 failed')
     expect(code).toBe(0)
+  })
+
+  test('that another one has started leaves what that builds beside its steps', async () => {
+    const build = spawn('sleep', ['1000'], { detached: true, stdio: 'ignore' })
+    const gone = once(build, 'exit')
+    const { ended } = await ciRun('malformed', { 'test:malformed': 'true' }, { cluster_build: String(build.pid) })
+    expect((await ended).code).toBe(0)
+    build.kill('SIGKILL')
+    expect((await gone)[1]).toBe('SIGKILL')
   })
 
   test('that is told to end ends its step and the one beside it, and leaves no folder', async () => {
