@@ -1,6 +1,6 @@
-import { isIPv6 } from 'node:net'
 import { Failure } from '@automation/errors'
 import { InProcessNetwork } from '@automation/rpc'
+import { addressOf } from '@automation/rpc/address'
 import {
   Environment,
   runProgram,
@@ -83,8 +83,7 @@ async function startAll(
   const admin = await serveAdmin(dataDir.path, network, logger)
   order.add('admin socket', () => admin.close())
   dataDir.tell({ address: settings.publicUrl, consoleUrl: settings.consoleUrl })
-  const { host } = settings.health
-  const healthUrl = `http://${isIPv6(host) ? `[${host}]` : host}:${operations.port}`
+  const healthUrl = `http://${addressOf(settings.health.host, operations.port)}`
   const { publicUrl: address, consoleUrl } = settings
   if (consoleUrl !== undefined) {
     const build = buildConsole(logger)

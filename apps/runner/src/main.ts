@@ -1,3 +1,4 @@
+import { partsOf } from '@automation/rpc/address'
 import { readServiceAddresses, readServicePorts, runPart, type Environment } from '@automation/service'
 import { createRunner, readRunnerConfig, type RunnerConfig } from './service.ts'
 
@@ -8,13 +9,9 @@ function readConfig(env: Environment): RunnerConfig {
   const healthPort = env.integer('HEALTH_PORT', { default: readServicePorts(env).runnerHealth })
   // From another network they are out of reach anyhow.
   const others = env.url('RUNNER_URL') === undefined ? [...execution, ...storage] : []
-  const ports = [healthPort, ...others.map((each) => portOf(each))]
+  const ports = [healthPort, ...others.map((each) => partsOf(each).port)]
   config.isolation.closedPorts.push(...ports.filter((port) => port > 0 && port < 65_536))
   return config
-}
-
-function portOf(address: string): number {
-  return Number(address.slice(address.lastIndexOf(':') + 1)) || 0
 }
 
 await runPart({

@@ -1,11 +1,9 @@
 // The module itself, so that a test can answer in place of the name servers.
 import dns from 'node:dns/promises'
 import { isIP } from 'node:net'
+import { addressOf, partsOf } from './address.ts'
 
-interface Name {
-  host: string
-  port: string
-}
+type Name = ReturnType<typeof partsOf>
 
 // As long as a record of Kubernetes is believed.
 const believedMs = 5000
@@ -29,7 +27,7 @@ export class KnownReplicas {
 
   /** `names` are host:port; `gone` is told of addresses that the names lead to no more. */
   constructor(names: readonly string[], gone: (addresses: string[]) => void) {
-    this.#names = names.map(nameOf)
+    this.#names = names.map(partsOf)
     this.#behind = names.map(() => [])
     this.#gone = gone
     const isPlain = this.#names.every(({ host }) => isIP(host) !== 0)
@@ -77,16 +75,4 @@ export class KnownReplicas {
 async function addressesBehind({ host, port }: Name): Promise<string[]> {
   const all = await dns.lookup(host, { all: true, order: 'ipv4first' })
   return all.filter(({ family }) => family === all[0]!.family).map(({ address }) => addressOf(address, port))
-}
-
-/** Of host:port; without the brackets of an IPv6 address. */
-export const hostOf = (text: string) => nameOf(text).host
-
-function nameOf(text: string): Name {
-  const at = text.lastIndexOf(':')
-  return { host: text.slice(0, at).replace(/^\[|\]$/g, ''), port: text.slice(at + 1) }
-}
-
-function addressOf(host: string, port: string): string {
-  return isIP(host) === 6 ? `[${host}]:${port}` : `${host}:${port}`
 }

@@ -1,7 +1,7 @@
 import { isIP } from 'node:net'
 import { checkServerIdentity, type PeerCertificate } from 'node:tls'
 import type { ChannelOptions } from '@grpc/grpc-js'
-import { hostOf } from './known-replicas.ts'
+import { partsOf } from './address.ts'
 
 // An address of numbers is no name that TLS could ask for.
 const namelessPeer = 'nameless.invalid'
@@ -12,12 +12,12 @@ const namelessPeer = 'nameless.invalid'
  */
 export function verifyPeer(
   address: string,
-  names: readonly string[] = [hostOf(address)],
+  names: readonly string[] = [partsOf(address).host],
 ): {
   verify: { checkServerIdentity?: (name: string, certificate: PeerCertificate) => Error | undefined }
   options: ChannelOptions
 } {
-  if (isIP(hostOf(address)) === 0) return { verify: {}, options: {} }
+  if (isIP(partsOf(address).host) === 0) return { verify: {}, options: {} }
   const identity = (_name: string, certificate: PeerCertificate) => {
     const faults = names.map((name) => checkServerIdentity(name, certificate))
     return faults.includes(undefined) ? undefined : faults[0]

@@ -2,6 +2,7 @@ import { createServer } from 'node:net'
 import type { DescService } from '@bufbuild/protobuf'
 import type { Tracer } from '@automation/tracing'
 import { Server, ServerCredentials } from '@grpc/grpc-js'
+import { addressOf } from './address.ts'
 import { addServices, type CountOpenCalls, type WireLogger } from './handling.ts'
 import { addCallStreams } from './call-stream-server.ts'
 import { channelOptions } from './channel-options.ts'
@@ -71,7 +72,7 @@ export async function serve(services: ServedService[], options: ServeOptions): P
 }
 
 function bind(server: Server, host: string, port: number, credentials: ServerCredentials): Promise<number> {
-  const address = host.includes(':') ? `[${host}]:${port}` : `${host}:${port}`
+  const address = addressOf(host, port)
   return new Promise((resolve, reject) => {
     server.bindAsync(address, credentials, (error, bound) => {
       if (error === null) resolve(bound)

@@ -10,13 +10,14 @@ import {
   type ChannelOptions,
   type Metadata,
 } from '@grpc/grpc-js'
+import { partsOf } from './address.ts'
 import { channelOptions } from './channel-options.ts'
 import { Connection } from './connection.ts'
 import type { CallContext } from './context.ts'
 import { signer, type SigningKey } from './credentials.ts'
 import { metadataOf } from './metadata.ts'
 import type { Neighbours } from './in-process.ts'
-import { hostOf, KnownReplicas } from './known-replicas.ts'
+import { KnownReplicas } from './known-replicas.ts'
 import { replicasFor } from './replica-of-team.ts'
 import type { Client } from './service-types.ts'
 import type { TlsFolder } from './tls-folder.ts'
@@ -157,7 +158,7 @@ export class WireNetwork implements Neighbours {
   }
 
   at<S extends DescService>(service: S, address: string, connection = ''): Client<S> {
-    const hosts = this.#namesOf(service)?.map(hostOf) ?? [hostOf(address)]
+    const hosts = (this.#namesOf(service) ?? [address]).map((each) => partsOf(each).host)
     const channel = () => this.#connection(address, connection, hosts).channel
     return this.#traced(service, {
       channel,

@@ -1,5 +1,5 @@
-import { isIP } from 'node:net'
 import { networkInterfaces, type NetworkInterfaceInfo } from 'node:os'
+import { addressOf } from '@automation/rpc/address'
 
 /**
  * Where others reach what listens here, as host:port. Of what listens on every address of the machine that is the first one
@@ -10,8 +10,7 @@ export function ownAddress(
   interfaces: Partial<Record<string, NetworkInterfaceInfo[]>> = networkInterfaces(),
 ): string {
   const isEverywhere = host === '0.0.0.0' || host === '::'
-  const reached = isEverywhere ? (outward(interfaces) ?? '127.0.0.1') : host
-  return isIP(reached) === 6 ? `[${reached}]:${port}` : `${reached}:${port}`
+  return addressOf(isEverywhere ? (outward(interfaces) ?? '127.0.0.1') : host, port)
 }
 
 function outward(interfaces: Partial<Record<string, NetworkInterfaceInfo[]>>): string | undefined {

@@ -6,6 +6,7 @@ import {
 } from 'node:http2'
 import { connect } from 'node:net'
 import { Failure } from '@automation/errors'
+import { partsOf } from '@automation/rpc/address'
 import { keptAlive } from './kept-alive.ts'
 
 interface Kept {
@@ -65,6 +66,5 @@ export class DaemonSessions {
 
 function endpointOf(address: string): { path: string } | { host: string; port: number } {
   if (address.startsWith('unix:')) return { path: address.slice('unix:'.length) }
-  const colon = address.lastIndexOf(':')
-  return { host: address.slice(0, colon).replace(/^\[|\]$/g, ''), port: Number(address.slice(colon + 1)) }
+  return partsOf(address)
 }

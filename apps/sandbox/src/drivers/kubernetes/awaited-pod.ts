@@ -1,5 +1,6 @@
-import { connect, isIPv6 } from 'node:net'
+import { connect } from 'node:net'
 import { setTimeout as pause } from 'node:timers/promises'
+import { addressOf } from '@automation/rpc/address'
 import type { PodSeen } from '../../cluster/pod-seen.ts'
 import type { Pods } from '../../cluster/pods.ts'
 import { daemonPort } from './sandbox-pod.ts'
@@ -44,7 +45,7 @@ export async function awaitedPod<T>(
 
 /** Where the daemon of a pod listens. */
 export function daemonAddress(ip: string): string {
-  return `${isIPv6(ip) ? `[${ip}]` : ip}:${daemonPort}`
+  return addressOf(ip, daemonPort)
 }
 
 /** Resolves when somebody listens there. */
