@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { isDeeperThan } from '@automation/errors/json-levels'
-import { jsonText, memberText, parseJson, RawJson } from '../src/http/json.ts'
+import { isDeeperThan, memberText } from '@automation/contract/json-text'
+import { jsonText, parseJson, RawJson } from '../src/http/json.ts'
 
 describe('JSON passes through without loss', () => {
   test.each([

@@ -1,4 +1,4 @@
-import { isDeeperThan } from '@automation/errors/json-levels'
+import { isDeeperThan } from '@automation/contract/json-text'
 
 type Json = Record<string, unknown>
 

@@ -1,6 +1,6 @@
+import { memberText } from '@automation/contract/json-text'
 import type { FieldFault } from '@automation/errors'
 import { z } from '@hono/zod-openapi'
-import { memberText } from '../http/json.ts'
 import { clearableText, list, map, optionalFlag, requiredText, text } from '../rest/fields.ts'
 import { invalidInput, pointerOf } from '../rest/rest-api.ts'
 import { samples } from '../rest/samples.ts'

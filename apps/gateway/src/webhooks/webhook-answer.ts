@@ -1,5 +1,6 @@
+import { memberText } from '@automation/contract/json-text'
 import type { Answer, AnswerHeaders } from '../http/exchange.ts'
-import { isObject, memberText } from '../http/json.ts'
+import { isObject } from '../http/json.ts'
 import { answerHeaders, isHeaderValue, type HeaderRules } from './answer-headers.ts'
 
 /** An answer made of what a process returned, or why none can be made of it. */

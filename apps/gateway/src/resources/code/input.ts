@@ -1,6 +1,6 @@
 import { Language } from '@automation/contract/common/v1/language'
 import { z } from '@hono/zod-openapi'
-import { memberText } from '../../http/json.ts'
+import { memberText } from '@automation/contract/json-text'
 import { blankable, clearableText, jsonObject, map, text } from '../../rest/fields.ts'
 import { samples } from '../../rest/samples.ts'
 import { executionSettingsInput, runValues } from '../executions/input.ts'

@@ -1,7 +1,7 @@
 import type { ProcessValuesSchema } from '@automation/contract/catalog/v1/process'
 import type { MessageInitShape } from '@bufbuild/protobuf'
 import { z } from '@hono/zod-openapi'
-import { memberText } from '../../http/json.ts'
+import { memberText } from '@automation/contract/json-text'
 import { blankable, jsonObject, languageFrom, languageName, list, map, text } from '../../rest/fields.ts'
 import { samples } from '../../rest/samples.ts'
 import { originInput } from '../../rest/origin.ts'

@@ -1,5 +1,5 @@
 import { z } from '@hono/zod-openapi'
-import { memberText } from '../../http/json.ts'
+import { memberText } from '@automation/contract/json-text'
 import { clearableText } from '../../rest/fields.ts'
 import { samples } from '../../rest/samples.ts'
 import { withFaultsAt } from '../../rest/rest-api.ts'
