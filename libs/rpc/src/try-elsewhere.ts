@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import { Failure, stoppingCode, teamMovedCode } from '@automation/errors'
+import { Failure, isPassing, stoppingCode, teamMovedCode } from '@automation/errors'
 import { MethodOptions_IdempotencyLevel } from '@bufbuild/protobuf/wkt'
 import type { DescMethod } from '@bufbuild/protobuf'
 import type { Client as Channel, ClientUnaryCall } from '@grpc/grpc-js'
@@ -24,6 +24,8 @@ export interface Replicas {
   began?(channel: Channel): (isAnswered: boolean) => void
   /** The replica of this connection is not asked for a while where there is another; false where there is none. */
   avoid?(channel: Channel): boolean
+  /** For how long it has answered none of the calls that are on their way to it. */
+  silentMs?(channel: Channel): number
 }
 
 const unsent = new WeakSet<Failure>()
@@ -76,9 +78,8 @@ export async function isBehindMove(
 /**
  * Makes a call, at another replica where one says that it is stopping and has done nothing, does not believe who calls, or
  * could not be reached; and in another cell where the team has moved. A call that may be made twice is also made again where
- * its replica went away meanwhile. The
- * retries of gRPC itself only go to the addresses of one name, and know neither a replica that stops nor one that is to be
- * left alone.
+ * its replica went away meanwhile, and what only reads where that answers nothing. The retries of gRPC itself only go to the
+ * addresses of one name, and know neither a replica that stops nor one that is to be left alone.
  */
 export async function tryElsewhere<T>(
   method: DescMethod,
@@ -87,15 +88,22 @@ export async function tryElsewhere<T>(
   { route, deadlineMs }: { route?: Route; deadlineMs?: number } = {},
 ): Promise<T> {
   const mayBeTwice = method.idempotency !== MethodOptions_IdempotencyLevel.IDEMPOTENCY_UNKNOWN
+  const reads = method.idempotency === MethodOptions_IdempotencyLevel.NO_SIDE_EFFECTS
   const anyReplica = route && { ...route, isToOwnReplica: false }
   const movedUntilMs = movedUntil(deadlineMs)
   for (let tries = 1; ; tries += 1) {
     const next = replicas.channel(tries === 1 ? route : anyReplica)
     const channel = next instanceof Promise ? await next : next
     const over = replicas.began?.(channel)
+    let isSilent = false
+    const askOther = () => {
+      // It may answer others, and take its time for this.
+      isSilent = (replicas.silentMs?.(channel) ?? 0) >= shortestMs && replicas.avoid?.(channel) === true
+      return isSilent ? replicas.channel(anyReplica) : undefined
+    }
     try {
-      const answer = await call(channel)
-      over?.(true)
+      const answer = await (reads ? orElsewhere(channel, call, patienceMs(deadlineMs), askOther) : call(channel))
+      over?.(!isSilent)
       return answer
     } catch (error) {
       over?.(error instanceof Failure && error.kind !== 'unavailable' && error.kind !== 'deadline_exceeded')
@@ -112,4 +120,41 @@ export async function tryElsewhere<T>(
       else throw error
     }
   }
+}
+
+const shortestMs = 1000
+const longestMs = 5000
+
+/** Half of the time that there is: a search that may take long is not made twice early. */
+function patienceMs(deadlineMs = Infinity): number {
+  return Math.min(Math.max((deadlineMs - Date.now()) / 2, shortestMs), longestMs)
+}
+
+/** What only reads is also asked of another replica, where `other` gives one, once it takes long; what comes first counts. */
+async function orElsewhere<T>(
+  channel: Channel,
+  call: (channel: Channel) => Promise<T>,
+  waitMs: number,
+  other: () => Channel | Promise<Channel> | undefined,
+): Promise<T> {
+  const first = call(channel)
+  if (!(await isLate(first, waitMs))) return first
+  const next = await other()
+  if (next === undefined || next === channel) return first
+  const second = call(next).catch((error: unknown) => {
+    if (isPassing(error)) return first
+    throw error
+  })
+  return Promise.race([first, second])
+}
+
+function isLate(work: Promise<unknown>, waitMs: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    const timer = setTimeout(resolve, waitMs, true)
+    const over = () => {
+      clearTimeout(timer)
+      resolve(false)
+    }
+    work.then(over, over)
+  })
 }

@@ -131,12 +131,13 @@ export class WireNetwork implements Neighbours {
       channel,
       connected: (context, route) => this.#connected(() => channel(route), context),
       avoid: (channel) => this.#avoid(channel, replicasOf(channel) ?? first),
+      began: (channel) => this.#began(channel),
+      silentMs: (channel) => this.#silentMs(channel),
       ...((isByTeam || teams) && {
         routeOf: (method, { principal: { team } }) => ({
           team,
           isToOwnReplica: isByTeam && team !== '' && changes(method),
         }),
-        began: (channel) => this.#began(channel),
       }),
       ...(teams && {
         moved: async () => {
@@ -234,11 +235,15 @@ export class WireNetwork implements Neighbours {
   }
 
   #ordered(connections: Connection[], addresses: readonly string[], team: string): Connection[] {
-    const loads = connections.map(({ channel }) => {
-      const { calls, heardAtMs } = this.#underWay.get(channel) ?? { calls: 0, heardAtMs: 0 }
-      return { calls, silentMs: performance.now() - heardAtMs }
-    })
+    const loads = connections.map(({ channel }) => ({
+      calls: this.#underWay.get(channel)?.calls ?? 0,
+      silentMs: this.#silentMs(channel),
+    }))
     return replicasFor(team, addresses, loads).map((at) => connections[at]!)
+  }
+
+  #silentMs(channel: Channel): number {
+    return performance.now() - (this.#underWay.get(channel)?.heardAtMs ?? 0)
   }
 
   #began(channel: Channel): (isAnswered: boolean) => void {

@@ -91,6 +91,18 @@ test('a read that nobody answers ends by its deadline', async () => {
   })
 })
 
+test('a read that its replica does not answer is asked of another, and the silent one is left alone', async () => {
+  const { promise: never, resolve } = Promise.withResolvers<object>()
+  let silent = 0
+  const probe = await serveAll({ look: () => (silent++, never) }, { look: () => ({ text: 'there' }) })
+  for (let count = 0; count < 10; count += 1) {
+    const { text } = await probe.look({}, call({ deadlineMs: Date.now() + 2300 }))
+    expect(text).toBe('there')
+  }
+  expect(silent).toBe(1)
+  resolve({})
+})
+
 test('a stream that waits for a connection ends with its caller', async () => {
   const caller = new AbortController()
   const door = await listening(createServer(() => caller.abort()))
