@@ -54,7 +54,8 @@ describe('creating a process', () => {
       dependencies: { requests: '==2.32.0', constructor: '1' },
       tags: ['b', 'a'],
     }
-    const created = await catalog.process(caller, values)
+    // Its form is told of: it has no version v1 yet.
+    const created = { ...(await catalog.process(caller, values)), warnings: [] }
     const read = await catalog.processes.getProcess({ identifier: 'all-of-it' }, caller)
     expect(read).toEqual(created)
     const { sourceCode: _, ...others } = read
@@ -98,6 +99,36 @@ describe('creating a process', () => {
       ...['/manifest/dependencies/ms', '/manifest/dependencies/no name', '/name', '/parametersSchema'],
       ...['/settings/publicConfig/token', '/slug', '/webhook/password'],
     ])
+  })
+
+  test('all that is wrong with a change is told at once', async () => {
+    const caller = await catalog.team()
+    const { id } = await catalog.process(caller, { language: Language.PYTHON })
+    const values = { name: '', dependencies: { 'no name': '1' }, tags: [''] }
+    const update = catalog.processes.updateProcess(
+      { identifier: id, values, mask: { paths: Object.keys(values) } },
+      caller,
+    )
+    const error = (await update.catch((thrown: unknown) => thrown)) as Failure
+    expect(error.fields.map(({ path }) => path)).toEqual(['/name', '/tags/0', '/manifest/dependencies/no name'])
+  })
+
+  test('a save tells of a form that runs a version which is not there', async () => {
+    const caller = await catalog.team()
+    const { id, warnings } = await catalog.process(caller, { formsEnabled: true, formsTag: 'v1' })
+    const told = [{ path: '/settings/formsConfig/tag', message: expect.stringContaining('"v1"') }]
+    expect(warnings).toMatchObject(told)
+    const save = async (values: object) => {
+      const mask = {
+        paths: Object.keys(values).map((name) => name.replaceAll(/[A-Z]/g, (each) => `_${each.toLowerCase()}`)),
+      }
+      return (await catalog.processes.updateProcess({ identifier: id, values, mask }, caller)).warnings
+    }
+    expect(await save({ description: 'the same' })).toMatchObject(told)
+    expect(await save({ formsEnabled: false })).toEqual([])
+    const version = await catalog.versions.publishVersion({ process: id, tag: 'v1' }, caller)
+    await catalog.aliases.createAlias({ process: id, name: 'live', version: version.id }, caller)
+    for (const formsTag of ['v1', 'live', version.id]) expect(await save({ formsEnabled: true, formsTag })).toEqual([])
   })
 
   test('a process is found by its id and by its slug, by its own team only', async () => {

@@ -110,6 +110,21 @@ describe('teams', () => {
       expect(await config(caller)).toEqual(['mine', ''])
     })
 
+    test('it is still its process when that gets another slug, and the change has a record', async () => {
+      const caller = await catalog.team()
+      const { slug } = await catalog.process(caller, { name: 'before' })
+      const { id } = await catalog.process(caller, { name: 'other' })
+      await set(caller, { processSlug: slug })
+      const { etag } = await catalog.teams.getTeam({}, caller)
+      const rename = (identifier: string, to: string) =>
+        catalog.processes.updateProcess({ identifier, values: { slug: to }, mask: { paths: ['slug'] } }, caller)
+      await rename(id, 'another')
+      expect((await catalog.teams.getTeam({}, caller)).etag).toBe(etag)
+      await rename(slug, 'after')
+      expect(await config(caller)).toEqual(['after', ''])
+      expect((await catalog.teams.getTeam({}, caller)).updatedBy).toBe('tester')
+    })
+
     test('its process may be deleted; the team keeps the name', async () => {
       const caller = await catalog.team()
       const { slug } = await catalog.process(caller, { name: 'short-lived' })

@@ -129,8 +129,15 @@ export interface NewProcess {
   credentials: CredentialsChange
 }
 
-/** Checks the values of a new process, whose packages may come from git where that is allowed. */
-export function newProcess(values: ProcessValues, language: LanguageName, allowGit: boolean): NewProcess {
+/** What packages may be named. */
+export interface ManifestRules {
+  language: LanguageName
+  /** Whether they may come from git. */
+  allowGit: boolean
+}
+
+/** Checks the values of a new process. */
+export function newProcess(values: ProcessValues, manifests: ManifestRules): NewProcess {
   const change: ProcessChange = { columns: { sourceCode: '' }, credentials: {} }
   const faults = new Faults()
   if (values.name === undefined) faults.add('/name', 'is required')
@@ -139,17 +146,18 @@ export function newProcess(values: ProcessValues, language: LanguageName, allowG
     if (field !== 'slug' || values.slug !== '') faults.of(() => read(values, change))
   }
   faults.of(() => requireBoth(values.webhookUsername, values.webhookPassword))
-  // Of a text that is refused as it is, its reader tells.
-  if (change.columns.dependencies !== undefined)
-    faults.of(() => checkManifest('/manifest/dependencies', language, values.dependencies, allowGit))
+  faults.of(() => requireManifest(values, change, manifests))
   faults.check()
   if (values.dependenciesScopedToProcess === undefined) wantOwnSet(values, change)
   if (change.columns.publicEnabled === true) change.columns.publicToken ||= newPublicToken()
   return change as NewProcess
 }
 
-/** The change that a field mask asks for; an origin that it does not name is cleared. `language` is named in vain; a field that no process has is invalid. */
-export function maskedChange(values: ProcessValues, paths: string[]): ProcessChange {
+/**
+ * The change that a field mask asks for; an origin that it does not name is cleared. `language` is named in vain; a field that
+ * no process has is invalid. `manifests`: what packages are held against, where the mask names them.
+ */
+export function maskedChange(values: ProcessValues, paths: string[], manifests?: ManifestRules): ProcessChange {
   const change: ProcessChange = { columns: { origin: null }, credentials: {} }
   const faults = new Faults()
   for (const path of paths) {
@@ -158,9 +166,16 @@ export function maskedChange(values: ProcessValues, paths: string[]): ProcessCha
     if (field === undefined) throw invalid(`/${pointerSegment(path)}`, 'is no field of a process')
     faults.of(() => readers[field](values, change))
   }
+  if (manifests !== undefined) faults.of(() => requireManifest(values, change, manifests))
   faults.check()
   if (paths.includes('dependencies') && !paths.includes('dependencies_scoped_to_process')) wantOwnSet(values, change)
   return change
+}
+
+function requireManifest({ dependencies }: ProcessValues, { columns }: ProcessChange, rules: ManifestRules): void {
+  // Of a text that is refused as it is, its reader tells.
+  if (columns.dependencies === undefined) return
+  checkManifest('/manifest/dependencies', rules.language, dependencies, rules.allowGit)
 }
 
 /** Who writes packages for a process, and not whose they are to be, means those of the process. */

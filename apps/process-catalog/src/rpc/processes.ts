@@ -8,6 +8,8 @@ import type { Checks } from '../checks/checks.ts'
 import { deleteProcess } from '../processes/deletion.ts'
 import { languageName } from '../fields/language.ts'
 import { maskedChange, newProcess, type NewProcess, type ProcessChange } from '../processes/process-values.ts'
+import { formWarnings } from '../store/form-warnings.ts'
+import { readLanguage } from '../store/owners.ts'
 import { createProcess, getProcess, getProcessWithoutSource, listProcesses, updateProcess } from '../store/processes.ts'
 import { readChange, warningsOf } from '../reading/source-reading.ts'
 
@@ -17,19 +19,19 @@ const maxTries = 5
 /** Processes. */
 export function processHandlers(catalog: Catalog): Handlers<typeof ProcessService> {
   const { store, checks, config, effects } = catalog
+  const { allowGit } = config.dependencies
   return {
     async createProcess({ values = create(ProcessValuesSchema) }, context) {
       const author = memberIn(context)
       const language = languageName(values.language)
-      const { allowGit } = config.dependencies
       const made = await checks.withSchema(author.team, values.parametersSchema, () =>
-        newProcess(values, language, allowGit),
+        newProcess(values, { language, allowGit }),
       )
       const process = { ...made, language }
       const reading = await checks.read(author.team, process.language, process.columns.sourceCode)
       const passwordHash = await hashed(author.team, process, checks)
       const created = await createProcess(store, author, { ...process, reading }, passwordHash, config.dependencies)
-      return { ...created, warnings: warningsOf(reading) }
+      return { ...created, warnings: [...warningsOf(reading), ...(await formWarnings(store, created))] }
     },
 
     getProcess({ identifier, withoutSource }, context) {
@@ -45,8 +47,11 @@ export function processHandlers(catalog: Catalog): Handlers<typeof ProcessServic
       const author = memberIn(context)
       const paths = mask?.paths ?? []
       const schema = paths.includes('parameters_schema') ? values.parametersSchema : undefined
-      const change = await checks.withSchema(author.team, schema, () => maskedChange(values, paths))
       const owner = { process: identifier, module: '' }
+      const manifests = paths.includes('dependencies')
+        ? { language: await readLanguage(store, author.team, owner), allowGit }
+        : undefined
+      const change = await checks.withSchema(author.team, schema, () => maskedChange(values, paths, manifests))
       let read = await readChange(catalog, author.team, owner, change.columns.sourceCode)
       const warnings = warningsOf(read?.reading)
       const passwordHash = await hashed(author.team, change, checks)
@@ -55,7 +60,7 @@ export function processHandlers(catalog: Catalog): Handlers<typeof ProcessServic
         const outcome = await updateProcess(store, author, identifier, written, passwordHash, config.dependencies)
         if (!('unread' in outcome)) {
           if (change.columns.name !== undefined) await effects.tell(author.team, context)
-          return { ...outcome, warnings }
+          return { ...outcome, warnings: [...warnings, ...(await formWarnings(store, outcome))] }
         }
         const { language, source } = outcome.unread
         read = { source, reading: await checks.read(author.team, language, source) }

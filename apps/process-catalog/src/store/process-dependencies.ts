@@ -1,6 +1,6 @@
 import type { DetectionOptions } from '../dependencies/detect.ts'
 import { detectDependencies } from '../dependencies/detect.ts'
-import { checkManifest, manifestOf, manifestText, missingFrom, type Dependencies } from '../dependencies/manifest.ts'
+import { manifestOf, manifestText, missingFrom, type Dependencies } from '../dependencies/manifest.ts'
 import { planScopedSave, planTeamSave, type InstalledSet } from '../dependencies/plan.ts'
 import type { LanguageName } from '../fields/language.ts'
 import type { ProcessColumns } from '../processes/process-values.ts'
@@ -34,12 +34,11 @@ export function decidesOnDependencies(columns: Partial<ProcessColumns>): boolean
 
 /**
  * Asks for the packages that a saved process needs: its own where it has a set of its own, and those that its source
- * names where they are detected. Gives the columns of its row that change. Fails with the path of a wrong entry.
+ * names where they are detected. Gives the columns of its row that change.
  */
 export async function settleDependencies(rows: Rows, process: SavedProcess, options: DetectionOptions) {
   const { id, team, language, reading, dependenciesScopedToProcess: isScoped } = process
   const own = manifestOf(process.dependencies)
-  checkManifest('/manifest/dependencies', language, own, options.allowGit)
   const nothing = { awaitedDependencies: null, dependenciesError: null }
   if (reading === undefined && !isScoped) return nothing
   const found = reading === undefined ? {} : await detected(rows, process, reading, options)

@@ -27,7 +27,7 @@ import { decidesOnDependencies, settleDependencies } from './process-dependencie
 import { changeTeam } from './revisions.ts'
 import { requireQuota } from './quota.ts'
 import type { Rows, Store } from './store.ts'
-import { requireTeam } from './teams.ts'
+import { renameErrorHandler, requireTeam } from './teams.ts'
 
 /** Who writes, for which team. */
 export type Author = Member
@@ -136,6 +136,7 @@ export function updateProcess(
       },
     })
     await audit(rows, author, { type: AuditType.PROCESS, event: 'updated', entityId: current.id })
+    if (row.slug !== current.slug) await renameErrorHandler(rows, author, current.slug, row.slug)
     if (row.name !== current.name)
       await noteEffect(rows, { team: row.team, subject: row.id, value: row.name, revision })
     return processMessage(row)

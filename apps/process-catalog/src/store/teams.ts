@@ -4,7 +4,6 @@ import { requireTag, tagOf } from '@automation/database'
 import { Failure, invalid, notFound } from '@automation/errors'
 import type { MessageInitShape } from '@bufbuild/protobuf'
 import { timestampFromDate } from '@bufbuild/protobuf/wkt'
-import { isUuid } from '@automation/contract/forms'
 import { AddressList } from '@automation/service'
 import type { Team } from '../../prisma/generated/client.ts'
 import { absentProcess, absentVersionOrAlias } from '../processes/absent.ts'
@@ -16,6 +15,7 @@ import type { Author } from './processes.ts'
 import { requireFreeSlug } from './removed-teams.ts'
 import { changeParents, changeTeam } from './revisions.ts'
 import type { Rows, Store } from './store.ts'
+import { hasVersionOrAlias } from './version-names.ts'
 import { noteAddresses, noteCell, noteSuspension } from './team-limits.ts'
 
 type TeamMessage = MessageInitShape<typeof TeamSchema>
@@ -270,10 +270,16 @@ async function requireErrorHandler(rows: Rows, team: Named): Promise<void> {
   const process = await rows.process.findFirst({ where: { team: team.slug, slug }, select: { id: true } })
   if (process === null) throw absentProcess(slug)
   if (tag === null) return
-  const ownerId = process.id
-  const version = isUuid(tag) ? { ownerId, id: tag } : { ownerId, tag }
-  if ((await rows.version.count({ where: version })) > 0) return
-  if ((await rows.alias.count({ where: { ownerId, name: tag } })) === 0) throw absentVersionOrAlias(tag)
+  if (!(await hasVersionOrAlias(rows, process.id, tag))) throw absentVersionOrAlias(tag)
+}
+
+/** The error handler of the author's team is still the same process, which has another slug now. */
+export async function renameErrorHandler(rows: Rows, author: Author, before: string, slug: string): Promise<void> {
+  const { count } = await rows.team.updateMany({
+    where: { slug: author.team, errorHandlerSlug: before },
+    data: { errorHandlerSlug: slug, updatedBy: author.name, updatedAt: new Date() },
+  })
+  if (count > 0) await audit(rows, author, { type: AuditType.TEAM, event: 'updated', entityId: author.team })
 }
 
 /**
