@@ -4,6 +4,7 @@ import { startGateway, type GatewayForTests } from './gateway-for-tests.ts'
 interface Schema {
   $ref?: string
   type?: string | string[]
+  maxItems?: number
   enum?: unknown[]
   properties?: Record<string, Schema>
   allOf?: Schema[]
@@ -165,6 +166,13 @@ describe('the document', () => {
   test('has no record that may itself be null', () => {
     const nullable = Object.entries(document.components.schemas).filter(([, schema]) => isNullable(schema))
     expect(nullable.map(([name]) => name)).toEqual([])
+  })
+
+  test('says how many a list may have', () => {
+    const mostOf = (schema: string, name: string) => document.components.schemas[schema]?.properties?.[name]?.maxItems
+    expect(mostOf('UpdateTeamInput', 'parentTeamSlugs')).toBe(5)
+    expect(mostOf('UpdateTeamInput', 'allowedAddresses')).toBe(100)
+    expect(mostOf('CreateProcessInput', 'tags')).toBe(100)
   })
 
   test('calls every refusal a Problem, whose faults have names', () => {

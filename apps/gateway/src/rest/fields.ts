@@ -61,8 +61,9 @@ export const textMap = () => z.record(text(), text())
 // More than any list or map of the interface may have: each wrong item has a fault of its own, all of which are made.
 const MOST_ITEMS = 4096
 
-/** A list in a request. How many it may have belongs to the service that owns it. */
-export const list = <S extends z.ZodType>(item: S) => z.array(item).max(MOST_ITEMS)
+/** A list in a request. How many it may have belongs to the service that owns it; the document says so by `most`. */
+export const list = <S extends z.ZodType>(item: S, most = MOST_ITEMS) =>
+  z.array(item).max(MOST_ITEMS).openapi({ maxItems: most })
 
 /** A map in a request, likewise. */
 export const map = <S extends z.ZodType>(value: S) =>

@@ -24,7 +24,7 @@ const webhook = z
     enabled: z.boolean().nullish(),
     username: text().nullish(),
     password: text().nullish(),
-    allowedAddresses: list(text())
+    allowedAddresses: list(text(), 100)
       .nullish()
       .openapi({
         description:
@@ -40,7 +40,7 @@ const formsConfig = z
     tag: text()
       .nullish()
       .openapi({ description: 'Version id, tag or alias that the form runs; else the current source' }),
-    frameAncestors: list(text())
+    frameAncestors: list(text(), 20)
       .nullish()
       .openapi({ description: 'Origins whose pages may show the page of the form, such as https://example.com' }),
   })
@@ -80,7 +80,7 @@ const fields = {
   manifest: manifest.nullish(),
   settings: settings.nullish(),
   script: script.nullish(),
-  tags: list(text()).nullish(),
+  tags: list(text(), 100).nullish(),
   origin: originInput,
 }
 

@@ -22,7 +22,7 @@ const createSandboxInput = z
     name: optionalText(),
     metadata: map(text()).nullish(),
     timeout: timeout().nullish(),
-    publicHttpPorts: list(int32().openapi({ minimum: 1, maximum: 65_535 })).nullish(),
+    publicHttpPorts: list(int32().openapi({ minimum: 1, maximum: 65_535 }), 20).nullish(),
     publicHttpPortsBasicAuth: optionalText().openapi({
       description:
         'user:credential for the public ports; the credential as text, or as a bcrypt, apr1, MD5 or {SHA} hash',

@@ -10,10 +10,10 @@ export const updateTeamInput = z
     name: text().nullish(),
     zoneId: text().nullish().openapi({ description: 'IANA name of a time zone' }),
     paramsSchemaValidationEnabled: z.boolean().nullish().openapi({ description: schemasDescription }),
-    parentTeamSlugs: list(text())
+    parentTeamSlugs: list(text(), 5)
       .nullish()
       .openapi({ description: 'Teams that modules and variables are inherited from; at most 5, each granted' }),
-    allowedAddresses: list(text())
+    allowedAddresses: list(text(), 100)
       .nullish()
       .openapi({
         description:
