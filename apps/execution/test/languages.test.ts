@@ -35,7 +35,9 @@ test('a run waits for a runner of its language, and is told; runs of the team in
     "Place 1 in the team's queue in the pool default: no runner of the pool default runs Python",
   )
   const ready = await system.replicas[0]!.part.ready()
-  expect(ready.find(({ name }) => name === 'runners')!.detail).toMatch(/; 1 teams wait for a runner that serves them/)
+  expect(ready.find(({ name }) => name === 'runners')!.detail).toMatch(
+    /; 1 teams wait for a runner that serves them: no runner of the pool default runs Python: one needs python3, 3.11 or later$/,
+  )
   const outcomes = await all(6, () => system.run('a'))
   expect(outcomes.map(({ status: ended }) => ended)).toEqual(Array.from({ length: 6 }, () => Status.FINISHED))
   expect((await system.get(id, 'a')).status).toBe(Status.QUEUED)

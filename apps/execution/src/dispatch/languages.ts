@@ -25,3 +25,8 @@ const names = new Map([
 export function nameOf(language: Language): string {
   return names.get(language) ?? `language ${language}`
 }
+
+/** What a machine must have for a runner on it to run this language; undefined where each runner runs it. */
+export function wantedFor(language: Language): string | undefined {
+  return language === Language.PYTHON ? 'python3, 3.11 or later' : undefined
+}

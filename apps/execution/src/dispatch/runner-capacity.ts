@@ -1,6 +1,7 @@
 import type { Language } from '@automation/contract/common/v1/language'
 import type { Capacity as Reported } from '@automation/contract/runner/v1/demand'
 import type { Logger } from '@automation/service'
+import { wantedFor } from './languages.ts'
 import type { Slots } from './slots.ts'
 import type { Backlog } from './backlog.ts'
 import type { RunLimits } from '../run-limits.ts'
@@ -40,10 +41,8 @@ export class RunnerCapacity {
     const why = this.#slots.whyNone(pool, team, language)
     const capacity = this.of(pool)
     if (why === undefined || capacity === undefined) return why
-    const kinds = this.#slots.kinds(pool)
     // More of the same pods would not help.
-    const isOfLanguage = kinds.length > 0 && !kinds.some((languages) => languages.includes(language))
-    return isOfLanguage ? why : wordsOf(pool, capacity)
+    return this.#slots.isLacking(pool, language) ? why : wordsOf(pool, capacity)
   }
 }
 
@@ -101,16 +100,22 @@ export class UnservedTeams {
 
   #remedy(pool: string): string {
     const capacity = this.#capacity.of(pool)
-    if (capacity === undefined) return `${this.#why(pool)}: more runners are needed, or such as serve many teams`
+    const { why, wanted } = this.#firstIn(pool)
+    if (wanted !== undefined) return `${why}: one needs ${wanted}`
+    if (capacity === undefined) return `${why}: more runners are needed, or such as serve many teams`
     if (capacity.trouble !== '') return `${capacity.trouble}: look at the sandbox service`
     return `all ${capacity.mostRunners} runner pods serve other teams, KUBERNETES_PODS allows no more`
   }
 
-  /** Of the first of them. */
-  #why(pool: string): string {
+  /** Why none serves the first of them, and what a machine for one would have to have. */
+  #firstIn(pool: string): { why: string; wanted?: string | undefined } {
     const [team = ''] = this.#in(pool)
-    const whys = [...this.#backlog.languages(pool, team)].map((each) => this.#slots.whyNone(pool, team, each))
-    return whys.find((why) => why !== undefined) ?? 'no runner serves them'
+    for (const language of this.#backlog.languages(pool, team)) {
+      const why = this.#slots.whyNone(pool, team, language)
+      if (why !== undefined)
+        return { why, wanted: this.#slots.isLacking(pool, language) ? wantedFor(language) : undefined }
+    }
+    return { why: 'no runner serves them' }
   }
 
   /** Teams that no runner serves and, where runners are made on demand, for which none is about to be made. */

@@ -209,6 +209,12 @@ export class Slots {
     return `the runners of the pool ${pool}${which} serve one team each, and all serve other teams${whyOneTeam(all)}`
   }
 
+  /** Runners are there, and none of them runs this language. */
+  isLacking(pool: string, language: Language): boolean {
+    const kinds = this.kinds(pool)
+    return kinds.length > 0 && !kinds.some((languages) => languages.includes(language))
+  }
+
   /** Runners are there, and none of them can serve this team's runs in one of these languages. */
   isUnserved(pool: string, team: string, languages: Iterable<Language>): boolean {
     if (this.#staying(pool).length === 0) return false
