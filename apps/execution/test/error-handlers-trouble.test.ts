@@ -1,10 +1,12 @@
 import { Status } from '@automation/contract/execution/v1/execution'
 import { Failure } from '@automation/errors'
-import { until } from '@automation/testing'
+import { testDatabase, until, type TestDatabase } from '@automation/testing'
+import { FaultProxy } from '@automation/testing/fault-proxy'
 import { afterAll, afterEach, beforeAll, expect, onTestFinished, test } from 'vitest'
 import { brokenInvariants } from './invariants.ts'
 import { broken, failing, handled, handlerRun, warnings } from './failures.ts'
 import type { ExecutionConfig } from '../src/service.ts'
+import { preparedSchema } from './prepared-schema.ts'
 import { System } from './system.ts'
 
 let system: System
@@ -19,8 +21,8 @@ afterEach(async () => {
 })
 afterAll(() => system.stop())
 
-async function startSystem(settings: Partial<ExecutionConfig> = {}): Promise<System> {
-  const started = await System.start(settings)
+async function startSystem(settings: Partial<ExecutionConfig> = {}, database?: TestDatabase): Promise<System> {
+  const started = await (database === undefined ? System.start(settings) : System.on(database, settings))
   for (const slug of ['fails', 'mends']) started.catalog.put(slug)
   for (const team of ['demo', 'other']) started.catalog.errorHandlers.set(team, { processSlug: 'mends' })
   // With the first run of a team its cell is asked for.
@@ -48,6 +50,29 @@ test('one that can not be started for long is given up: the log of the failed ru
   expect(await warnings(hasty, id)).toHaveLength(1)
   await hasty.dismissRunners()
   expect(await brokenInvariants(hasty)).toEqual([])
+})
+
+test('one that is given up for a run which is removed meanwhile leaves no log behind', async () => {
+  const database = await testDatabase(preparedSchema)
+  const way = await FaultProxy.start(database.url)
+  onTestFinished(() => way.close())
+  const hasty = await startSystem({ errorHandlerPatienceMs: 500, databaseUrl: way.url }, database)
+  onTestFinished(() => hasty.stop())
+  const [asked, removed] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+  way.hold((sent) => sent.includes('\0error-handler-give-up\0') && (asked.resolve(), true), removed.promise)
+  await hasty.runner({ slots: 4, runs: failing })
+  hasty.catalog.failures.set('getTeam demo', internal())
+  const id = await fail('demo', hasty)
+  await asked.promise
+  for (const [table, column] of [
+    ['log_chunks', 'execution_id'],
+    ['timeline_events', 'execution_id'],
+    ['executions', 'id'],
+  ])
+    await hasty.rows(`DELETE FROM ${table} WHERE ${column} = $1`, [id])
+  removed.resolve()
+  await until(async () => (await hasty.rows('SELECT FROM start_keys WHERE key = $1', [id])).length === 1)
+  expect(await hasty.rows('SELECT FROM log_chunks WHERE execution_id = $1', [id])).toEqual([])
 })
 
 test.each(['internal', 'unauthenticated', 'resource_exhausted', 'unavailable', 'deadline_exceeded'] as const)(

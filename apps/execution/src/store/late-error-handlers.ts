@@ -42,7 +42,7 @@ export async function removeErrorHandler(pool: Queries, id: string): Promise<voi
 
 /**
  * No error handler of a run is started any more, which a line in its log says; false where that was so before, one was
- * started, or the team has left. A team that moves knows by the key that the log has grown.
+ * started, the run is removed, or the team has left. A team that moves knows by the key that the log has grown.
  */
 export async function giveUpErrorHandler(
   pool: Queries,
@@ -56,9 +56,11 @@ export async function giveUpErrorHandler(
              SELECT s.team, '${errorHandlerScope}', $1::uuid::text, now() + make_interval(days => $3::integer)
                FROM team_slots s WHERE s.team = $2 AND s.moved_to IS NULL
              ON CONFLICT DO NOTHING RETURNING key::uuid AS id
+           ), run AS (
+             SELECT e.id FROM given g JOIN executions e USING (id) FOR KEY SHARE OF e
            )
            INSERT INTO log_chunks (execution_id, first, lines, body)
-           SELECT g.id, ${nextAppended('g.id')}, 1, $4 FROM given g`,
+           SELECT r.id, ${nextAppended('r.id')}, 1, $4 FROM run r`,
     values: [id, team, keptDays, JSON.stringify([line])],
   }
   return (await takingNumbers(() => pool.query(statement))).rowCount === 1
