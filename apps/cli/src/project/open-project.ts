@@ -12,7 +12,7 @@ import { isToDo, planItems, type Plan, type PlanItem } from './plan.ts'
 import type { Files } from './process-folder.ts'
 import { pathsOfItem, projectItems } from './project-items.ts'
 import { readItem } from './read-item.ts'
-import { readTeam, type ServerItems } from './read-team.ts'
+import { readProject, type ServerItems } from './read-team.ts'
 import { openRepository, type Repository } from './repository.ts'
 import type { ServerItem } from './server-items.ts'
 import { SeenStates } from './seen-states.ts'
@@ -49,7 +49,7 @@ export async function openProject(runtime: Runtime, { readsServer = true } = {})
     reading,
     parsing,
     openRepository(folder),
-    readsServer ? readTeam(client, parsing) : undefined,
+    readsServer ? readProject(client, parsing) : undefined,
   ])
   const { head, branch } = repository ?? {}
   const past: Past = {
@@ -85,7 +85,7 @@ export async function compareProject(
   isWanted?: (key: string) => boolean,
   isOverwritten?: (key: string) => boolean,
 ): Promise<{ server: ServerItems; comparisons: Comparison[] }> {
-  const server = project.server ?? (await readTeam(project.client, project.local))
+  const server = project.server ?? (await readProject(project.client, project.local))
   return { server, comparisons: await compareItems(project.local, server, project.past, isWanted, isOverwritten) }
 }
 

@@ -15,7 +15,7 @@ import {
   variableItem,
   type ServerItem,
 } from './server-items.ts'
-import { moduleDigestOf, sourceDigestOf, type Items, type ScheduleState } from './states.ts'
+import { keys, moduleDigestOf, sourceDigestOf, type Items, type ScheduleState } from './states.ts'
 
 /** What the server has of a team, by key. */
 export type ServerItems = ReadonlyMap<string, ServerItem>
@@ -45,6 +45,20 @@ export async function readTeam(client: Client, local: Items | Promise<Items>): P
     ...(await scheduleItems(client, { processes, schedules }, known)),
   ]
   return new Map(items.map((each) => [each.item.key, each]))
+}
+
+// As POST /run names what it makes of code.
+const ofCode = /^process\/run-[0-9a-f]{64}$/
+
+/** The same as a project has it: without the processes that POST /run has made of code, but for those that `local` has. */
+export async function readProject(client: Client, local: Items | Promise<Items>): Promise<ServerItems> {
+  const [team, known] = await Promise.all([readTeam(client, local), local])
+  const isLeft = (key: string) => {
+    const item = team.get(key)?.item
+    return item?.kind === 'process' && ofCode.test(key) && item.state.settings.tags.includes('run') && !known.has(key)
+  }
+  const keyOfProcess = ({ item }: ServerItem) => (item.kind === 'schedule' ? keys.process(item.process) : item.key)
+  return new Map([...team].filter(([, each]) => !isLeft(keyOfProcess(each))))
 }
 
 /** How often a list is read that others change meanwhile. */

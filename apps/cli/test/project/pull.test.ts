@@ -25,6 +25,17 @@ describe('pull', () => {
     expect(await workspace.read(path(slug, 'process.yaml'))).toBe('description: by hand\ntags: [one] # first\n')
   })
 
+  test('leaves out what POST /run has made of code, and no plan is about it', async () => {
+    const slug = unique('own')
+    await using workspace = await pushed(system, slug)
+    const code = `run-${'0123456789abcdef'.repeat(4)}`
+    await system.client.processes.create({ name: code, slug: code, sourceCode: 'return 1', tags: ['run'] })
+    const pulled = await workspace.pas('pull')
+    expect(pulled).toMatchObject({ code: 0, stdout: expect.not.stringContaining(code) })
+    expect(await workspace.pas('plan', '--check')).toMatchObject({ code: 0, stdout: expect.not.stringContaining(code) })
+    await system.client.processes.delete(code)
+  })
+
   test('takes packages of a process whose file says nothing of dependencies', async () => {
     const slug = unique('packages')
     await using workspace = await pushed(system, slug)
