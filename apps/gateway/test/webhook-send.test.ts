@@ -48,6 +48,11 @@ test('what it holds of the budget of bodies is given back, also where it is refu
   await expect.poll(() => gateway.metrics()).toContain('\ngateway_body_bytes 0\n')
 })
 
+test('a header of the answer that is named __proto__ is shown like others', async () => {
+  gateway.servers.returns('{"status":200,"headers":{"__proto__":"x"},"body":""}')
+  expect(await (await send({})).text()).toContain('"__proto__":"x"')
+})
+
 test('numbers, true and false stand in the query as texts', async () => {
   gateway.servers.returns('1')
   const answer = await send({ method: 'GET', query: { n: 5, yes: true, list: [1.5, 'a'] } })

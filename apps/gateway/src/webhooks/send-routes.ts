@@ -3,7 +3,7 @@ import { VariableService } from '@automation/contract/catalog/v1/variable'
 import type { CallContext, Client } from '@automation/rpc'
 import { z } from '@hono/zod-openapi'
 import { isText, mediaTypeOf } from '../http/body.ts'
-import type { Answer, Exchange } from '../http/exchange.ts'
+import type { Answer, AnswerHeaders, Exchange } from '../http/exchange.ts'
 import { withSentExchange } from '../http/sent-exchange.ts'
 import { int32, textMap, uuid } from '../rest/fields.ts'
 import { processIdentifier } from '../rest/parameters.ts'
@@ -134,7 +134,8 @@ async function sign(
 
 /** An answer of the webhook entry, with the headers that were set before it. */
 function shownAnswer(answer: Answer, { outgoing }: Exchange) {
-  const headers: Record<string, string | string[]> = {}
+  // No name means anything else than a header.
+  const headers = Object.create(null) as AnswerHeaders
   for (const [name, value] of [...Object.entries(outgoing.getHeaders()), ...Object.entries(answer.headers)])
     if (value !== undefined) headers[name.toLowerCase()] = Array.isArray(value) ? value : String(value)
   const type = headers['content-type']
