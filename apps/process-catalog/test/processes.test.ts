@@ -1,3 +1,4 @@
+import { readFile } from 'node:fs/promises'
 import { Language } from '@automation/contract/common/v1/language'
 import type { Failure } from '@automation/errors'
 import { refusal } from '@automation/testing'
@@ -111,6 +112,22 @@ describe('creating a process', () => {
     )
     const error = (await update.catch((thrown: unknown) => thrown)) as Failure
     expect(error.fields.map(({ path }) => path)).toEqual(['/name', '/tags/0', '/manifest/dependencies/no name'])
+  })
+
+  test('a public form from before links had tokens gets one, and no other process does', async () => {
+    const caller = await catalog.team()
+    const open = await catalog.process(caller, { formsEnabled: true, publicEnabled: true })
+    const others = [
+      await catalog.process(caller, { formsEnabled: true, publicEnabled: true, publicToken: 'p'.repeat(22) }),
+      await catalog.process(caller, { formsEnabled: true }),
+    ]
+    await catalog.sql('UPDATE processes SET public_token = NULL WHERE id = $1', [open.id])
+    const migration = new URL('../prisma/migrations/0360_links_of_forms/migration.sql', import.meta.url)
+    await catalog.sql(await readFile(migration, 'utf8'))
+    const tokenOf = async (identifier: string) =>
+      (await catalog.processes.getProcess({ identifier }, caller)).settings?.publicToken
+    expect(await tokenOf(open.id)).toMatch(/^[0-9a-f]{64}$/)
+    for (const { id, settings } of others) expect(await tokenOf(id)).toBe(settings?.publicToken)
   })
 
   test('a save tells of a form that runs a version which is not there', async () => {
