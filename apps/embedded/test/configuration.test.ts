@@ -5,6 +5,7 @@ import { until } from '@automation/testing'
 import { beforeEach, describe, expect, onTestFinished, test } from 'vitest'
 import {
   admin,
+  adminMain,
   embeddedMain,
   ownEnvironment,
   runProgramToEnd,
@@ -122,4 +123,16 @@ test('an admin command makes no system where there is none, and says where it lo
   expect({ code, stdout }).toEqual({ code: 1, stdout: '' })
   expect(stderr).toContain(`There is no system in DATA_DIR ${values['DATA_DIR']}: npm start makes one`)
   expect(await readdir(values['DATA_DIR'] ?? '')).toEqual([])
+})
+
+test('an admin command says which database it waits for, and what to look at', async () => {
+  const DATABASE_URL = 'postgres://user:very-secret-password@127.0.0.1:9/tasks'
+  const { child, output } = startProgram(adminMain, { ...values, DATABASE_URL, ENCRYPTION_KEY: 'k'.repeat(32) }, [
+    'teams',
+    'list',
+  ])
+  onTestFinished(() => void child.kill('SIGKILL'))
+  await until(() => output.stderr !== '', { timeoutMs: 30_000 })
+  expect(output.stderr).toMatch(/^Waits for the database tasks at 127\.0\.0\.1:9: .*DATABASE_URL/)
+  expect(output.stderr).not.toContain('secret')
 })

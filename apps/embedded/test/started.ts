@@ -9,7 +9,7 @@ const repository = join(import.meta.dirname, '../../..')
 
 export const embeddedMain = 'apps/embedded/src/main.ts'
 export const servicesMain = 'scripts/services.ts'
-const adminMain = 'apps/embedded/src/admin/main.ts'
+export const adminMain = 'apps/embedded/src/admin/main.ts'
 
 export interface Ended {
   code: number | null

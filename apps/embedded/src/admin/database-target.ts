@@ -4,7 +4,7 @@ import { Failure } from '@automation/errors'
 import type { OpenServices } from '@automation/admin/target'
 import { createCatalog, readCatalogConfig } from '@automation/process-catalog'
 import { InProcessNetwork } from '@automation/rpc'
-import { ConfigurationError, createLogger, createMetrics, Environment, StopOrder } from '@automation/service'
+import { ConfigurationError, createLogger, createMetrics, Environment, StopOrder, type Part } from '@automation/service'
 import { createSandboxSealing } from '@automation/sandbox'
 import { takeDataDir } from '../data-dir.ts'
 import { databaseFolder, systemDatabase } from '../database.ts'
@@ -30,7 +30,7 @@ export async function openDatabaseTarget(values: EnvironmentValues, settings: Sy
     for (const part of [createCatalog(config, context), createSandboxSealing(config, context)]) {
       network.add(part.serves)
       order.add(part.name, () => part.stop(1000))
-      await part.start()
+      await started(part, new URL(databaseUrl))
     }
     return {
       client: (service) => network.client(service),
@@ -40,6 +40,19 @@ export async function openDatabaseTarget(values: EnvironmentValues, settings: Sy
   } catch (error) {
     await order.stop(0)
     throw error
+  }
+}
+
+const patienceMs = 5000
+
+/** Starts a part, for which its database has to be there; says so where that takes long. */
+async function started(part: Part, { hostname, port, pathname }: URL): Promise<void> {
+  const text = `Waits for the database ${decodeURIComponent(pathname.slice(1))} at ${hostname}:${port || 5432}: it can not be reached, or is made ready for this release. See that it runs and that DATABASE_URL is right; Ctrl-C ends the command.\n`
+  const timer = setTimeout(() => process.stderr.write(text), patienceMs)
+  try {
+    await part.start()
+  } finally {
+    clearTimeout(timer)
   }
 }
 
