@@ -75,6 +75,19 @@ test('a connection that the port breaks fails', async () => {
   await expect(talk(port, 'x')).rejects.toMatchObject({ code: 'port_reset' })
 })
 
+test('what a port has answered comes, though it closes the connection before it has read all', async () => {
+  const port = await listening((socket) =>
+    socket.once('data', () => {
+      socket.pause()
+      setImmediate(() => socket.end('refused', () => socket.destroy()))
+    }),
+  )
+  const large = Array.from({ length: 20 }, () => 'x'.repeat(0x10000))
+  const texts = new Set<string>()
+  for (let nth = 0; nth < 30; nth++) texts.add((await talk(port, ...large)).text)
+  expect(texts).toEqual(new Set(['refused']))
+})
+
 test('a caller that goes closes the connection', async () => {
   const closed = Promise.withResolvers<void>()
   const port = await listening((socket) => socket.resume().on('end', () => closed.resolve()))

@@ -1,8 +1,9 @@
 import { once } from 'node:events'
-import { connect, type Socket } from 'node:net'
+import type { Socket } from 'node:net'
 import type { ConnectPortRequest, ConnectPortResponse } from '@automation/contract/sandbox/v1/daemon'
 import { Failure, invalid } from '@automation/errors'
 import type { CallContext } from '@automation/rpc'
+import { PortSocket } from './port-socket.ts'
 
 type Response = Partial<Pick<ConnectPortResponse, 'data' | 'end'>>
 
@@ -16,6 +17,8 @@ export async function* connectPort(
   const incoming = requests[Symbol.asyncIterator]()
   const { value: first } = (await incoming.next()) as IteratorResult<ConnectPortRequest, undefined>
   const socket = await opened(first?.port)
+  // Before anything is waited for: the port may break the connection at once.
+  const received = socket.received()
   const closed = new Promise((resolve) => socket.once('close', resolve))
   const cut = () => socket.destroy()
   signal.addEventListener('abort', cut, { once: true })
@@ -23,10 +26,9 @@ export async function* connectPort(
   const sending = send(first!.data, incoming, socket)
   try {
     yield {}
-    // Not the socket's own iterator as it is: at the end it would destroy the other direction, too.
-    for await (const data of socket.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>) yield { data }
+    for await (const data of received) yield { data }
     yield { end: true }
-    await Promise.race([sending, closed])
+    if (!socket.isRefusing) await Promise.race([sending, closed])
   } catch {
     throw new Failure('unavailable', 'port_reset', 'The port broke the connection')
   } finally {
@@ -35,10 +37,10 @@ export async function* connectPort(
   }
 }
 
-async function opened(port: number | undefined): Promise<Socket> {
+async function opened(port: number | undefined): Promise<PortSocket> {
   if (port === undefined || port < 1 || port > 65_535) throw invalid('/port', 'must be a port from 1 to 65535')
   for (const host of loopbacks) {
-    const socket = connect({ host, port, allowHalfOpen: true, noDelay: true })
+    const socket = new PortSocket().connect(port, host).setNoDelay()
     try {
       await once(socket, 'connect')
       // Whoever reads or writes hears of an error; between the two nobody listens.
