@@ -131,3 +131,14 @@ test('with a domain each port is a host of its own, and the path is the applicat
   expect(await get('x', `/${sandboxId}/${port}/`)).toMatch(/^HTTP\/1\.1 404 /)
   await other.stop()
 })
+
+test('of X-Forwarded-Proto from trusted proxies the application is told the first', async () => {
+  const other = await startSandboxGateway({ TRUSTED_PROXIES: '127.0.0.1' })
+  other.publicPorts.add(port)
+  application.answer = (incoming, outgoing) => outgoing.end(incoming.headers['x-forwarded-proto'])
+  const told = async (given: string) =>
+    (await fetch(`${other.publicBase}/${sandboxId}/${port}/`, { headers: { 'x-forwarded-proto': given } })).text()
+  for (const given of ['https', 'https, http', 'HTTPS,http']) expect(await told(given)).toBe('https')
+  expect(await told('http, https')).toBe('http')
+  await other.stop()
+})

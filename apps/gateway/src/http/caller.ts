@@ -1,4 +1,5 @@
 import { isUtf8 } from 'node:buffer'
+import type { IncomingMessage } from 'node:http'
 import { BlockList, isIP } from 'node:net'
 import type { CallContext, Principal } from '@automation/rpc'
 import type { Exchange } from './exchange.ts'
@@ -77,9 +78,16 @@ function isTrusted(list: BlockList, address: string): boolean {
   return family !== 0 && list.check(address, family === 6 ? 'ipv6' : 'ipv4')
 }
 
+/** Without the prefix of an IPv4 address in IPv6, and without a zone, which means something on one machine alone. */
 function plain(address: string | undefined): string {
   if (address === undefined) return ''
-  return address.startsWith('::ffff:') ? address.slice(7) : address
+  return address.replace(/^::ffff:|%.*$/g, '')
+}
+
+/** By what the client has called the first of the proxies, where those are believed that say so. */
+export function forwardedProtocol({ headers }: IncomingMessage, isBelieved: boolean): 'http' | 'https' {
+  const [first = ''] = String(headers['x-forwarded-proto'] ?? '').split(',')
+  return isBelieved && first.trim().toLowerCase() === 'https' ? 'https' : 'http'
 }
 
 /** The context of the calls that answer one exchange. */

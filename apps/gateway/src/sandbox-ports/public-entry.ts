@@ -4,7 +4,7 @@ import { SandboxRouteService, type SandboxRoute } from '@automation/contract/san
 import { Failure, notFound } from '@automation/errors'
 import { CredentialsGate } from '@automation/passwords'
 import { asService, ownContext, type Client, type Neighbours } from '@automation/rpc'
-import { basicCredentials, type ClientAddress } from '../http/caller.ts'
+import { basicCredentials, type ClientAddress, forwardedProtocol } from '../http/caller.ts'
 import type { Exchange } from '../http/exchange.ts'
 import { DaemonChannels } from './daemon-channels.ts'
 import { OwnCookies } from './own-cookies.ts'
@@ -59,8 +59,7 @@ export class PublicEntry {
     const { basicAuth, team } = route
     if (basicAuth !== undefined)
       await this.#gate.check({ id: sandboxId, team }, basicAuth, basicCredentials(headers.authorization) ?? {}, address)
-    const protocol =
-      headers['x-forwarded-proto'] === 'https' && isBelieved(incoming.socket.remoteAddress ?? '') ? 'https' : 'http'
+    const protocol = forwardedProtocol(incoming, isBelieved(incoming.socket.remoteAddress ?? ''))
     const sharesOrigin = prefix !== ''
     const cookies = sharesOrigin ? new OwnCookies(sandboxId, prefix) : undefined
     const withoutAuthorization = basicAuth !== undefined || sharesOrigin
