@@ -26,7 +26,7 @@ async function gatewayOf(settings: Record<string, string>, alg = 'ES256') {
       .setProtectedHeader({ alg, kid: 'ext', typ })
       .setIssuer('https://id.test')
       .setSubject('ada')
-      .setExpirationTime('1h')
+      .setExpirationTime((claims['exp'] as number | undefined) ?? '1h')
       .sign(privateKey)
   const status = async (claims: Record<string, unknown>, path: string) => {
     const headers = { authorization: `Bearer ${await token(claims)}` }
@@ -180,6 +180,24 @@ test('with a prefix, groups of an external issuer are teams without it, and all 
     // What a group means is told by its whole name.
     expect(await of(['svc-demo', 'ops'])).toBe(403)
     expect(await of(['svc-demo', 'svc-ops'], 'svc-demo')).toBe(403)
+  } finally {
+    await stop()
+  }
+})
+
+test('the clock of an external issuer may be half a minute from that of the gateway', async () => {
+  const { guarded, token, stop } = await gatewayOf({})
+  const nowS = Math.floor(Date.now() / 1000)
+  const status = async (claims: { nbf?: number; exp?: number }) => {
+    const value = await token({ groups: ['demo'], scope: 'executor', ...claims })
+    return (await guarded.request('GET', '/api/demo/rest/team', { headers: { authorization: `Bearer ${value}` } }))
+      .status
+  }
+  try {
+    expect(await status({ nbf: nowS + 15 })).toBe(200)
+    expect(await status({ nbf: nowS + 90 })).toBe(401)
+    expect(await status({ exp: nowS - 10 })).toBe(200)
+    expect(await status({ exp: nowS - 60 })).toBe(401)
   } finally {
     await stop()
   }

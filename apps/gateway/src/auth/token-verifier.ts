@@ -11,8 +11,10 @@ import type { ClaimRule, ExternalIssuer } from '../config.ts'
 const REMEMBER_MS = 60_000
 /** How often keys of an external issuer are read, how soon again after a failure, and how long they count without. */
 const EXTERNAL_KEYS = { everyMs: 600_000, againMs: 30_000, keptMs: 3_600_000 }
-// OpenID Connect Core §2.
-const LONGEST_SUB = 255
+/** OpenID Connect Core §2. */
+export const LONGEST_SUB = 255
+/** How far the clock of an external issuer may be from ours, either way. */
+const EXTERNAL_CLOCK_S = 30
 const SHOWN_CHARACTERS = 100
 // A token of another issuer may claim to live for ever; later times can't be written.
 const LAST_MS = Date.parse('9999-12-31T23:59:59Z')
@@ -114,7 +116,13 @@ export class TokenVerifier {
         const { issuer, audience: configured } = this.#external
         if (decodeJwt(token).iss === issuer) {
           const audience = resource === undefined ? configured : [configured, resource]
-          const rules = { issuer, audience, algorithms: EXTERNAL_ALGORITHMS, requiredClaims: ['exp', 'sub'] }
+          const rules = {
+            issuer,
+            audience,
+            algorithms: EXTERNAL_ALGORITHMS,
+            requiredClaims: ['exp', 'sub'],
+            clockTolerance: EXTERNAL_CLOCK_S,
+          }
           const { payload, protectedHeader } = await jwtVerify(token, this.#findExternalKey, rules)
           if (!isAccessTokenType(protectedHeader.typ)) throw tokenInvalid()
           return { claims: payload, isOwn: false }
@@ -226,7 +234,7 @@ function identityOf(claims: JWTPayload, isOwn: boolean): Identity {
     groups: Array.isArray(claims['groups']) ? claims['groups'].filter((group) => typeof group === 'string') : [],
     scope: scopesIn(valuesOf(claims, 'scope').join(' ')).join(' '),
     issuedMs: (claims.iat ?? 0) * 1000,
-    endsMs: Math.min((claims.exp ?? 0) * 1000, LAST_MS),
+    endsMs: Math.min(((claims.exp ?? 0) + (isOwn ? 0 : EXTERNAL_CLOCK_S)) * 1000, LAST_MS),
     ...(isOwn && typeof claims['access_ends'] === 'number' && { accessEndsMs: claims['access_ends'] * 1000 }),
     isOwn,
   }
