@@ -77,6 +77,7 @@ const times = (method: string) => gateway.servers.received.filter((one) => one.m
 
 beforeEach(() => {
   opens()
+  issuer.subject = 'ada'
   issuer.change = () => undefined
 })
 
@@ -150,6 +151,12 @@ describe('signing in at the issuer', () => {
     expect(Object.fromEntries(browser.cookies.get(CONSOLE)!)).toEqual({ pa: next })
   })
 
+  test('is refused to whom the issuer names by more than tokens can hold', async () => {
+    issuer.subject = 'a'.repeat(256)
+    const text = 'The issuer names you by a sub of more than 255 characters, which OpenID Connect does not allow'
+    expect(await new Browser().follow(`${CONSOLE}/session/oidc`)).toBe(faulty(text))
+  })
+
   test('tells why not', async () => {
     const browser = new Browser()
     const began = await browser.get(`${CONSOLE}/session/oidc`)
@@ -169,6 +176,7 @@ describe('a session of the issuer', () => {
       return { session: { name: 'Ada', grants: [] }, accessToken, renewalDue, secrets: renewalDue ? secrets : '' }
     })
   }
+  const renewed = () => gateway.servers.last<RenewSessionRequest>('renewSession').identity
   const signedIn = async () => {
     const browser = new Browser()
     await browser.follow(`${CONSOLE}/session/oidc`)
@@ -239,6 +247,43 @@ describe('a session of the issuer', () => {
     await browser.get(`${CONSOLE}/session`)
     const { identity } = gateway.servers.last<RenewSessionRequest>('renewSession')
     expect(identity).toMatchObject({ grants: [{ team: 'scoped', scopes: ['run'] }] })
+  })
+
+  test('goes on while the issuer says nothing, and nobody waits for that', async () => {
+    const { browser, secrets } = await signedIn()
+    due(secrets)
+    const { promise, resolve } = Promise.withResolvers<void>()
+    issuer.change = async (path) => (path === '/token' ? promise : undefined)
+    const began = performance.now()
+    expect(await (await browser.get(`${CONSOLE}/session`)).json()).toMatchObject({ signedIn: true })
+    // It would be given up after ten.
+    expect(performance.now() - began).toBeLessThan(9000)
+    resolve()
+  })
+
+  test('has the teams that it had where the issuer tells none with what it gives next', async () => {
+    const usual = { gateway, issuer }
+    issuer = await startOidcIssuer({ hasUserinfo: false })
+    issuer.groups = ['demo']
+    issuer.open(CONSOLE)
+    gateway = await startGateway({ CONSOLE_URL: CONSOLE, ...issuer.settings, OIDC_SCOPES: 'groups:demo=run' })
+    try {
+      opens()
+      const { browser, secrets } = await signedIn()
+      expect(opened().grants).toMatchObject([{ team: 'demo', scopes: ['run'] }])
+      issuer.change = (path, { body }) => {
+        if (path === '/token') delete (body as { id_token?: string }).id_token
+      }
+      for (const kept of [() => secrets, () => renewed()?.secrets ?? '']) {
+        due(kept())
+        await browser.get(`${CONSOLE}/session`)
+        expect(renewed()).toMatchObject({ grants: [{ team: 'demo', scopes: ['run'] }] })
+      }
+    } finally {
+      await gateway.stop()
+      await issuer.close()
+      ;({ gateway, issuer } = usual)
+    }
   })
 
   test('goes on that took the place of another of the same person', async () => {

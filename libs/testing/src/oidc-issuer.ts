@@ -8,12 +8,14 @@ export interface OidcIssuer {
   url: string
   /** What a system is told, so that people of its console sign in here. */
   settings: Record<string, string>
+  /** As whom Ada is known. */
+  subject: string
   /** What Ada calls herself. */
   name: string
   /** The groups that Ada is told to be of. */
   groups: string[]
-  /** May change what it answers at a path. */
-  change: (path: string, answer: { status: number; body: unknown }) => void
+  /** May change what it answers at a path, and when. */
+  change: (path: string, answer: { status: number; body: unknown }) => void | Promise<void>
   /** Answers from now on, for the console at this origin; before that nobody is answered. */
   open(console: string): void
   /** Ada is known no more. */
@@ -24,6 +26,8 @@ export interface OidcIssuer {
 interface OidcIssuerOptions {
   /** People see a page on which they sign in; else they are let in at once. */
   hasPage?: boolean
+  /** Whether it tells of people beside the id token. */
+  hasUserinfo?: boolean
 }
 
 const client = { id: 'console', secret: 'the secret of the console at its issuer' }
@@ -31,7 +35,10 @@ const signInPage = `<!doctype html><html lang="en"><title>Issuer</title><form me
 <label>Login <input name="login" required autofocus></label><button>Let me in</button></form></html>`
 
 /** Takes a port; it answers once it is opened for a console. */
-export async function startOidcIssuer({ hasPage = false }: OidcIssuerOptions = {}): Promise<OidcIssuer> {
+export async function startOidcIssuer({
+  hasPage = false,
+  hasUserinfo = true,
+}: OidcIssuerOptions = {}): Promise<OidcIssuer> {
   const server = createServer()
   const { url, close } = await listening(server)
   let isKnown = true
@@ -44,21 +51,22 @@ export async function startOidcIssuer({ hasPage = false }: OidcIssuerOptions = {
       OIDC_CLIENT_ID: client.id,
       OIDC_CLIENT_SECRET: client.secret,
     },
+    subject: 'ada',
     name: 'Ada Lövelace',
     groups: [],
     change: () => undefined,
     open: (console) => {
-      const provider = providerAt(url, console, () => (isKnown ? issuer : undefined))
+      const provider = providerAt(url, { console, hasUserinfo }, () => (isKnown ? issuer : undefined))
       provider.use(async (context, next) => {
         await next()
-        issuer.change(context.path, context)
+        await issuer.change(context.path, context)
       })
       const answer = provider.callback()
       server.on('request', (request, response) => {
         if (request.url?.startsWith('/interaction/') !== true) return void answer(request, response)
         if (hasPage && request.method !== 'POST')
           return void response.setHeader('content-type', 'text/html').end(signInPage)
-        void provider.interactionFinished(request, response, { login: { accountId: 'ada' } })
+        void provider.interactionFinished(request, response, { login: { accountId: issuer.subject } })
       })
     },
     forget: () => (isKnown = false),
@@ -70,7 +78,11 @@ export async function startOidcIssuer({ hasPage = false }: OidcIssuerOptions = {
 type Claims = Pick<OidcIssuer, 'name' | 'groups'>
 
 /** `claimsNow` gives the claims of who signs in, undefined for nobody. */
-function providerAt(url: string, console: string, claimsNow: () => Claims | undefined): Provider {
+function providerAt(
+  url: string,
+  { console, hasUserinfo }: { console: string; hasUserinfo: boolean },
+  claimsNow: () => Claims | undefined,
+): Provider {
   const { privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 })
   const provider = new Provider(url, {
     clients: [
@@ -99,7 +111,11 @@ function providerAt(url: string, console: string, claimsNow: () => Claims | unde
     },
     issueRefreshToken: () => true,
     rotateRefreshToken: true,
-    features: { devInteractions: { enabled: false }, revocation: { enabled: true, allowedPolicy: () => true } },
+    features: {
+      devInteractions: { enabled: false },
+      userinfo: { enabled: hasUserinfo },
+      revocation: { enabled: true, allowedPolicy: () => true },
+    },
     pkce: { required: () => true },
     cookies: { keys: ['a key of the issuer'] },
     jwks: { keys: [{ ...privateKey.export({ format: 'jwk' }), alg: 'RS256', use: 'sig' }] },

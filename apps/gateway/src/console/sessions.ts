@@ -9,7 +9,7 @@ import { asFailure, Failure } from '@automation/errors'
 import { asService, ownContext, type Client, type Neighbours } from '@automation/rpc'
 import type { MessageInitShape } from '@bufbuild/protobuf'
 import { LRUCache } from 'lru-cache'
-import type { Logger } from '@automation/service'
+import { within, type Logger } from '@automation/service'
 import { addressOf, type ClientAddress } from '../http/caller.ts'
 import type { Exchange } from '../http/exchange.ts'
 import { cookieValues, sessionCookieNames } from '../http/session-cookie.ts'
@@ -20,6 +20,9 @@ const self = asService('gateway')
 
 /** How long what was read of a session counts. */
 const keptMs = 10_000
+
+/** How long a call waits for an issuer that is asked again; that goes on without it. */
+const renewalWaitMs = 1500
 
 const longestS = 7 * 86_400
 
@@ -132,7 +135,7 @@ export class Sessions {
   async #read(request: MessageInitShape<typeof ReadSessionRequestSchema>): Promise<ReadSessionResponse> {
     const found = await this.#catalog.readSession(request, this.#context())
     if (!found.renewalDue) return found
-    await this.#renew(request.sessionId ?? '', found.secrets)
+    await within(renewalWaitMs, this.#renew(request.sessionId ?? '', found.secrets))
     return this.#catalog.readSession(request, this.#context())
   }
 

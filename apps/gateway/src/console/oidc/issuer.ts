@@ -1,8 +1,9 @@
 import { Failure, unavailable } from '@automation/errors'
 import { isTeamSlug } from '@automation/contract/forms'
 import { scopesIn } from '@automation/contract/scopes'
+import { decodeJwt } from 'jose'
 import * as oidc from 'openid-client'
-import { outsideIdentity, outsideName, scopeIn } from '../../auth/token-verifier.ts'
+import { LONGEST_SUB, outsideIdentity, outsideName, scopeIn } from '../../auth/token-verifier.ts'
 import type { ConsoleClient } from '../../config.ts'
 import type { SignedIn } from './signed-in.ts'
 
@@ -116,7 +117,9 @@ export class Issuer {
     const fromIdToken = tokens.claims() as Claims | undefined
     const subject = known.subject ?? fromIdToken?.sub
     if (subject === undefined || (fromIdToken !== undefined && fromIdToken.sub !== subject)) throw refused()
-    const claims = { ...(await this.#allClaims(configuration, tokens.access_token, subject, fromIdToken)) }
+    if (subject.length > LONGEST_SUB) throw subjectTooLong()
+    const told = this.#allClaims(configuration, tokens.access_token, subject, fromIdToken, known.idToken)
+    const claims = { ...(await told) }
     const scope = tokens.scope ?? known.scope
     if (scope !== undefined) claims['scope'] ??= scope
     const identity = outsideIdentity(claims, this.#client)
@@ -141,15 +144,21 @@ export class Issuer {
     }
   }
 
-  /** Those of the id token; where that names no teams, with those that the issuer tells beside it. */
+  /**
+   * Those of the id token; where that names no teams, with those that the issuer tells beside it. One that tells nothing
+   * beside it, and gives no new one, has changed nothing of the one that is known.
+   */
   async #allClaims(
     configuration: oidc.Configuration,
     accessToken: string,
     subject: string,
     fromIdToken: Claims | undefined,
+    knownIdToken: string | undefined,
   ): Promise<Claims> {
     const own: Claims = fromIdToken ?? { sub: subject }
-    if (own['groups'] !== undefined || configuration.serverMetadata().userinfo_endpoint === undefined) return own
+    if (own['groups'] !== undefined) return own
+    if (configuration.serverMetadata().userinfo_endpoint === undefined)
+      return fromIdToken === undefined && knownIdToken !== undefined ? decodeJwt<Claims>(knownIdToken) : own
     return { ...(await answered(oidc.fetchUserInfo(configuration, accessToken, subject))), ...own }
   }
 
@@ -193,6 +202,11 @@ function secretsIn(kept: string): Partial<Secrets> {
 /** The issuer does not let somebody in, or no longer. */
 function refused(cause?: unknown): Failure {
   return new Failure('unauthenticated', 'sign_in_refused', 'The issuer has not let you in', { cause })
+}
+
+function subjectTooLong(): Failure {
+  const text = `The issuer names you by a sub of more than ${LONGEST_SUB} characters, which OpenID Connect does not allow`
+  return new Failure('unauthenticated', 'sign_in_refused', text)
 }
 
 /** Tells an issuer that says no from one that says nothing. */
