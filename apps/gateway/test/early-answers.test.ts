@@ -101,7 +101,7 @@ describe('a client that has its answer', () => {
 
   test.each([
     ['of one that is not kept', close, '', ['401']],
-    ['of a later one', 'Host: x\r\n', `GET /livez HTTP/1.1\r\n${close}\r\n`, ['401', '200']],
+    ['of one with another behind it', 'Host: x\r\n', `GET /livez HTTP/1.1\r\n${close}\r\n`, ['401']],
   ])('%s is cut when all has come', async (_, more, later, codes) => {
     await sent(socket, `${refused(more)}\r\n`)
     await once(socket, 'readable')
@@ -109,6 +109,11 @@ describe('a client that has its answer', () => {
     const answers = await answerOn(socket)
     expect([...answers.matchAll(/HTTP\/1\.1 (\d+)/g)].map(([, code]) => code)).toEqual(codes)
     await expect.poll(count).toBe(0)
+  })
+
+  test('before the end of what it sends is told that nothing behind that is answered', async () => {
+    await sent(socket, `${refused('Host: x\r\n')}\r\n`)
+    expect(await answerOn(socket)).toMatch(/\r\nconnection: close\r\n/i)
   })
 
   test('and does not end is cut after a second', async () => {
@@ -138,6 +143,20 @@ describe('a client that has its answer', () => {
     await once(socket, 'readable')
     leave()
     await expect.poll(count).toBe(0)
+  })
+})
+
+describe('a client that closes its side behind its request', () => {
+  test.each([
+    ['REST', '/api/demo/rest/team'],
+    ['webhooks', hello],
+  ])('has its answer of %s', async (_, path) => {
+    gateway.servers.returns('1')
+    const socket = await lateReader(port())
+    const authorization = `Authorization: Bearer ${await gateway.servers.token()}\r\n`
+    socket.end(`GET ${path} HTTP/1.1\r\nHost: x\r\n${authorization}\r\n`)
+    expect(await answerOn(socket)).toMatch(status(200))
+    socket.destroy()
   })
 })
 

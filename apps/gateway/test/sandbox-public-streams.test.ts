@@ -1,7 +1,7 @@
 import { request, type IncomingMessage } from 'node:http'
 import { memoryAtRest } from '@automation/testing'
 import { describe, expect, test } from 'vitest'
-import { answerTo } from './late-reader.ts'
+import { answerOn, answerTo, lateReader } from './late-reader.ts'
 import { raw, useApplication, type SandboxApplication } from './sandbox-application.ts'
 import { sandboxId } from './sandbox-gateway.ts'
 
@@ -77,6 +77,19 @@ describe('bodies are streamed', () => {
     const bytes = Buffer.alloc(8 * 1024 * 1024)
     const head = `POST /${sandboxId}/${port}/ HTTP/1.1\r\nHost: x\r\nConnection: close\r\nContent-Length: ${bytes.length}\r\n`
     expect(await answerTo(Number(new URL(base).port), head, bytes)).toContain('early')
+  })
+
+  test('a client that closes its side behind its request has its answer', async () => {
+    const socket = await lateReader(Number(new URL(base).port))
+    socket.end(`GET /${sandboxId}/${port}/ HTTP/1.1\r\nHost: x\r\n\r\n`)
+    expect(await answerOn(socket)).toMatch(/^HTTP\/1\.1 200 [^]*hello/)
+    socket.destroy()
+  })
+
+  test('the connection of a request that is answered before its end is not kept', async () => {
+    application.answer = (_incoming, outgoing) => outgoing.end('early')
+    const head = `POST /${sandboxId}/${port}/ HTTP/1.1\r\nHost: x\r\nContent-Length: 9\r\n\r\nsome`
+    expect(await raw(head, base)).toMatch(/\r\nconnection: close\r\n[^]*early/i)
   })
 
   test('a chunked request of any method keeps its body, one without a body has none', async () => {

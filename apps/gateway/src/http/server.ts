@@ -23,6 +23,9 @@ const LIMITS = {
 
 const MAX_TURNED_AWAY = 500
 
+/** How long a client that sends no more, and may have gone, is waited for with its answer, in ms. */
+const HALF_CLOSED_MS = 5000
+
 /** How long a client may take nothing of an answer that is ready, in ms. */
 const UNTAKEN_MS = 30_000
 
@@ -62,6 +65,17 @@ export interface ServerOptions {
   ended: (exchange: Exchange) => void
 }
 
+/**
+ * The connection of a request that is answered before its end is not kept: a proxy that sends nothing more of it, such as
+ * HAProxy for clients of HTTP/2, would send the next one where the rest of it is awaited.
+ */
+class Answering extends ServerResponse {
+  override writeHead(status: number, ...more: never[]): this {
+    if (!this.req.complete) this.shouldKeepAlive = false
+    return super.writeHead(status, ...(more as []))
+  }
+}
+
 /** The HTTP server: limits on what clients may do, and an orderly stop. */
 export class HttpServer {
   readonly #server: Server
@@ -83,6 +97,7 @@ export class HttpServer {
     // Requests without Host are refused by our own answer, in problem form.
     const server = createServer({
       ...LIMITS,
+      ServerResponse: Answering,
       requestTimeout: options.requestTimeoutMs ?? LIMITS.requestTimeout,
       maxHeaderSize: HEADER_BYTES,
       requireHostHeader: false,
@@ -94,6 +109,8 @@ export class HttpServer {
         (options.upgrades?.(url) ?? true),
     })
     server.maxHeadersCount = 0
+    // Else Node gives no answer to a client that closes its side behind its request.
+    Object.assign(server, { httpAllowHalfOpen: true })
     server.timeout = options.idleTimeoutMs
     server.on('connection', (socket: Socket) => this.#connection(socket))
     server.on('request', (incoming, outgoing) => this.#request(incoming, outgoing))
@@ -165,11 +182,25 @@ export class HttpServer {
     this.#connected += 1
     const leave = this.#options.connections?.admit(socket.remoteAddress ?? '')
     if (leave === undefined && this.#options.connections !== undefined) this.#turnAway(socket)
+    socket.on('end', () => this.#halfClosed(socket))
     socket.on('close', () => {
       leave?.()
       this.#connected -= 1
       if (this.#connected === 0) this.#alone?.()
     })
+  }
+
+  /** Its client sends no more: it has gone, or waits for its answer. Who has begun to read one has gone. */
+  #halfClosed(socket: Socket): void {
+    if (!this.#pipelines.has(socket)) return
+    const unlessBegun = () => void (this.#hasBegun(socket) || socket.end())
+    if (this.#hasBegun(socket)) return void socket.end()
+    const timer = setTimeout(unlessBegun, HALF_CLOSED_MS)
+    socket.on('close', () => clearTimeout(timer))
+  }
+
+  #hasBegun(socket: Socket): boolean {
+    return this.#open.all().some(({ incoming, outgoing }) => incoming.socket === socket && outgoing.headersSent)
   }
 
   #turnAway(socket: Socket): void {
