@@ -27,7 +27,8 @@ const health = 'grpc.health.v1.Health'
 const forUsers = new Set([health, 'automation.sandbox.v1.CommandService', 'automation.sandbox.v1.FileService'])
 
 const watch = { pingMs: 20_000, idleMs: 300_000 }
-const settings = { maxConcurrentStreams: 200, initialWindowSize: 128 * 1024, maxHeaderListSize: 16 * 1024 }
+// More calls than a sandbox may have: one beyond is told so, and does not wait at its client for its turn.
+const settings = { maxConcurrentStreams: 1000, initialWindowSize: 128 * 1024, maxHeaderListSize: 16 * 1024 }
 
 /** Connections beyond are refused; each holds some memory here, and many calls go over one. */
 const connectionBounds = { max: 2000, maxOfAddress: 1000 }
