@@ -1,6 +1,7 @@
 import { isTeamSlug } from '@automation/contract/forms'
 import { resolve } from 'node:path'
 import { readGatewayConfig } from '@automation/gateway/config'
+import { keyMinChars, KeyRingError, readKeyRing } from '@automation/rpc/key-ring'
 import type { Environment } from '@automation/service'
 import { clientIdOf } from './bootstrap.ts'
 
@@ -29,6 +30,7 @@ export function readSystemSettings(env: Environment): SystemSettings {
   const bootstrapApiToken = env.secret('BOOTSTRAP_API_TOKEN')
   if (bootstrapApiToken !== undefined && clientIdOf(bootstrapApiToken) === '')
     env.fault('BOOTSTRAP_API_TOKEN', 'must be sk- and the base64 of clientId:clientSecret')
+  checkInternalKey(env)
   return {
     dataDir: resolve(env.text('DATA_DIR', '.data')),
     databaseUrl: env.secret('DATABASE_URL'),
@@ -42,5 +44,16 @@ export function readSystemSettings(env: Environment): SystemSettings {
     consoleUrl: console && (console.url ?? `http://localhost:${console.port}`),
     bootstrapTeam,
     bootstrapApiToken,
+  }
+}
+
+/** As services of their own hold it to be. */
+function checkInternalKey(env: Environment): void {
+  const keys = env.secret('INTERNAL_KEY')
+  try {
+    if (keys !== undefined) readKeyRing(keys, keyMinChars)
+  } catch (error) {
+    if (!(error instanceof KeyRingError)) throw error
+    env.fault('INTERNAL_KEY', error.message)
   }
 }

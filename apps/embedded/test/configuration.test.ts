@@ -38,6 +38,7 @@ describe.each([embeddedMain, servicesMain])('%s', (main) => {
       RETENTION_DAYS: '0',
       SHUTDOWN_GRACE_MS: '-1',
       DATABASE_URL: 'host=localhost dbname=x',
+      INTERNAL_KEY: 'short',
     }
     const { code, stderr, stdout } = await runProgramToEnd(main, faulty)
     expect(code).not.toBe(0)
@@ -59,6 +60,7 @@ describe.each([embeddedMain, servicesMain])('%s', (main) => {
       expect(stderr).toContain(`  ${name} must`)
     for (const name of ['PORT', 'RETENTION_DAYS', 'SHUTDOWN_GRACE_MS', 'DATABASE_URL'])
       expect(stderr.match(new RegExp(`  ${name} must`, 'g')), name).toHaveLength(1)
+    expect(stderr.match(/ {2}INTERNAL_KEY /g)).toHaveLength(1)
     expect(await readdir(values['DATA_DIR'] ?? '')).toEqual([])
   })
 
