@@ -65,10 +65,27 @@ describe('in Python', () => {
       'import grpc, dns.resolver, websocket, psycopg, imblearn, umap',
       ['grpcio', 'dnspython', 'websocket-client', 'psycopg[binary]', 'imbalanced-learn', 'umap-learn'],
     ],
+    [
+      'import pkg_resources, bson, ruamel.yaml\nfrom googleapiclient.discovery import build\nfrom odf import text',
+      ['setuptools', 'pymongo', 'ruamel.yaml', 'google-api-python-client', 'odfpy'],
+    ],
+    [
+      'import google.protobuf\nfrom google.cloud import storage, pubsub_v1\nfrom google.cloud.bigquery_storage_v1 import (\n  types)',
+      ['protobuf', 'google-cloud-storage', 'google-cloud-pubsub', 'google-cloud-bigquery-storage'],
+    ],
+    [
+      'from azure.storage.blob import BlobClient\nimport azure.identity.aio\nfrom opentelemetry import trace',
+      ['azure-storage-blob', 'azure-identity', 'opentelemetry-api'],
+    ],
+    ['import google, azure.nothing\nfrom google.cloud import nothing', []],
     ['import svc\nsvc.import_module("x")', []],
     ['import a; import b \\\n  as c', ['a', 'b']],
   ])('%s', (source, names) => {
     expect(Object.keys(python(source)).sort()).toEqual([...names].sort())
+  })
+
+  test('an import that the latest versions of a package have no more takes an earlier one', () => {
+    expect(python('import pkg_resources')).toEqual({ setuptools: '<82' })
   })
 
   test('comments say which version, and win over imports by whatever name PyPI takes for the same', () => {

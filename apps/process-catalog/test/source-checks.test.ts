@@ -87,13 +87,15 @@ test('a check says of each import what a run of the team finds: builtins, module
     'own MISSING v2',
     'lodash MISSING',
   ])
-  const python = 'import os.path, yaml\nfrom tools import text\nimport requests as r, svc'
+  const python =
+    'import os.path, yaml\nfrom tools import text\nimport requests as r, svc\nfrom google.cloud.storage import Client'
   expect(await imports(caller, PYTHON, python)).toEqual([
     'os BUILTIN',
     'yaml PACKAGE ==6.0',
     'tools.text MODULE',
     'requests MISSING',
     'svc BUILTIN',
+    'google.cloud.storage MISSING',
   ])
 })
 

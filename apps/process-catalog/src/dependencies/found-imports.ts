@@ -4,6 +4,7 @@ import type { MessageInitShape } from '@bufbuild/protobuf'
 import { packageOfImport, type DetectionOptions } from './detect.ts'
 import type { Dependencies } from './manifest.ts'
 import { canonicalName } from './package-name.ts'
+import { isShared } from './python-packages.ts'
 import type { LanguageName } from '../fields/language.ts'
 import { packageOf } from '../reading/javascript.ts'
 import { pythonLibrary } from '../reading/python-library.ts'
@@ -63,7 +64,7 @@ function foundByPython(
   const above = beginnings(name).filter((one) => one !== name && modules.has(one))
   const own = [...above, ...(below.get(name) ?? [])]
   if (own.length > 0) return own.map((one) => ({ name: one, kind: ImportKind.MODULE }))
-  return [{ name: first, ...installed(pythonVersion(first, pythonImports, packages)) }]
+  return [{ name: isShared(first) ? name : first, ...installed(pythonVersion(name, pythonImports, packages)) }]
 }
 
 function byBeginning(modules: Iterable<string>): Beginnings {
@@ -83,14 +84,15 @@ function beginnings(name: string): string[] {
 }
 
 function pythonVersion(
-  first: string,
+  name: string,
   pythonImports: ReadonlyMap<string, string>,
   packages: Packages,
 ): string | undefined {
-  const wanted = packageOfImport('PYTHON', first, pythonImports)
+  const [wanted] = packageOfImport('PYTHON', name, pythonImports) ?? []
   if (wanted !== undefined) return packages.get(canonicalName('PYTHON', wanted))
-  // A name that several packages share.
-  return [...packages].find(([name]) => name.startsWith(`${first}-`))?.[1]
+  // What several packages share.
+  const first = name.split('.', 1)[0]!
+  return [...packages].find(([each]) => each.startsWith(`${first}-`))?.[1]
 }
 
 function installed(version: string | undefined): Pick<FoundImport, 'kind' | 'version'> {

@@ -1,3 +1,4 @@
+import { isShared } from '../dependencies/python-packages.ts'
 import type { Findings } from './findings.ts'
 import { pythonLibrary } from './python-library.ts'
 import { PythonTokens } from './python-tokens.ts'
@@ -5,7 +6,7 @@ import { PythonTokens } from './python-tokens.ts'
 /**
  * Finds `import a.b, c` and `from a import b`, which may mean a module or a package, and `svc.import_module('name', 'tag')`,
  * which means a module. A dotted name may be a module of that name, or one with a shorter one before the dots; a package
- * is known by its first part.
+ * is known by its first part, or by more where several share that.
  */
 export function readPython(source: string, findings: Findings): void {
   const tokens = new PythonTokens(source.replace(/^\uFEFF/, ''), (text) => findings.comment(text))
@@ -34,6 +35,7 @@ function readFrom(tokens: PythonTokens, findings: Findings): void {
   do {
     if (inBrackets) skipBreaks(tokens)
     if (tokens.kind !== 'word') return
+    findPackage(`${from}.${tokens.token}`, findings)
     findings.module(`${from}.${tokens.token}`)
     tokens.next()
     if (inBrackets) skipBreaks(tokens)
@@ -47,13 +49,19 @@ function readName(tokens: PythonTokens, findings: Findings): string {
   let name = ''
   do {
     if (tokens.kind !== 'word') break
-    if (name === '' && !pythonLibrary.has(tokens.token)) findings.package(tokens.token)
     name = name === '' ? tokens.token : `${name}.${tokens.token}`
+    findPackage(name, findings)
     findings.module(name)
     tokens.next()
   } while (taken(tokens, '.'))
   findings.written(name)
   return name
+}
+
+/** Of a dotted name and its beginnings, which are found before it. */
+function findPackage(name: string, findings: Findings): void {
+  const first = name.split('.', 1)[0]!
+  if (name === first ? !pythonLibrary.has(first) : isShared(first)) findings.package(name)
 }
 
 /** `('name')`, `('name', 'tag')` or `('name', tag='tag')`, all of them plain texts. */
