@@ -163,11 +163,13 @@ describe('what is installed', () => {
 
   test.for([
     ["require('patient')", /top-level await\. Use import\(\) instead/],
-    ["import * as late from 'late'\nreturn late.nine", /top-level await\. Use import\(\) instead/],
+    ["import * as late from 'late'\nreturn late.nine", 9],
+    ["import { patient } from 'whole'\nreturn patient.default", 9],
     ["return (await import('both')).default", 10],
   ] as const)('that waits at its top level begins no source twice: %s', async ([rest, expected]) => {
     const modules = [
       { name: 'late', sourceCode: "export { nine } from 'patient'", imports: [] },
+      { name: 'whole', sourceCode: "export * as patient from 'patient'", imports: [] },
       {
         name: 'both',
         sourceCode: "import a from 'patient'\nimport b from 'patient-too'\nexport default a + b",

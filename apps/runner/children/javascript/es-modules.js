@@ -123,15 +123,20 @@ function importOf({ source, specifiers }, position) {
 
 function reexport(node, { local, exported }, position) {
   const from = quoted(node.source)
-  const loaded = `${LOAD}(${from},[${quoted(local)}],${position})[${quoted(local)}]`
-  return `${LOAD}.define(${EXPORTS},${quoted(exported)},()=>${loaded});`
+  const value = `${LOAD}(${from},[${quoted(local)}],${position})[${quoted(local)}]`
+  return defined(exported, value) + loadNow(from, position)
 }
 
 function reexportAll({ source, exported }, position) {
-  const loaded = `${LOAD}(${quoted(source)},[],${position})`
-  if (exported) return `${LOAD}.define(${EXPORTS},${quoted(exported)},()=>${loaded});`
-  return `${LOAD}.defineAll(${EXPORTS},${loaded});`
+  const all = `${LOAD}(${quoted(source)},[],${position})`
+  if (exported) return defined(exported, all) + loadNow(quoted(source), position)
+  return `${LOAD}.defineAll(${EXPORTS},${all});`
 }
+
+const defined = (exported, value) => `${LOAD}.define(${EXPORTS},${quoted(exported)},()=>${value});`
+
+/** Behind the name that is exported: one of two modules that import each other finds it while the other is loaded. */
+const loadNow = (from, position) => `${LOAD}(${from},[],${position});`
 
 const getter = (exported, local) => `${LOAD}.define(${EXPORTS},${JSON.stringify(exported)},()=>${local});`
 
