@@ -101,7 +101,8 @@ describe('JavaScript', () => {
       const listed = (await storage.list('${name}')).length
       const refused = [
         storage.upload('a//b', 'x'), storage.createSignedUrl('${name}', { expiresInSeconds: 0 }),
-        storage.createSignedUrl('${name}', 60), storage.upload('${name}', 'x', 'text/html'), storage.list(5)]
+        storage.createSignedUrl('${name}', 60), storage.upload('${name}', 'x', 'text/html'), storage.list(5),
+        storage.createSignedUrl('${name}', { expiresIn: 60 }), storage.upload('${name}', 'x', { type: 'text/html' })]
       return [listed, ...await Promise.all(refused.map(messageOf))]`)
     expect(seen).toEqual([
       1,
@@ -110,6 +111,17 @@ describe('JavaScript', () => {
       'TypeError: The options must be an object, such as { expiresInSeconds }',
       'TypeError: The options must be an object, such as { contentType }',
       'TypeError: The options must be an object, such as { prefix }',
+      'TypeError: There is no option expiresIn: there is expiresInSeconds',
+      'TypeError: There is no option type: there is contentType',
+    ])
+    const inPython = await py(`
+def message_of(**options):
+    try: svc.storage.create_signed_url('${name}', **options)
+    except TypeError as error: return str(error)
+return [message_of(expires_in=60), message_of(options={"expiresIn": 60})]`)
+    expect(inPython).toEqual([
+      'There is no option expires_in: there is expires_in_seconds',
+      'There is no option expiresIn: there is expires_in_seconds',
     ])
   })
 

@@ -127,10 +127,12 @@ function bytesOf(data) {
   throw new TypeError(`What is uploaded must be text or bytes; ${ofObjects}`)
 }
 
-/** Of options that may be absent. Anything but an object has none: a link for 60 s would be one for an hour. */
+/** Of options that may be absent. Anything else is refused: a link for 60 s would be one for an hour. */
 function option(name, options) {
   if (options != null && (typeof options !== 'object' || Array.isArray(options)))
     throw new TypeError(`The options must be an object, such as { ${name} }`)
+  const other = Object.keys(options ?? {}).find((each) => each !== name && options[each] !== undefined)
+  if (other !== undefined) throw new TypeError(`There is no option ${other}: there is ${name}`)
   return options?.[name]
 }
 

@@ -126,9 +126,9 @@ def option(name, options, named):
     first, *others = name.split("_")
     camel = first + "".join(each.capitalize() for each in others)
     given = {**(options or {}), **named}
-    unknown = [each for each in named if each not in (name, camel)]
-    if unknown:
-        raise TypeError(f"There is no option {unknown[0]}")
+    for each in given:
+        if each not in (name, camel):
+            raise TypeError(f"There is no option {each}: there is {name}")
     return given.get(name, given.get(camel))
 
 
