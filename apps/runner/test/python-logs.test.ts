@@ -231,13 +231,35 @@ return os.read(read, 99).decode()`,
     expect(lines(ended.log).sort()).toEqual(log)
   })
 
-  test('last words of a death are not the user’s', async () => {
+  test('of the last words of a death those say where the code was', async () => {
     const { explanation, log } = await run(
       under,
       'import faulthandler, ctypes\nfaulthandler.enable(file=2)\nprint("before")\nctypes.string_at(0)',
     )
     expect(explanation).toBe('Error: The process was ended by SIGSEGV')
-    expect(lines(log)).toEqual(['INFO before', `ERROR ${explanation}`])
+    expect(lines(log)).toEqual([
+      'INFO before',
+      'ERROR Fatal Python error: Segmentation fault',
+      'ERROR Current thread (most recent call first):',
+      expect.stringMatching(/^ERROR {3}File ".*ctypes\/__init__\.py", line \d+ in string_at$/),
+      'ERROR   File "demo.py", line 4 in <module>',
+      `ERROR ${explanation}`,
+    ])
+  })
+
+  test('traces that Python prints have nothing of the runner’s own', async () => {
+    const source = `import faulthandler, logging, traceback
+def here():
+    faulthandler.dump_traceback(file=2, all_threads=False)
+    traceback.print_stack()
+    logging.warning("%d", "a")
+here()`
+    const { log } = await run(under, source)
+    const said = lines(log).join('\n')
+    expect(said).toContain('File "demo.py", line 3 in here')
+    expect(said).toContain('File "demo.py", line 4, in here')
+    expect(said).toMatch(/--- Logging error ---[^]*TypeError: [^]*File "demo.py", line 5, in here[^]*Message: '%d'/)
+    expect(said).not.toMatch(/apps\/runner|libs\/jail|launcher/)
   })
 
   test('secrets are masked', async () => {

@@ -19,6 +19,13 @@ const undecided = /^#?$/
 /** What says nothing to who wrote the code: addresses, collections of garbage, empty lines between them. */
 const ofTheMachine =
   /^(?:#?$|<--- (?:Last few|JS stack)|----- (?:Native|JavaScript) stack|# Fatal error in|#FailureMessage |\[\d+:0x[0-9a-f]+\] |\s*\d+: 0x[0-9a-f]+(?: |$))/
+/** A line of a trace by Python that names code of ours; what it has of that code follows. */
+const ownFrame = /^ {2}File "[^"]*\/(?:apps\/runner\/children|libs\/jail)\/(?:python|launcher)\/\w+\.py", line \d+/
+const ofOwnFrame = /^ {4}/
+/** What Python and its faulthandler say of their own death, where it is of the code. */
+const traceBegins = /^Fatal Python error: /
+const ofTrace =
+  /^(?:Fatal Python error: |Python runtime state: | {2}File "|Extension modules: |(?:Current thread|Thread) 0x)/
 const wordsOfDeath = [
   '<--- Last few GCs',
   'FATAL ERROR',
@@ -54,6 +61,7 @@ export class OutputReader {
   #noise: { text: string; wasCut: boolean }[] = []
   #noiseCharacters = 0
   #isDeath = false
+  #isInOwnFrame = false
 
   constructor(onLine: OnLine) {
     this.#onLine = onLine
@@ -74,7 +82,7 @@ export class OutputReader {
     if (wordsOfDeath.some((words) => chunk.includes(words))) this.#errors.push(chunk)
   }
 
-  /** The run is over: what is left is its last line. `died`: what its process said about its death is dropped. */
+  /** The run is over: what is left is its last line. `died`: of what its process said about its death only where it was stays. */
   end(died: boolean): void {
     this.#isEnding = true
     this.#advanceBoth()
@@ -87,7 +95,7 @@ export class OutputReader {
     }
     this.#output.flush()
     this.#errors.flush()
-    if (died) this.#dropNoise()
+    if (died) this.#emitTrace()
     else this.#emitNoise()
   }
 
@@ -166,6 +174,8 @@ export class OutputReader {
   }
 
   #error(text: string, wasCut: boolean): void {
+    this.#isInOwnFrame = ownFrame.test(text) || (this.#isInOwnFrame && ofOwnFrame.test(text))
+    if (this.#isInOwnFrame) return
     if (deathBegins.test(text)) this.#isDeath = true
     else if (!this.#isDeath && !undecided.test(text)) {
       this.#emitNoise()
@@ -182,6 +192,14 @@ export class OutputReader {
     const shown = this.#isDeath ? this.#noise.filter(({ text }) => !ofTheMachine.test(text)) : this.#noise
     this.#dropNoise()
     for (const { text, wasCut } of shown) this.#onLine(LogLevel.ERROR, text, wasCut)
+  }
+
+  /** Where in the code Python was when it died, which its faulthandler tells who asks for it. */
+  #emitTrace(): void {
+    const begin = this.#noise.findIndex(({ text }) => traceBegins.test(text))
+    const trace = begin < 0 ? [] : this.#noise.slice(begin).filter(({ text }) => ofTrace.test(text))
+    this.#dropNoise()
+    for (const { text, wasCut } of trace) this.#onLine(LogLevel.ERROR, text.replace(/ 0x[\da-f]+/, ''), wasCut)
   }
 
   #dropNoise(): void {
