@@ -149,6 +149,16 @@ describe('what ends as an error, in words', () => {
     expect(message).toContain('[cause]: TypeError: deep\n    at inner (demo.js:2:')
   })
 
+  test('the log line has what is plain of the properties of an error and of its causes, each behind its own frames', async () => {
+    const source = `const cause = Object.assign(new Error('deep'), { code: 'E_DEEP', request: { headers: { key: 'k' } } })
+      throw Object.assign(new TypeError('outer', { cause }), { status: 404, code: 'E_OUT', name: 'Own', isFinal: true })`
+    const { log, explanation } = await under.replica.run(source)
+    expect(explanation).toBe('Own: outer')
+    expect(log.at(-1)!.message.replaceAll(/\n {4}at .*/g, '')).toBe(
+      "Own: outer\n  status: 404\n  code: 'E_OUT'\n  isFinal: true\n  [cause]: Error: deep\n  code: 'E_DEEP'",
+    )
+  })
+
   const message = 'two\n    at other.js:9:9'
   const elsewhere = '\nawait require("vm").runInThisContext("async () => { await null; null.a }", "other.js")()'
   const placed: [what: string, source: string, places: string[]][] = [

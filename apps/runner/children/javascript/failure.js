@@ -6,7 +6,12 @@ const { EXPORTS } = require('./es-modules.js').names
 const MAX_MESSAGE = 16 * 1024
 const MAX_STACK = 64 * 1024
 const MAX_CAUSES = 5
+const MAX_PROPERTIES = 20
+const MAX_PROPERTY = 500
 const NOT_THE_USERS = [__dirname, '(node:', ' node:']
+/** What of an error is shown anyway. */
+const SHOWN = new Set(['name', 'message', 'stack', 'cause'])
+const PLAIN = new Set(['string', 'number', 'boolean', 'bigint'])
 const OUT_OF_MEMORY =
   /^(?:Array buffer allocation failed|Failed to allocate memory|WebAssembly\.Memory\(\): could not allocate memory)/
 
@@ -23,7 +28,7 @@ function describeError(error) {
   const name = error.code === 'ERR_WORKER_OUT_OF_MEMORY' ? 'OutOfMemoryError' : String(error.name || 'Error')
   const message = explained(cut(String(error.message), MAX_MESSAGE))
   const head = message === '' ? name : `${name}: ${message}`
-  return { name, message, stack: cut(head + framesOf(error) + causesOf(error), MAX_STACK) }
+  return { name, message, stack: cut(head + framesOf(error) + ownOf(error) + causesOf(error), MAX_STACK) }
 }
 
 function describeValue(value) {
@@ -52,13 +57,25 @@ function framesOf({ stack, message }) {
 const isUsers = (line) =>
   /^\s+at /.test(line) && !NOT_THE_USERS.some((mark) => line.includes(mark)) && !/:(?:0|-\d+)\)?$/.test(line)
 
+/** Its plain properties, such as a code, a line each; objects may hold whole requests with what they are signed by. */
+function ownOf(error) {
+  return Object.entries(Object.getOwnPropertyDescriptors(error))
+    .filter(([name, { enumerable, value }]) => enumerable && !SHOWN.has(name) && PLAIN.has(typeof value))
+    .slice(0, MAX_PROPERTIES)
+    .map(
+      ([name, { value }]) =>
+        `\n  ${cut(name, MAX_PROPERTY)}: ${inspect(value, { maxStringLength: MAX_PROPERTY, breakLength: Infinity })}`,
+    )
+    .join('')
+}
+
 function causesOf(error) {
   let text = ''
   let cause = error.cause
   for (let depth = 0; cause !== undefined && depth < MAX_CAUSES; depth += 1) {
     const isError = types.isNativeError(cause)
     text += isError
-      ? `\n  [cause]: ${cause.name}: ${cause.message}${framesOf(cause)}`
+      ? `\n  [cause]: ${cause.name}: ${cause.message}${framesOf(cause)}${ownOf(cause)}`
       : `\n  [cause]: ${inspect(cause)}`
     text += isError ? among(cause) : ''
     cause = isError ? cause.cause : undefined
