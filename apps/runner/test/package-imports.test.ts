@@ -49,7 +49,15 @@ const npmPackages = {
     exports: { '.': { import: './index.js' } },
   }),
 }
+const now = 'import time\nnow = time.time_ns()\n'
 const wheels = {
+  matplotlib: {
+    version: '1.0.0',
+    entries: [
+      { path: 'matplotlib/__init__.py', text: now },
+      { path: 'matplotlib/font_manager.py', text: now },
+    ],
+  },
   simple: { version: '2.0.0', entries: [{ path: 'simple/__init__.py', text: 'answer = lambda: 43\n' }] },
   chatty: {
     version: '1.0.0',
@@ -216,6 +224,23 @@ describe('what is installed', () => {
 
   test('is found by import of Python', async () => {
     expect((await runWith(PYTHON, 'import simple\nreturn simple.answer()')).value).toBe(43)
+  })
+
+  test.for([
+    [
+      'below a call',
+      'import matplotlib\nmatplotlib.__name__\nimport matplotlib.font_manager as fonts\nreturn fonts.now',
+    ],
+    ['in a function', 'def main():\n  from matplotlib import font_manager\n  return font_manager.now'],
+  ] as const)('of Python that looks for fonts does so once for the runs of a version: %s', async ([, source]) => {
+    const seen = new Set<unknown>()
+    for (let count = 0; count < 3; count += 1) {
+      const { value, explanation } = await runWith(PYTHON, source)
+      await under.settled()
+      expect(explanation).toBeUndefined()
+      seen.add(value)
+    }
+    expect(seen.size).toBe(1)
   })
 
   test('of Python logs at DEBUG where the source asks for that', async () => {

@@ -131,9 +131,13 @@ class Fork:
     def standard_imports(self):
         """What the program and its modules may import of Python's own library, as far as it is worth to be imported ahead."""
         if self.standard is None:
-            later = (self.team.imports_anywhere(index) for index in range(len(self.team.modules)))
-            self.standard = warm.among({*self.program.later_imports, *(name for names in later for name in names)})
+            self.standard = warm.among(self.imports_anywhere())
         return self.standard
+
+    def imports_anywhere(self):
+        """Names of what the program and its modules may import at any time."""
+        later = (self.team.imports_anywhere(index) for index in range(len(self.team.modules)))
+        return {*self.program.later_imports, *(name for names in later for name in names)}
 
     def wait(self):
         """Takes frames until the run has come and gone."""
@@ -166,6 +170,7 @@ class Fork:
         imports = None
         if self.fault is None and not self.settings.get("modulesFault") and not header.get("fresh"):
             imports = Imports(self.program, self.team, self.settings, self.standard_imports())
+            imports.add_fonts(self.imports_anywhere())
         if imports is None or not imports.takes_time():
             template.move_out()
             say(template.RUNS_ITSELF)

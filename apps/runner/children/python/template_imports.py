@@ -3,6 +3,7 @@ What a template imports for its runs, and what that may leave behind: forks can'
 processes, timers or shared memory. What is printed and written meanwhile is kept, for each run to have it anew.
 """
 
+import contextlib
 import os
 import posix
 from stat import S_IRWXU, S_ISREG
@@ -22,6 +23,10 @@ OPEN_FILES = 1024
 # Further apart its threads are not looked for.
 MOST_NUMBERS = 50_000
 
+# Looks for the fonts of the machine, which takes seconds; and the packages that use it, some only when they draw.
+FONTS = "matplotlib.font_manager"
+WITH_FONTS = frozenset(("matplotlib", "mpl_toolkits", "pylab", "seaborn"))
+
 fork = posix.fork
 wait_for = posix.waitpid
 end_process = posix._exit
@@ -36,6 +41,7 @@ class Imports:
         self.seeks_team = False
         self.modules = list(self.of(program.imports, team.of_process, set()))
         self.standard = standard
+        self.needs_fonts = False
 
     def of(self, imports, own, seen):
         """Names and what is taken from them, up to the first module of the team: what that does is not known."""
@@ -50,6 +56,10 @@ class Imports:
                 yield from self.of(self.team.leading_imports(index), self.team.of_module[index], {*seen, index})
             return
 
+    def add_fonts(self, names):
+        """Looks for fonts ahead where the program may import, at any time, what needs them."""
+        self.needs_fonts = not self.team.has(FONTS) and any(name.partition(".")[0] in WITH_FONTS for name in names)
+
     def find_spec(self, name, path=None, target=None):
         """Finds nothing: notes what would be found in a run, also where the import can do without."""
         self.seeks_team = self.seeks_team or self.team.has(name) or name in self.names
@@ -58,7 +68,9 @@ class Imports:
         """Whether the zygote does not import it all for the runs to come."""
         import sys
 
-        return any(name not in sys.modules and name not in warm.MODULES for name, _ in self.modules)
+        return self.needs_fonts or any(
+            name not in sys.modules and name not in warm.MODULES for name, _ in self.modules
+        )
 
     def make(self):
         """Imports; why forks could not share what is here now, or None."""
@@ -71,6 +83,9 @@ class Imports:
         with output_kept(directory) as kept, Drawn(random) as drawn:
             for name, members in self.modules:
                 __import__(name, {}, {}, members, 0)
+            if self.needs_fonts:
+                with contextlib.suppress(ImportError):
+                    __import__(FONTS)
             warm.import_ahead(self.standard)
         sys.meta_path.remove(self)
         self.drawn = drawn
