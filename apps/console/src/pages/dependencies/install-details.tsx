@@ -1,4 +1,5 @@
 import { useEffect, useRef } from 'react'
+import stripAnsi from 'strip-ansi'
 import { useInstallDiff, useInstallLogs, type Install, type Language } from '../../api/queries/dependencies.ts'
 import { Field } from '../../parts/field.tsx'
 import layout from '../../parts/layout.module.css'
@@ -69,7 +70,7 @@ function InstallLog({ team, language, install }: Omit<Props, 'all'>) {
     <Answer of={logs} what="log">
       {({ data }) => (
         <Scrollable ref={end} className={layout.log} label="Log of the installation">
-          {data.length === 0 ? 'No output yet.' : data.map(({ message }) => message).join('\n')}
+          {data.length === 0 ? 'No output yet.' : data.map(({ message }) => stripAnsi(message)).join('\n')}
         </Scrollable>
       )}
     </Answer>
