@@ -183,6 +183,25 @@ test('where no registry is named npm is told none, so that its own default count
   expect(explanation).not.toContain('registry')
 })
 
+test('where the runner has things is not told, nor of files that are gone', async () => {
+  const tells = `const { cwd, env: { HOME }, execPath } = process
+    for (const line of [cwd() + '/node_modules/a', HOME + '/other', execPath, __filename, 'https://host' + HOME + '/a'])
+      console.log('at', line)
+    console.log('For a full report see:\\n' + HOME + '/npm/_logs/report.txt')
+    process.exit(1)`
+  const explanation = await explanationWith(tells)
+  const [a, b, c, d, e, ...others] = explanation!.split('\n')
+  expect([a, b, c, d]).toEqual(['InstallError: at ./node_modules/a', 'at ./other', 'at node', 'at npm/bin/npm-cli.js'])
+  expect([e, others]).toEqual([expect.stringMatching(/^at https:\/\/host\/.+\/a$/), []])
+})
+
+test('packages whose versions do not go together are told without what can not be done', async () => {
+  const said = 'npm error code ERESOLVE\nnpm error retry this command with --force'
+  expect(await explanationWith(`console.log(${JSON.stringify(said)}); process.exit(1)`)).toMatch(
+    /^InstallError: The packages want versions of each other[^]*npm error code ERESOLVE/,
+  )
+})
+
 test('a repository that npm can not read over https is told, and not that ssh is not allowed alone', async () => {
   const said = "npm error fatal: transport 'ssh' not allowed"
   expect(await explanationWith(`console.log(${JSON.stringify(said)}); process.exit(1)`)).toMatch(

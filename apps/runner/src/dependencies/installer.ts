@@ -55,9 +55,13 @@ const lastResortMs = 3000
 const dataLimitBytes = 4096 * MB
 // Beside what a set may hold, npm keeps it packed until it is done. Packages are little files: each takes a page.
 const roomFactor = 2
+// Where an install is made in a jail.
+const home = '/tmp'
 const filesPerMb = 256
 const lastLines = 20
 const lineMaxCharacters = 500
+// Of a line: paths within it become shorter.
+const longestRead = 4 * lineMaxCharacters
 const programPath = fileURLToPath(new URL('../../children/installer/install.py', import.meta.url))
 const lastWordsMs = 2000
 const programFolder = dirname(programPath)
@@ -69,6 +73,8 @@ export class Installer {
   #launcher: Promise<Launcher> | undefined
   /** What is started for each install. */
   #program!: JailProgram
+  /** Paths of the runner, and as what its users know what is there. */
+  #places: Place[] = []
 
   constructor(options: InstallerOptions) {
     this.#options = options
@@ -92,7 +98,8 @@ export class Installer {
     const { launcher, ...launched } = await this.#start(signal)
     const { output, errors, channels, control } = launched
     const [orders, answers] = channels as [Socket, Socket]
-    const lines = new LastLines(events)
+    const made = launched.directory ?? home
+    const lines = new LastLines(events, [[`${made}/set`, '.'], [made, '.'], ...this.#places])
     for (const stream of [output, errors]) stream.onBytes((bytes) => lines.push(bytes.toString()))
     let report = ''
     const gone = new Promise<void>((resolve) => control.once('close', resolve))
@@ -168,6 +175,11 @@ export class Installer {
     const interpreter = await findInterpreter(this.#options.python)
     const npm = await findNpm(config.npm)
     const { certificates } = config
+    this.#places = [
+      ...(npm === undefined ? [] : [npm.folder, `${shownRoot}/npm`].map((path): Place => [path, 'npm'])),
+      ...[nodeMount.path, nodeMount.shown].map((path): Place => [path, 'node']),
+      [interpreter.path, 'python'],
+    ]
     this.#program = {
       program: [
         ...[interpreter.path, '-I', '-S', programPath],
@@ -180,6 +192,7 @@ export class Installer {
       name: 'installer',
       interpreter,
       tmpDir,
+      home,
       homeMb: config.maxMb * roomFactor,
       filesPerMb,
       groups: CpuGroups.find('installer'),
@@ -213,7 +226,7 @@ async function* afterHello(answers: AsyncIterable<Buffer>, begun: () => void): A
 }
 
 // The files that npm speaks of are gone with the installer.
-const ofItself = /A complete log of this run can be found in/
+const ofItself = /A complete log of this run can be found in|For a full report see:|\/npm\/_logs\//
 
 // As npm, pip and git say it.
 const ofLargeFile = /EFBIG|File too large/i
@@ -229,6 +242,10 @@ const advice: [said: RegExp, words: string][] = [
     // What can't be reached it tells in these words, too.
     /^(?![^]*(?:Retrying|[Cc]onnection|HTTP error|status code))[^]*No matching distribution found/,
     'PyPI, or the index in its place, has no such package or version as a wheel for the Python of the runner. Look there for its name, versions and files: what is source alone is not built here, and often another package has wheels, such as psycopg2-binary for psycopg2',
+  ],
+  [
+    /npm error code ERESOLVE/,
+    'The packages want versions of each other, or of one that both need, that do not go together: name other versions of them. What npm says of --force and --legacy-peer-deps can not be done here',
   ],
   [
     /transport 'ssh' not allowed/,
@@ -250,14 +267,22 @@ function wordsOfFull({ maxMb }: DependenciesConfig): string {
   return `The packages need more than the ${mb} MiB and ${files} files that an install may take (DEPENDENCIES_MAX_MB)`
 }
 
+/** A path of the runner, and what is said in its place. */
+type Place = [path: string, said: string]
+
 /** What an installer has said last. */
 class LastLines {
   readonly #events: InstallEvents | undefined
+  readonly #places: [path: RegExp, said: string][]
   readonly #lines: string[] = []
   #rest = ''
 
-  constructor(events: InstallEvents | undefined) {
+  constructor(events: InstallEvents | undefined, places: Place[]) {
     this.#events = events
+    // A path that begins with another's comes first.
+    this.#places = places
+      .toSorted(([a], [b]) => b.length - a.length)
+      .map(([path, said]) => [new RegExp(String.raw`(?<![\w./-])${RegExp.escape(path)}(?![\w-])`, 'g'), said])
   }
 
   push(text: string): void {
@@ -271,8 +296,10 @@ class LastLines {
   }
 
   #add(line: string): void {
-    const cut = line.slice(0, lineMaxCharacters)
-    if (cut.trim() === '' || ofItself.test(cut)) return
+    if (line.trim() === '' || ofItself.test(line)) return
+    const cut = this.#places
+      .reduce((text, [path, said]) => text.replaceAll(path, said), line.slice(0, longestRead))
+      .slice(0, lineMaxCharacters)
     this.#events?.line(cut)
     this.#lines.push(cut)
     if (this.#lines.length > lastLines) this.#lines.shift()
