@@ -40,7 +40,13 @@ beforeAll(async () => {
           { path: 'roomy/zeros', zeros: 1_400_000 },
         ],
       },
-      simple: { version: '2.0.0', entries: [{ path: 'simple/__init__.py', text: 'answer = lambda: 43\n' }] },
+      simple: {
+        version: '2.0.0',
+        entries: [
+          { path: 'simple/__init__.py', text: 'answer = lambda: 43\n' },
+          { path: 'simple/tests/__init__.py', text: 'import simple\n' },
+        ],
+      },
     },
   )
   under = await startRunner({
@@ -108,6 +114,13 @@ describe('a set of packages', () => {
     expect(without.explanation).toMatch(/^Error: Cannot find module 'good'; to add a package/)
     const misspelt = await runWith(JAVASCRIPT, "require('goood')")
     expect(misspelt.explanation).toContain("Cannot find module 'goood'; did you mean 'good'?")
+  })
+
+  test('of Python is compiled ahead, but for what tests its packages', () => {
+    const name = readdirSync(sets).find((each) => each.startsWith(usual[PYTHON].key))!
+    const files = (path: string) => readdirSync(join(sets, name, 'files/site-packages/simple', path))
+    expect(files('.')).toContain('__pycache__')
+    expect(files('tests')).toEqual(['__init__.py'])
   })
 
   test('is installed by the runner itself where a run comes first', async () => {
