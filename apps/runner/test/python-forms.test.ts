@@ -21,6 +21,16 @@ const forms: [guarantee: string, source: string, value: unknown][] = [
     'def twice(f): return lambda: [f(), f()]\n@twice\ndef main(): return 1',
     [1, 1],
   ],
+  [
+    'a Python that a library starts with the arguments of its own finds what PYTHONPATH names',
+    `import os, subprocess, sys
+from multiprocessing.util import _args_from_interpreter_flags
+with open("own.py", "w") as file: file.write("print('found')")
+os.environ["PYTHONPATH"] = os.getcwd()
+program = [sys.executable, *_args_from_interpreter_flags(), "-c", "import own"]
+return subprocess.run(program, capture_output=True, text=True).stdout`,
+    'found\n',
+  ],
   ['main is not called when the top level has returned', 'def main(): return 2\nreturn 1', 1],
   ['nor when it returned nothing', 'def main(): return 2\nreturn', null],
   [

@@ -10,8 +10,12 @@ from output import fence
 from warm import prepare_forks
 
 
+# How this Python was started, and no process of a run is meant to be.
+OWN_FLAGS = ("-I", "-E", "-s", "-S", "-P")
+
+
 def change_subprocess(subprocess):
-    """Makes it put up fences."""
+    """Makes it put up fences, and start other Pythons as it would in one of the user's own."""
     spawn = subprocess.Popen._execute_child
     ended = subprocess.Popen._handle_exitstatus
 
@@ -26,6 +30,14 @@ def change_subprocess(subprocess):
         fence()
         return ended(self, *values, **named)
 
+    arguments = subprocess._args_from_interpreter_flags
+
+    @functools.wraps(arguments)
+    def shared_arguments():
+        # A Python that a library starts with these is to find what PYTHONPATH names, as any other that a run starts.
+        return [each for each in arguments() if each not in OWN_FLAGS]
+
+    subprocess._args_from_interpreter_flags = shared_arguments
     subprocess.Popen._execute_child = fenced_spawn
     subprocess.Popen._handle_exitstatus = fenced_end
 
