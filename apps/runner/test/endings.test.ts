@@ -84,6 +84,11 @@ const failures: [guarantee: string, source: string, explanation: RegExp][] = [
     'throw { get message() { throw 1 }, [Symbol.for("nodejs.util.inspect.custom")]() { throw 2 } }',
     /^Error: What was thrown can't be shown$/,
   ],
+  [
+    'a missing browser, with what to do',
+    'throw new Error("Could not find Chrome (ver. 131.0). This can occur if either\\n 1. you did not perform an installation")',
+    /^Error: Could not find Chrome \(ver\. 131\.0\)\. This can occur if either; runs have no browser, .*\n 1\. you did not/,
+  ],
   ['an error without a message', 'throw new Error()', /^Error$/],
   ['process.exit(0) before the value', 'process.exit(0)', /^Error: process.exit\(0\) was called before/],
   [

@@ -21,6 +21,7 @@ import {
   timedOut,
   timelineText,
   type Reason,
+  explainBrowser,
   explainRefusal,
   type RunNetwork,
 } from './explanation.ts'
@@ -181,7 +182,7 @@ export class ActiveRun implements Task {
     if (ending.kind !== 'value') {
       const reason = reasonOf(ending, memoryMb)
       const line = ending.kind === 'failure' ? lineIn(reason, this.version.fileName) : undefined
-      return this.#failed(explainRefusal(reason, network), line)
+      return this.#failed(explainBrowser(explainRefusal(reason, network)), line)
     }
     if (ending.json.length > returnValueMaxBytes)
       return this.#failed(

@@ -105,6 +105,21 @@ export function explainRefusal(reason: Reason, { closedPorts, isOwn }: RunNetwor
   return { explanation, log: explanation + log.slice(reason.explanation.length) }
 }
 
+// As puppeteer, playwright and selenium say it, with commands that install one.
+const noBrowser =
+  /\bCould not find (?:Chrome|Chromium|Firefox) \(|\bExecutable doesn't exist at |\bUnable to obtain driver for /
+
+/** The reason of a failure, with what to do here where it is for want of a browser. */
+export function explainBrowser(reason: Reason): Reason {
+  if (!noBrowser.test(reason.explanation.slice(0, mostOfBrowser))) return reason
+  const explanation = reason.explanation.replace(/^.*/, (line) => `${line}; ${browserElsewhere}`)
+  return { explanation, log: explanation + reason.log.slice(reason.explanation.length) }
+}
+
+const mostOfBrowser = 1000
+const browserElsewhere =
+  'runs have no browser, and how to install one is not for them: use a package that holds one, such as @sparticuz/chromium, or connect to one elsewhere'
+
 const ownLoopback =
   'a run has a network of its own: its loopback leads to what it has started itself, not to other programs of the machine'
 
