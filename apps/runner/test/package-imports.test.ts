@@ -56,6 +56,7 @@ const wheels = {
     entries: [
       { path: 'matplotlib/__init__.py', text: now },
       { path: 'matplotlib/font_manager.py', text: now },
+      { path: 'matplotlib/pyplot.py', text: now },
     ],
   },
   simple: { version: '2.0.0', entries: [{ path: 'simple/__init__.py', text: 'answer = lambda: 43\n' }] },
@@ -231,6 +232,7 @@ describe('what is installed', () => {
       'below a call',
       'import matplotlib\nmatplotlib.__name__\nimport matplotlib.font_manager as fonts\nreturn fonts.now',
     ],
+    ['with what draws', 'import matplotlib\nmatplotlib.__name__\nfrom matplotlib import pyplot\nreturn pyplot.now'],
     ['in a function', 'def main():\n  from matplotlib import font_manager\n  return font_manager.now'],
   ] as const)('of Python that looks for fonts does so once for the runs of a version: %s', async ([, source]) => {
     const seen = new Set<unknown>()

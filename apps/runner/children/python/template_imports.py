@@ -23,8 +23,10 @@ OPEN_FILES = 1024
 # Further apart its threads are not looked for.
 MOST_NUMBERS = 50_000
 
-# Looks for the fonts of the machine, which takes seconds; and the packages that use it, some only when they draw.
+# Looks for the fonts of the machine, which takes seconds; what draws with it, and what uses that, some only when it draws.
 FONTS = "matplotlib.font_manager"
+PLOTS = "matplotlib.pyplot"
+WITH_PLOTS = frozenset((PLOTS, "pylab", "seaborn"))
 WITH_FONTS = frozenset(("matplotlib", "mpl_toolkits", "pylab", "seaborn"))
 
 fork = posix.fork
@@ -41,7 +43,7 @@ class Imports:
         self.seeks_team = False
         self.modules = list(self.of(program.imports, team.of_process, set()))
         self.standard = standard
-        self.needs_fonts = False
+        self.fonts = None
 
     def of(self, imports, own, seen):
         """Names and what is taken from them, up to the first module of the team: what that does is not known."""
@@ -58,7 +60,8 @@ class Imports:
 
     def add_fonts(self, names):
         """Looks for fonts ahead where the program may import, at any time, what needs them."""
-        self.needs_fonts = not self.team.has(FONTS) and any(name.partition(".")[0] in WITH_FONTS for name in names)
+        if not self.team.has(FONTS) and any(name.partition(".")[0] in WITH_FONTS for name in names):
+            self.fonts = FONTS if WITH_PLOTS.isdisjoint(names) else PLOTS
 
     def find_spec(self, name, path=None, target=None):
         """Finds nothing: notes what would be found in a run, also where the import can do without."""
@@ -68,7 +71,7 @@ class Imports:
         """Whether the zygote does not import it all for the runs to come."""
         import sys
 
-        return self.needs_fonts or any(
+        return self.fonts is not None or any(
             name not in sys.modules and name not in warm.MODULES for name, _ in self.modules
         )
 
@@ -83,9 +86,9 @@ class Imports:
         with output_kept(directory) as kept, Drawn(random) as drawn:
             for name, members in self.modules:
                 __import__(name, {}, {}, members, 0)
-            if self.needs_fonts:
+            if self.fonts is not None:
                 with contextlib.suppress(ImportError):
-                    __import__(FONTS)
+                    __import__(self.fonts)
             warm.import_ahead(self.standard)
         sys.meta_path.remove(self)
         self.drawn = drawn
