@@ -1,7 +1,7 @@
 import { chooseTarget, type Target } from './context/choose-target.ts'
 import { readContexts } from './context/contexts.ts'
 import { findProject } from './context/project-file.ts'
-import { parseIntegers } from './exact-json.ts'
+import { parseLossless } from './exact-json.ts'
 import { exitCodes, ExitError, usageError } from './exit.ts'
 import { createOutput } from './output/output.ts'
 import type { Interrupts } from './interrupts.ts'
@@ -37,7 +37,7 @@ export function createRuntime(self: NodeJS.Process, json: boolean, interrupts?: 
       const token = choice.token ?? (await authenticated(env, chosen))
       return new Client({
         ...{ url: chosen.url, team: chosen.team, userAgent: `pas/${version}`, token },
-        parseJson: parseIntegers,
+        parseJson: parseLossless,
       })
     },
     project: findIt,

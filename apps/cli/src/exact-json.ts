@@ -16,24 +16,36 @@ export function parseExactly(text: string): unknown {
   )
 }
 
-/** The same of records and files: integers beyond 2^53 alone are such objects, and all other numbers are those of JavaScript. */
-export function parseIntegers(text: string): unknown {
+/** The same of records and files: numbers that would lose digits alone are such objects, and all others are those of JavaScript. */
+export function parseLossless(text: string): unknown {
   // Without such a one it is read much faster, and however deep it is.
-  if (!/\d{16}/.test(text)) return JSON.parse(text)
+  if (!/[\d.]{16}|\d[eE][+-]?\d{3}/.test(text)) return JSON.parse(text)
   return json.parse(text, (_, value, { source }) =>
-    typeof value === 'number' && /^-?\d+$/.test(source ?? '') ? exactInteger(BigInt(source!)) : value,
+    typeof value === 'number' && source !== undefined ? losslessNumber(source) : value,
   )
 }
 
-/** An integer as `parseIntegers` gives it. */
-export function exactInteger(integer: bigint): unknown {
-  const value = Number(integer)
-  return Number.isSafeInteger(value) ? value : json.rawJSON(String(integer))
+/** The number of a JSON text as `parseLossless` gives it. */
+export function losslessNumber(text: string): unknown {
+  const value = Number(text)
+  const isKept = /^-?\d+$/.test(text) ? Number.isSafeInteger(value) : decimalOf(String(value)) === decimalOf(text)
+  return isKept ? value : json.rawJSON(text)
 }
 
-/** A replacer for what does not know such objects: they become a `bigint`. */
-export function withBigints(_: unknown, value: unknown): unknown {
-  return json.isRawJSON(value) ? BigInt(JSON.stringify(value)) : value
+/** The digits of a number without zeros around them, and the power of ten of the last one: `-12.50` is `-125e-1`. */
+function decimalOf(text: string): string | undefined {
+  const form = /^(-?)(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d+))?$/
+  const [all, sign, whole = '', fraction = '', power = '0'] = form.exec(text) ?? []
+  if (all === undefined) return undefined
+  const digits = `${whole}${fraction}`.replace(/^0+/, '')
+  const significant = digits.replace(/(?<!0)0+$/, '')
+  const last = Number(power) - fraction.length + digits.length - significant.length
+  return significant === '' ? '0' : `${sign}${significant}e${last}`
+}
+
+/** Whether a value is such an object. */
+export function isNumberText(value: unknown): value is object {
+  return json.isRawJSON(value)
 }
 
 /** Whether a value is an object with members, as these give them. */

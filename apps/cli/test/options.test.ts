@@ -3,7 +3,7 @@ import { Readable } from 'node:stream'
 import { buffer } from 'node:stream/consumers'
 import { describe, expect, test } from 'vitest'
 import { duration, timeOrAgo } from '../src/options/duration.ts'
-import { parseIntegers } from '../src/exact-json.ts'
+import { parseLossless } from '../src/exact-json.ts'
 import { linesOf } from '../src/lines.ts'
 import { readParameters } from '../src/options/parameters.ts'
 import { tableOf } from '../src/output/table.ts'
@@ -114,6 +114,12 @@ describe('large answers', () => {
 
   test('JSON is read however deep it is', () => {
     const deep = `${'['.repeat(100_000)}1${']'.repeat(100_000)}`
-    expect(parseIntegers(deep)).toHaveLength(1)
+    expect(parseLossless(deep)).toHaveLength(1)
+  })
+
+  test('numbers that would lose digits keep them, and all others are those of JavaScript', () => {
+    const kept = '[0.12345678901234567891,-1234567890.12345678,1e400,9007199254740993]'
+    expect(JSON.stringify(parseLossless(kept))).toBe(kept)
+    expect(parseLossless('[0.30000000000000004,1.50000000000000000,1e-300]')).toEqual([0.1 + 0.2, 1.5, 1e-300])
   })
 })

@@ -1,4 +1,4 @@
-import { withBigints } from '../exact-json.ts'
+import { isNumberText } from '../exact-json.ts'
 import { isRecord } from './canonical-json.ts'
 import type { Schema } from './file-schemas.ts'
 
@@ -37,7 +37,8 @@ function checkMembers(value: Record<string, unknown>, schema: Schema, at: string
 function typeOf(value: unknown, wanted: readonly string[]): string {
   if (value === null) return 'null'
   if (Array.isArray(value)) return 'array'
-  const isLarge = typeof withBigints('', value) === 'bigint'
-  if ((isLarge || Number.isInteger(value)) && wanted.includes('integer')) return 'integer'
-  return isLarge ? 'number' : typeof value
+  const isText = isNumberText(value)
+  const isWhole = isText ? /^-?\d+$/.test(JSON.stringify(value)) : Number.isInteger(value)
+  if (isWhole && wanted.includes('integer')) return 'integer'
+  return isText ? 'number' : typeof value
 }

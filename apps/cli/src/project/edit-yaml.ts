@@ -1,21 +1,46 @@
-import { Document, isCollection, isMap, isNode, parseDocument, Scalar, type Pair, YAMLMap } from 'yaml'
-import { exactInteger, withBigints } from '../exact-json.ts'
+import {
+  Document,
+  isCollection,
+  isMap,
+  isNode,
+  parseDocument,
+  Scalar,
+  stringify,
+  type Pair,
+  type ScalarTag,
+  type Tags,
+  YAMLMap,
+} from 'yaml'
+import { isNumberText, losslessNumber } from '../exact-json.ts'
 import { likewise } from './merge-text.ts'
 import type { Change } from './merge-values.ts'
 
-/** Integers beyond 2^53 keep their digits, also where the text is written anew. */
-const exactly = { intAsBigInt: true }
+/** A number that would lose digits as one of JavaScript, as `parseLossless` gives it. */
+const longNumber: ScalarTag = {
+  tag: 'tag:yaml.org,2002:float',
+  default: true,
+  identify: isNumberText,
+  test: /^-?(?=[\d.]{16}|[\d.]+[eE][-+]?\d{3})(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][-+]?\d+)?$/,
+  resolve: losslessNumber,
+  stringify: ({ value }) => JSON.stringify(value),
+}
+
+/** Such numbers keep their digits, also where the text is written anew. */
+const exactly = { intAsBigInt: true, customTags: (tags: Tags): Tags => [longNumber, ...tags] }
+
+/** Each by itself: an object that comes twice would become an alias. */
+const asScalars = (_: unknown, value: unknown): unknown => (isNumberText(value) ? new Scalar(value) : value)
 
 /**
- * The value of a YAML text, with numbers as `parseIntegers` gives them; an empty one is an empty map. Throws with line and column. As
+ * The value of a YAML text, with numbers as `parseLossless` gives them; an empty one is an empty map. Throws with line and column. As
  * `texts`, what is not quoted is a text, too: 1.10 keeps its zero.
  */
 export function readYaml(text: string, scalars?: 'texts'): unknown {
-  const asTexts = scalars === 'texts' && { schema: 'failsafe' as const }
-  const document = parseDocument(text, { ...exactly, ...asTexts, prettyErrors: true })
+  const read = scalars === 'texts' ? { schema: 'failsafe' as const } : exactly
+  const document = parseDocument(text, { ...read, prettyErrors: true })
   const [error] = document.errors
   if (error) throw new Error(error.message.split('\n')[0])
-  const reviver = (_: unknown, value: unknown) => (typeof value === 'bigint' ? exactInteger(value) : value)
+  const reviver = (_: unknown, value: unknown) => (typeof value === 'bigint' ? losslessNumber(String(value)) : value)
   return document.toJS({ maxAliasCount: 100, reviver }) ?? {}
 }
 
@@ -37,10 +62,13 @@ export function editYaml(text: string, changes: readonly Change[], order: readon
 
 /** A new YAML text. */
 export function newYaml(comment: string, value: Record<string, unknown>): string {
-  const document = new Document(Object.keys(value).length === 0 ? null : value, withBigints)
+  const document = new Document(Object.keys(value).length === 0 ? null : value, asScalars, exactly)
   document.commentBefore = comment
   return Object.keys(value).length === 0 ? `#${comment}\n` : writeYaml(document).replace(/^(#.*\n)\n/, '$1')
 }
+
+/** A value alone. */
+export const yamlOf = (value: unknown): string => stringify(value, asScalars, exactly)
 
 const writeYaml = (document: Document) => document.toString({ lineWidth: 0, flowCollectionPadding: true })
 
@@ -55,7 +83,7 @@ function set(document: Document.Parsed | Document, path: readonly string[], valu
       document.contents = map
     } else document.setIn(holder, map)
   }
-  const node = document.createNode(value, withBigints)
+  const node = document.createNode(value, asScalars)
   const replaced = document.getIn(path, true)
   if (isCollection(node) && isCollection(replaced) && replaced.flow) node.flow = true
   if (isNode(replaced) && replaced.comment) node.comment = replaced.comment

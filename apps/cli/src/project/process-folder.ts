@@ -1,4 +1,4 @@
-import { parseIntegers } from '../exact-json.ts'
+import { parseLossless } from '../exact-json.ts'
 import { checkValue, type Fault } from './check-value.ts'
 import { isRecord } from './canonical-json.ts'
 import { newYaml, readYaml } from './edit-yaml.ts'
@@ -92,7 +92,7 @@ function checkSchedule(name: string, { cron, dateTime }: ScheduleState): void {
 
 function readSchema(text: string | undefined): Record<string, unknown> | null {
   if (text === undefined || text.trim() === '') return null
-  const value = parseIntegers(text)
+  const value = parseLossless(text)
   if (!isRecord(value)) throw new Error('A JSON Schema must be an object')
   return value
 }

@@ -1,6 +1,6 @@
 import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
-import { parseIntegers } from '../exact-json.ts'
+import { parseLossless } from '../exact-json.ts'
 import { readText, writeCheckout } from './checkout.ts'
 import { digestOf } from './canonical-json.ts'
 import { keys, type Item } from './states.ts'
@@ -33,7 +33,7 @@ export class SeenStates {
 
   async read(key: string): Promise<Seen | undefined> {
     const text = await readText(join(this.#project, this.#path(key)))
-    return text === undefined ? undefined : (parseIntegers(text) as Seen)
+    return text === undefined ? undefined : (parseLossless(text) as Seen)
   }
 
   /** Remembers a state that the files had: no edit of others is lost with it. */

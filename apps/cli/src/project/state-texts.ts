@@ -1,5 +1,4 @@
-import { stringify } from 'yaml'
-import { withBigints } from '../exact-json.ts'
+import { yamlOf } from './edit-yaml.ts'
 import { newProcessFiles } from './process-folder.ts'
 import { pathsOfItem } from './project-items.ts'
 import type { Item } from './states.ts'
@@ -9,5 +8,5 @@ export function stateTexts(item: Item | undefined): ReadonlyMap<string, string> 
   if (item === undefined) return new Map()
   if (item.kind === 'process') return newProcessFiles(item.name, item.state, {})
   if (item.kind === 'module') return new Map([[pathsOfItem(item.key)[0]!, item.state.sourceCode]])
-  return new Map([[item.key, stringify(item.state, withBigints)]])
+  return new Map([[item.key, yamlOf(item.state)]])
 }

@@ -3,7 +3,7 @@ import { mkdir, writeFile } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { createInterface } from 'node:readline'
 import type { Origin, ServiceAccount } from '@automation/client'
-import { parseIntegers } from '../exact-json.ts'
+import { parseLossless } from '../exact-json.ts'
 
 /** The files of an exported team that no repository has, from the folder of pas.yaml. */
 export const teamData = {
@@ -91,5 +91,5 @@ const oneLine = (json: string) => json.replaceAll('\u2028', String.raw`\u2028`).
 export async function* readLines<T>(path: string, { mayBeAbsent = false } = {}): AsyncGenerator<T> {
   if (mayBeAbsent && !existsSync(path)) return
   for await (const line of createInterface({ input: createReadStream(path), crlfDelay: Infinity }))
-    if (line !== '') yield parseIntegers(line) as T
+    if (line !== '') yield parseLossless(line) as T
 }

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import { basename, dirname, extname, join, resolve } from 'node:path'
 import type { Client, DraftInput, ExecuteProcessInput } from '@automation/client'
-import { parseIntegers } from '../exact-json.ts'
+import { parseLossless } from '../exact-json.ts'
 import { usageError } from '../exit.ts'
 import { stripTypes } from '../project/strip-types.ts'
 
@@ -87,7 +87,7 @@ async function schemaBeside(file: string): Promise<Record<string, unknown> | und
   })
   if (text === undefined) return undefined
   try {
-    return parseIntegers(text) as Record<string, unknown>
+    return parseLossless(text) as Record<string, unknown>
   } catch (error) {
     throw usageError(`${path} is no JSON: ${(error as Error).message}`)
   }
