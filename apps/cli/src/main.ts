@@ -6,8 +6,15 @@ import { isTooOld } from './is-too-old.ts'
 import { version } from './version.ts'
 
 const args = process.argv.slice(2)
-if (args.length === 1 && (args[0] === '--version' || args[0] === '-V')) process.stdout.write(`${version}\n`)
-else if (isTooOld(process.versions.node)) {
+if (args.length === 1 && (args[0] === '--version' || args[0] === '-V')) {
+  process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+    // Whoever reads it may have enough.
+    if (error.code === 'EPIPE') return
+    process.stderr.write(`error: The output can't be written: ${error.message}\n`)
+    process.exitCode = 1
+  })
+  process.stdout.write(`${version}\n`)
+} else if (isTooOld(process.versions.node)) {
   process.stderr.write(
     `error: pas needs Node 22.12 or later, and this is Node ${process.versions.node}. Install a newer one from https://nodejs.org, or put it first on PATH.\n`,
   )

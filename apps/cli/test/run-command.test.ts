@@ -179,6 +179,12 @@ describe('pas run', () => {
   )
 })
 
+test.skipIf(!existsSync('/dev/full'))('pas --version says so where its output has no place', async () => {
+  await using standIn = await service({})
+  const { code, stderr } = await standIn.start(['--version'], {}, '/dev/full').ended
+  expect([code, stderr]).toEqual([1, expect.stringMatching(/^error: The output can't be written: .*ENOSPC.*\n$/)])
+})
+
 test('pas logs -f says where lines may be missing, as its stream fell behind', async () => {
   await using standIn = await service({
     'GET /events': (_, response) => stream(response, ['gap', {}]),
