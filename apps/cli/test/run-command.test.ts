@@ -185,6 +185,26 @@ test.skipIf(!existsSync('/dev/full'))('pas --version says so where its output ha
   expect([code, stderr]).toEqual([1, expect.stringMatching(/^error: The output can't be written: .*ENOSPC.*\n$/)])
 })
 
+test('pas logs -f waits for a service that is away while it reads what was, and tells each line once', async () => {
+  let asked = 0
+  await using standIn = await service({
+    'GET /processes/slow': (_, response) => json(response, { id: 'p', slug: 'slow' }),
+    'GET /events': (_, response) => void stream(response),
+    'GET /executions': (_, response) => json(response, { data: [execution('FINISHED')], page: 0, limit: 20, total: 1 }),
+    [log]: (request, response) => {
+      asked += 1
+      // Longer than the client by itself tries again.
+      if (asked > 1 && asked < 5) return response.socket?.destroy()
+      const page = Number(new URL(request.url!, 'http://here').searchParams.get('page') ?? 0)
+      json(response, { data: [entry(['one', 'two'][page]!)], page, limit: 1, total: 2, hasNextPage: page === 0 })
+    },
+  })
+  const logs = standIn.start(['logs', '--process', 'slow', '-f'])
+  await expect.poll(() => logs.stdout, { timeout: 20_000 }).toContain('two')
+  expect(logs.stdout.match(/one/g)).toHaveLength(1)
+  expect(logs.stderr).toBe('The service does not answer: waiting for it.\n')
+})
+
 test('pas logs -f says where lines may be missing, as its stream fell behind', async () => {
   await using standIn = await service({
     'GET /events': (_, response) => stream(response, ['gap', {}]),

@@ -8,6 +8,7 @@ import { withChanges, type TeamEvents } from '../runs/changes-of-runs.ts'
 import { finalStatuses, followRun } from '../runs/follow-run.ts'
 import { isWanted, levelOf, levelsFrom, regularExpression, type LogFilter } from '../runs/log-filter.ts'
 import { logLine } from '../runs/show-run.ts'
+import { isAway, waitingForService } from '../runs/waiting-for-service.ts'
 
 interface LogsOptions extends LogFilter {
   process?: string
@@ -19,6 +20,23 @@ interface Run {
   id: string
   processSlug: string
   status: string
+}
+
+/** Of one that was named alone nothing else is printed beside its log. */
+interface PrintedRun {
+  id: string
+  processSlug?: string
+}
+
+/** How many lines of a run were printed. */
+type Told = Map<string, number>
+
+interface Following {
+  processId?: string
+  changes: TeamEvents
+  signal: AbortSignal
+  reached: () => void
+  told: Told
 }
 
 // A team may have some dozens of live streams at once: a few are left to others.
@@ -50,27 +68,42 @@ export function register(program: Command, runtime: Runtime): void {
     const client = await runtime.client()
     if (id === undefined) return logsOfRuns(client, options)
     if (!options.follow) return logOf(client, { id }, options)
-    await followRun(client, id, { onLog: (entry) => print(entry, options) })
+    await followRun(client, id, { onLog: (entry) => print(entry, options, {}) })
   }
 
   async function logsOfRuns(client: Client, options: LogsOptions): Promise<void> {
     const processId = options.process === undefined ? undefined : (await client.processes.get(options.process)).id
-    if (options.follow)
-      return withChanges(client, processId, (changes, signal) =>
-        follow(client, options, { processId, changes, signal }),
+    if (options.follow) {
+      const told = new Map<string, number>()
+      return waitingForService(
+        (reached) =>
+          withChanges(client, processId, (changes, signal) =>
+            follow(client, options, { processId, changes, signal, reached, told }),
+          ),
+        {
+          wasReached: processId !== undefined,
+          onAway: () => out.say('The service does not answer: waiting for it.'),
+        },
       )
+    }
     for (const run of (await runsOf(client, options, processId)).toReversed()) await logOf(client, run, options)
   }
 
   async function follow(
     client: Client,
     options: LogsOptions,
-    { processId, changes, signal }: { processId?: string; changes: TeamEvents; signal: AbortSignal },
+    { processId, changes, signal, reached, told }: Following,
   ): Promise<void> {
     const runs = await runsOf(client, options, processId)
+    reached()
     const ended = runs.filter(({ status }) => finalStatuses.includes(status))
-    for (const run of ended.toReversed()) await logOf(client, run, options).catch(sayMissing(run, signal))
-    const followed = followAll(client, options, new Set(ended.map((run) => run.id)), signal)
+    for (const run of ended.toReversed())
+      await logOf(client, run, options, told).catch(async (error: Error) => {
+        if (await isAway(error)) throw error
+        sayMissing(run, signal)(error)
+      })
+    const known = new Set(ended.map((run) => run.id))
+    const followed = followAll(client, options, { known, told, signal })
     for (const run of runs) if (!ended.includes(run)) followed(run)
     for await (const { event, data } of changes)
       if (event === 'gap')
@@ -82,8 +115,7 @@ export function register(program: Command, runtime: Runtime): void {
   function followAll(
     client: Client,
     options: LogsOptions,
-    known: Set<string>,
-    signal: AbortSignal,
+    { known, told, signal }: Pick<Following, 'told' | 'signal'> & { known: Set<string> },
   ): (run: Run) => void {
     const waiting = new Map<string, Run>()
     let open = 0
@@ -91,7 +123,7 @@ export function register(program: Command, runtime: Runtime): void {
     const begin = (run: Run) => {
       known.add(run.id)
       open += 1
-      void followRun(client, run.id, { onLog: (entry) => print(entry, options, run) }, { signal })
+      void followRun(client, run.id, { onLog: onceEach(run, options, told) }, { signal })
         .catch(sayMissing(run, signal))
         .finally(() => {
           open -= 1
@@ -111,7 +143,7 @@ export function register(program: Command, runtime: Runtime): void {
       if (!finalStatuses.includes(run.status)) return open < mostFollowed ? begin(run) : wait(run)
       known.add(run.id)
       waiting.delete(run.id)
-      logOf(client, run, options).catch(sayMissing(run, signal))
+      logOf(client, run, options, told).catch(sayMissing(run, signal))
     }
   }
 
@@ -121,18 +153,30 @@ export function register(program: Command, runtime: Runtime): void {
     }
   }
 
-  async function logOf(client: Client, run: { id: string; processSlug?: string }, options: LogsOptions): Promise<void> {
+  async function logOf(client: Client, run: PrintedRun, options: LogsOptions, told?: Told): Promise<void> {
     const { level, since: from } = options
     const levels = level === undefined ? undefined : levelsFrom(level)
-    for await (const entry of client.executions.logs(run.id, { level: levels, from, limit: 1000 }))
-      print(entry, options, run.processSlug === undefined ? undefined : run)
+    const tell = told === undefined ? (entry: ExecutionLog) => print(entry, options, run) : onceEach(run, options, told)
+    for await (const entry of client.executions.logs(run.id, { level: levels, from, limit: 1000 })) tell(entry)
   }
 
-  function print(entry: ExecutionLog, filter: LogFilter, run?: { id: string; processSlug?: string }): void {
+  /** Prints the log of a run from its beginning, without what was told of it before. */
+  function onceEach(run: PrintedRun, options: LogsOptions, told: Told): (entry: ExecutionLog) => void {
+    let toSkip = told.get(run.id) ?? 0
+    return (entry) => {
+      if (!isWanted(entry, options)) return
+      toSkip -= 1
+      if (toSkip >= 0) return
+      told.set(run.id, (told.get(run.id) ?? 0) + 1)
+      print(entry, options, run)
+    }
+  }
+
+  function print(entry: ExecutionLog, filter: LogFilter, { id, processSlug }: Partial<PrintedRun>): void {
     if (!isWanted(entry, filter)) return
-    const of = run === undefined ? '' : `${oneLine(run.processSlug ?? '')} ${run.id.slice(-8)}  `
+    const of = id === undefined || processSlug === undefined ? '' : `${oneLine(processSlug)} ${id.slice(-8)}  `
     const time = out.style('dim', `${entry.timestamp.slice(0, 23).padEnd(23, '0')}Z`)
-    const more = run && { executionId: run.id, processSlug: run.processSlug }
+    const more = processSlug !== undefined && { executionId: id, processSlug }
     out.line({ type: 'log', ...more, ...entry }, `${time}  ${of}${logLine(runtime, entry, 'stdout')}`)
   }
 }
