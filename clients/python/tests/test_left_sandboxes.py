@@ -63,6 +63,7 @@ async def test_a_sandbox_whose_task_is_cancelled_is_ended(is_made: bool, times: 
 
 
 @pytest.mark.anyio
+@pytest.mark.parametrize("anyio_backend", ["asyncio", "trio"])
 @pytest.mark.parametrize("is_made", [False, True])
 async def test_a_sandbox_whose_scope_is_cancelled_is_ended(is_made: bool) -> None:
     service = Service()

@@ -37,7 +37,14 @@ async def finished_or_undone(
     try:
         loop = asyncio.get_running_loop()
     except RuntimeError:  # Trio's.
-        return await finish(await make())
+        with anyio.CancelScope(shield=True):
+            made = await make()
+        try:
+            return await finish(made)
+        except anyio.get_cancelled_exc_class():
+            with anyio.CancelScope(shield=True), suppress(Exception):
+                await undo(made)
+            raise
     making = loop.create_task(make())
     try:
         return await finish(await asyncio.shield(making))
