@@ -8,12 +8,12 @@ import httpx2
 import pytest
 
 from process_automation import Client
-from process_automation._answers import error_of
+from process_automation._answers import error_of, read_json
 from process_automation._settings import segment
 from process_automation._sync.sandbox.files import Files
-from process_automation._wire import camel, query_of, to_wire, words_of
+from process_automation._wire import camel, json_bytes, query_of, to_wire, words_of
 from process_automation.commands import CommandLines, CommandOutput
-from process_automation.errors import NotFound, SandboxError, TooManyRequests
+from process_automation.errors import NotFound, SandboxError, TooManyRequests, UnexpectedAnswer
 from process_automation.inputs import CreateProcessInput, ScheduledProcessInput
 
 
@@ -42,6 +42,32 @@ def test_names_go_to_the_wire_in_known_dictionaries_alone() -> None:
         "my_name": ["1", "true"],
         "from_": "2.5",
     }
+
+
+def test_what_json_does_not_have_is_refused_with_its_place() -> None:
+    given = {"input": {"parameters": {"prices": [1.5, None, float("nan")]}}}
+    with pytest.raises(ValueError, match=r"/input/parameters/prices/2 is nan, which JSON does not have"):
+        json_bytes(given, ScheduledProcessInput)
+    with pytest.raises(ValueError, match=r"What is sent is -inf, which JSON does not have"):
+        json_bytes(float("-inf"))
+    assert json_bytes({"one": None, "two": [1e300]}) == b'{"one":null,"two":[1e300]}'
+    deep: list[object] = []
+    for _ in range(100_000):
+        deep = [deep]
+    for kind, value in ((None, deep), (ScheduledProcessInput, {"input": {"parameters": {"deep": deep}}})):
+        with pytest.raises(ValueError, match="nested too deeply"):
+            json_bytes(value, kind)
+    with (
+        Client("http://127.0.0.1:9", "demo", "sk-secret") as pas,
+        pytest.raises(ValueError, match="/parameters/x is nan"),
+    ):
+        pas.processes.run("greeting", {"x": float("nan")})
+
+
+def test_an_answer_that_is_too_deep_is_told_as_that() -> None:
+    with pytest.raises(UnexpectedAnswer, match="The value is nested too deeply to be read"):
+        read_json("[" * 100_000 + "]" * 100_000, object, "The value")
+    assert read_json('["\\ud800", 1e400]', object, "The value") == ["\ud800", float("inf")]
 
 
 def test_a_part_of_a_path_leads_nowhere_else() -> None:

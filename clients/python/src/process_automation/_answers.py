@@ -34,7 +34,7 @@ def error_of(response: httpx2.Response) -> ApiError:
     members: dict[str, Any] = {}
     problem = Problem()
     # What is no problem comes from the process of a webhook, or from something before the service.
-    with suppress(msgspec.MsgspecError):
+    with suppress(msgspec.MsgspecError, RecursionError):
         members = msgspec.json.decode(response.content, type=dict[str, Any])
         problem = msgspec.convert(members, Problem)
     status = response.status_code
@@ -68,14 +68,23 @@ def record_of(response: httpx2.Response, kind: type[T]) -> T:
 def read_json(text: bytes | str, kind: type[T], where: str) -> T:
     """JSON as this type. `where` is what the error says that it came from."""
     try:
-        return msgspec.json.decode(text, type=kind)
+        return _read(text, kind)
+    except RecursionError:
+        raise UnexpectedAnswer(f"{where} is nested too deeply to be read") from None
     except msgspec.MsgspecError as error:
-        # Parameters and values may have what it reads no further at: half of a surrogate pair, a number beyond a double.
-        with suppress(ValueError, RecursionError):
-            return msgspec.convert(json.loads(text, parse_int=_integer), kind, str_keys=True)
         raise UnexpectedAnswer(
             f"{where}: {error}. Is the service older than this client, or something else at that address?"
         ) from error
+
+
+def _read(text: bytes | str, kind: type[T]) -> T:
+    try:
+        return msgspec.json.decode(text, type=kind)
+    except msgspec.MsgspecError:
+        # Parameters and values may have what it reads no further at: half of a surrogate pair, a number beyond a double.
+        with suppress(ValueError):
+            return msgspec.convert(json.loads(text, parse_int=_integer), kind, str_keys=True)
+        raise
 
 
 def _integer(text: str) -> int | float:

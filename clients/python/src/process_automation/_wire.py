@@ -2,10 +2,41 @@
 
 from __future__ import annotations
 
+import math
 import types
 from collections.abc import Mapping
 from functools import cache
 from typing import Any, NotRequired, Required, Union, get_args, get_origin, get_type_hints, is_typeddict
+
+import msgspec
+
+
+def json_bytes(value: Any, kind: Any = None) -> bytes:
+    """
+    A value as JSON, with the names of the wire where `kind` has them. Raises ValueError for one that is too deep, and for
+    NaN and infinities, which JSON does not have.
+    """
+    try:
+        sent = value if kind is None else to_wire(kind, value)
+        text = msgspec.json.encode(sent)
+    except RecursionError:
+        raise ValueError("What is sent is nested too deeply, or within itself") from None
+    # What JSON does not have becomes null.
+    if b"null" in text:
+        _require_finite(msgspec.to_builtins(sent))
+    return text
+
+
+def _require_finite(whole: Any) -> None:
+    waiting: list[tuple[str, Any]] = [("", whole)]
+    while waiting:
+        path, value = waiting.pop()
+        if isinstance(value, float) and not math.isfinite(value):
+            raise ValueError(f"{path or 'What is sent'} is {value}, which JSON does not have")
+        if isinstance(value, dict):
+            waiting.extend((f"{path}/{name}", member) for name, member in value.items())
+        elif isinstance(value, list | tuple):
+            waiting.extend((f"{path}/{at}", item) for at, item in enumerate(value))
 
 
 def to_wire(kind: Any, value: Any) -> Any:

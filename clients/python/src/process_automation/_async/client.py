@@ -7,9 +7,9 @@ from types import TracebackType
 from typing import Any, Self
 
 import httpx2
-import msgspec
 
 from .._settings import read_settings
+from .._wire import json_bytes
 from .primitives import HttpClient, open_http
 from .resources.auth import Auth
 from .resources.dependencies import Dependencies
@@ -112,5 +112,5 @@ class AsyncClient:
         """A call that has no method here, with the token and the retries of all; `path` is below `/api/{team}/rest`."""
         if not path.startswith("/"):
             raise ValueError(f"{path!r} does not begin with a slash")
-        body = None if json is None else msgspec.json.encode(json)
+        body = None if json is None else json_bytes(json)
         return await self._transport.send(self._transport.call(method, path, query=query, json=body, headers=headers))

@@ -5,9 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-import msgspec
-
-from .._wire import to_wire
+from .._wire import json_bytes
 from .transport import Transport
 
 
@@ -24,7 +22,7 @@ class Resource:
 
 def body_of(kind: Any, members: Mapping[str, Any]) -> bytes:
     """An input as JSON. Members that are not given are absent, those that are None are null."""
-    return msgspec.json.encode(to_wire(kind, members))
+    return json_bytes(members, kind)
 
 
 def given(**members: Any) -> dict[str, Any]:

@@ -8,12 +8,11 @@ from collections.abc import Mapping
 from typing import Any, Unpack
 
 import httpx2
-import msgspec
 
 from ..._answers import execution_id_of
 from ..._operations import operation
 from ..._settings import segment
-from ..._wire import words_of
+from ..._wire import json_bytes, words_of
 from ...errors import UnexpectedAnswer
 from ...inputs import SendWebhookInput
 from ...models import SentWebhook, WebhookDelivery
@@ -96,7 +95,7 @@ class Webhooks(Resource):
         tag: str | None,
         idempotency_key: str | None,
     ) -> Call:
-        body = None if json is None else msgspec.json.encode(json)
+        body = None if json is None else json_bytes(json)
         method = "GET" if body is None and content is None else "POST"
         options = {self._prefixed("Version-Tag"): tag}
         call = self._transport.call(method, self.url(process), json=body, headers={**options, **(headers or {})})
