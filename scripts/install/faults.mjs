@@ -82,6 +82,14 @@ export function faultOfMissing(what) {
   )
 }
 
+/** What to do about a python3 that is there and does not run; `why` is what it or the system says. */
+export function faultOfPython(why) {
+  return new InstallFault(
+    `python3 does not run on this machine: ${why}`,
+    `Install Python 3.11 or later and put it first on the PATH; with pyenv, choose a version (pyenv global 3.12). ${again}`,
+  )
+}
+
 /** What to do about a Node 26 that is there and does not run; `why` is what the system says. */
 export function faultOfNode(why) {
   return new InstallFault(

@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { claim } from '../../libs/service/src/claim.mjs'
-import { InstallFault, faultOfMissing, faultOfNode } from './faults.mjs'
+import { InstallFault, faultOfMissing, faultOfNode, faultOfPython } from './faults.mjs'
 import { runNpm } from './npm.mjs'
 import { progressLine } from './progress.mjs'
 import {
@@ -13,6 +13,7 @@ import {
   onPath,
   postgresFolder,
   wantedMark,
+  whyFails,
   whyNodeFails,
 } from './state.mjs'
 
@@ -40,6 +41,8 @@ export async function install(root) {
 
 function requirePython() {
   if (!onPath('python3')) throw faultOfMissing('python')
+  const why = whyFails('python3')
+  if (why !== undefined) throw faultOfPython(why)
 }
 
 async function takeTurn(root) {

@@ -37,8 +37,12 @@ export function missing(root) {
 /** Why the Node 26 of npm does not run on this machine, in the words of the system; undefined when it does, or is not there. */
 export function whyNodeFails(root) {
   const node = join(root, 'node_modules', '.bin', 'node')
-  if (!existsSync(node)) return undefined
-  const { status, error, stderr } = spawnSync(node, ['--version'], { encoding: 'utf8' })
+  return existsSync(node) ? whyFails(node) : undefined
+}
+
+/** Why a program does not run, in its words or those of the system; undefined when it does. */
+export function whyFails(program) {
+  const { status, error, stderr } = spawnSync(program, ['--version'], { encoding: 'utf8' })
   return status === 0 ? undefined : ((stderr?.trim() || error?.message) ?? '')
 }
 

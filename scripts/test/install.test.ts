@@ -117,6 +117,17 @@ describe('installing what is missing', () => {
     await expect(install()).rejects.toMatchObject(told)
   })
 
+  test('says what to do when python3 is there and does not run', async () => {
+    const bin = join(root, 'path')
+    await mkdir(bin)
+    const shim = '#!/bin/sh\necho pyenv: python3: command not found >&2\nexit 127\n'
+    await writeFile(join(bin, 'python3'), shim, { mode: 0o755 })
+    await expect(install({ PATH: `${bin}:${process.env['PATH']}` })).rejects.toMatchObject({
+      code: 1,
+      stderr: expect.stringMatching(/python3 does not run on this machine: pyenv: .*not found\n.*pyenv global/s),
+    })
+  })
+
   test.each(['npm', 'python3'])('says so when %s is missing', async (program) => {
     const bin = join(root, 'path')
     await mkdir(bin)
