@@ -29,6 +29,12 @@ export function followed(child: ChildProcess, onLine: (line: string) => void): P
   return promise
 }
 
+/** What to do about what a program of PostgreSQL has said of a full disk; undefined where it has said nothing of one. */
+export function fullDisk(said: string): string | undefined {
+  if (!/No space left on device|Disk quota exceeded/.test(said)) return undefined
+  return 'the disk of DATA_DIR is full. Make room there, or start with another DATA_DIR'
+}
+
 /** PostgreSQL could not be started; `reason` says what to do about it. */
 export function notStarted(reason: string, cause?: unknown): Failure {
   return new Failure('failed_precondition', 'postgres_not_started', `PostgreSQL can't be started: ${reason}`, { cause })

@@ -182,6 +182,22 @@ async function anybodyMayEnter(folder: string): Promise<boolean> {
   return isOpen && (dirname(folder) === folder || (await anybodyMayEnter(dirname(folder))))
 }
 
+/** With a disk of 1 MB at a folder. */
+const onSmallDisk = (folder: string) => ['-m', 'sh', '-c', 'mount -t tmpfs -o size=1m none "$0" && exec "$@"', folder]
+
+test.runIf(isRoot && spawnSync('unshare', [...onSmallDisk(tmpdir()), 'true']).status === 0)(
+  'a first start whose disk has no room says so, and what to do',
+  async () => {
+    const program = fileURLToPath(new URL('starter.ts', import.meta.url))
+    const child = spawn('unshare', [...onSmallDisk(dataDir), process.execPath, program, dataDir], {
+      stdio: ['ignore', 'ignore', 'pipe'],
+    })
+    const [said, [code]] = await Promise.all([text(child.stderr), once(child, 'close')])
+    expect(said).toContain('the disk of DATA_DIR is full. Make room there, or start with another DATA_DIR')
+    expect(code).toBe(1)
+  },
+)
+
 // As in a container of an ordinary user: root there is the only account, and may make no further namespace.
 const asOnlyAccount = ['-Ur', 'sh', '-c', 'echo 0 > /proc/sys/user/max_user_namespaces && exec "$@"', 'sh']
 
