@@ -29,6 +29,7 @@ export function listener({
   consoleUrl,
 }: ListenerDependencies): (exchange: Exchange) => void {
   const { webhookDomain } = config
+  const isOfThisMachine = isLoopback(new URL(config.publicUrl).hostname)
   const executionIdHeader = `${config.headerPrefix}Execution-ID`
   const exposed = [
     executionIdHeader,
@@ -60,7 +61,8 @@ export function listener({
       if (isServed === false) return refuse(noSuchRoute(), exchange)
       exchange.isTeamHost = isServed === true
     }
-    const home = exchange.path === '/' && asksForPage(exchange) ? reached(consoleUrl(), exchange) : undefined
+    const home =
+      exchange.path === '/' && asksForPage(exchange) ? reached(consoleUrl(), exchange, isOfThisMachine) : undefined
     if (home !== undefined) return send(exchange.outgoing, { status: 302, headers: toHome(home, exchange), body: '' })
     const preflight = crossOrigin?.preflight(exchange)
     if (preflight !== undefined) return send(exchange.outgoing, preflight)
@@ -111,10 +113,13 @@ function isServedAt(
   return typeof target === 'object' && target.team === name.slice(0, -domain.length - 1)
 }
 
-/** The console's address for a browser; undefined where it is on the machine of the service and the browser may be elsewhere. */
-function reached(consoleUrl: string | undefined, { incoming }: Exchange): string | undefined {
+/**
+ * The console's address for a browser; undefined where it is on the machine of the service and the browser may be elsewhere:
+ * a proxy before a public address may name this machine as the host.
+ */
+function reached(consoleUrl: string | undefined, { incoming }: Exchange, isOfThisMachine: boolean): string | undefined {
   if (consoleUrl === undefined || !isLoopback(new URL(consoleUrl).hostname)) return consoleUrl
-  return isLoopback((incoming.headers.host ?? '').replace(/:\d*$/, '')) ? consoleUrl : undefined
+  return isOfThisMachine && isLoopback((incoming.headers.host ?? '').replace(/:\d*$/, '')) ? consoleUrl : undefined
 }
 
 const isLoopback = (host: string): boolean => /^(?:localhost|127(?:\.\d+){3}|\[::1\])$/i.test(host)
