@@ -38,6 +38,21 @@ test('parameters that break an enforced schema start nothing, and the faults poi
   await system.start('demo', { identifier: 'strict', parameters: Buffer.from('{"name":"a@example.org"}') })
 })
 
+test.each(['binary', 'file', 'data-url'])(
+  'a file is what a text of the format %s takes, alone and in a list',
+  async (format) => {
+    const text = { type: 'string', format }
+    const ofFiles = JSON.stringify({ properties: { plan: text, all: { type: 'array', items: text } } })
+    const file = { filename: 'a.txt', contentType: 'text/plain', size: 1, storagePath: '.webhooks/1/a.txt' }
+    await checked(ofFiles, { plan: file, all: [file, 'a text'] })
+    await expect(checked(ofFiles, { plan: { filename: 'a.txt' }, all: [1] })).rejects.toMatchObject({
+      fields: [{ path: '/plan' }, { path: '/all/0' }],
+    })
+    const ofTexts = JSON.stringify({ properties: { plan: { type: 'string' } } })
+    await expect(checked(ofTexts, { plan: file })).rejects.toMatchObject({ fields: [{ path: '/plan' }] })
+  },
+)
+
 test('draft-07 and 2020-12 are both understood', async () => {
   const draft7 = JSON.stringify({
     $schema: 'http://json-schema.org/draft-07/schema#',
@@ -99,6 +114,8 @@ describe('texts of a query or a form', () => {
       box: { type: ['boolean', 'null'] },
       list: { type: 'array', items: { type: 'integer' } },
       words: { type: 'array', items: { type: 'string' } },
+      rows: { type: 'array', items: { type: 'array', items: { type: 'integer' } } },
+      lines: { type: 'array', items: { type: 'array', items: { type: 'string' } } },
       name: { type: 'string' },
       either: { anyOf: [{ type: 'string' }, { type: 'number' }] },
       size: { oneOf: [{ type: 'integer' }, { type: 'null' }] },
@@ -134,6 +151,11 @@ describe('texts of a query or a form', () => {
       { list: '3', words: '4' },
       { list: [3], words: ['4'] },
     ],
+    [
+      { rows: ' [[1,2],[]]', list: '[1,2]', words: '["a"]', lines: '[["a"],["1"]]' },
+      { rows: [[1, 2], []], list: [1, 2], words: ['["a"]'], lines: [['a'], ['1']] },
+    ],
+    [{ rows: ['[1]', '[2,3]'] }, { rows: [[1], [2, 3]] }],
     [
       { name: '12', either: '12' },
       { name: '12', either: '12' },

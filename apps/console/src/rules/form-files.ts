@@ -37,9 +37,9 @@ export function without(schema: JsonSchema, names: ReadonlySet<string>): JsonSch
   }
 }
 
-/** A value of a form as texts of a multipart form: items of a list one by one, objects as JSON. */
+/** A value of a form as texts of a multipart form: items of a list one by one, objects and lists of lists as JSON. */
 export function textsOf(value: unknown): string[] {
   if (value === undefined || value === null) return []
-  if (Array.isArray(value)) return value.flatMap((item) => textsOf(item))
+  if (Array.isArray(value) && !value.some(Array.isArray)) return value.flatMap((item) => textsOf(item))
   return [typeof value === 'object' ? JSON.stringify(value) : String(value as string | number | boolean)]
 }

@@ -1,6 +1,6 @@
 import { parentPort } from 'node:worker_threads'
 import { schemaFaults } from '@automation/errors/schema-faults'
-import { Ajv, type SchemaObject, type ValidateFunction } from 'ajv'
+import { Ajv, type ErrorObject, type SchemaObject, type ValidateFunction } from 'ajv'
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import addFormats from 'ajv-formats'
 import { LRUCache } from 'lru-cache'
@@ -52,7 +52,16 @@ function answerTo({ digest, schema, parameters, areTexts, isEnforced }: Request)
   const typed = areTexts && typeTexts(value, own.schema) ? JSON.stringify(value) : undefined
   if (!isEnforced) return { faults: [], typed }
   const validate = (own.validate ??= compiled(own.schema))
-  return { faults: validate(value) === true ? [] : schemaFaults(validate.errors ?? []), typed }
+  if (validate(value)) return { faults: [], typed }
+  return { faults: schemaFaults((validate.errors ?? []).filter((error) => !isOfFile(error))), typed }
+}
+
+const fileFormats = new Set<unknown>(['binary', 'file', 'data-url'])
+
+/** Whether it says that a file is no text, where the schema asks for one as OpenAPI does: the process gets what describes it. */
+function isOfFile({ keyword, parentSchema, data }: ErrorObject): boolean {
+  const isAsked = keyword === 'type' && fileFormats.has(parentSchema?.['format'])
+  return isAsked && typeof (data as { storagePath?: unknown } | null)?.storagePath === 'string'
 }
 
 // Makes the validator of schemas before the time of a request runs.

@@ -11,7 +11,7 @@ const truth = new Map([
 
 /**
  * Gives the texts of a query or a form the types that a JSON Schema names for them: numbers, booleans, null, objects, which
- * are JSON, and lists where a name came once. A text stays one where the schema allows texts, or where it reads as nothing
+ * are JSON, and lists where a name came once, which may be JSON where none of their items may be a text. A text stays one where the schema allows texts, or where it reads as nothing
  * that is allowed: then the schema's own check has the word. Changes `fields`; says whether it did.
  */
 export function typeTexts(fields: Json, schema: unknown): boolean {
@@ -35,19 +35,33 @@ function typedValue(value: unknown, schemas: unknown[], root: unknown): unknown 
   }
   const isText = typeof value === 'string'
   if (isText && types.has('string')) return value
+  const list = isText && types.has('array') ? listIn(value, branches, root) : undefined
+  if (list !== undefined) return list
   const typed = isText ? typedText(value, types) : value
   const isList = types.has('array') && typed === value && (isText || !types.has('object'))
   return isList ? [typedItem(value, 0, branches, root)] : typed
 }
 
 function typedItem(item: unknown, at: number, branches: Json[], root: unknown): unknown {
-  const schemas = branches.flatMap((branch) => {
+  return typeof item === 'string' ? typedValue(item, itemSchemas(at, branches), root) : item
+}
+
+/** What the branches say of an item of a list. */
+function itemSchemas(at: number, branches: Json[]): unknown[] {
+  return branches.flatMap((branch) => {
     // Draft-07 has the items of a tuple where 2020-12 has those behind it.
     const { prefixItems, items, additionalItems } = branch
     const [first, others] = Array.isArray(items) ? [items, additionalItems] : [prefixItems, items]
     return [Array.isArray(first) && at < first.length ? (first[at] as unknown) : others]
   })
-  return typeof item === 'string' ? typedValue(item, schemas, root) : item
+}
+
+/** The list that a text has as JSON; undefined where it has none, or where an item may be a text as this one is. */
+function listIn(text: string, branches: Json[], root: unknown): unknown[] | undefined {
+  const types = typesOf(branchesOf(itemSchemas(0, branches), root))
+  if (types.size === 0 || types.has('string')) return undefined
+  const value = jsonIn(text.trim(), '[')
+  return Array.isArray(value) ? value : undefined
 }
 
 function typedText(text: string, types: Set<string>): unknown {
@@ -62,16 +76,15 @@ function typedText(text: string, types: Set<string>): unknown {
     if (value !== undefined) return value
   }
   if (types.has('null') && (trimmed === '' || trimmed === 'null')) return null
-  return (types.has('object') && objectIn(trimmed)) || text
+  return (types.has('object') && (jsonIn(trimmed, '{') as Json | undefined)) || text
 }
 
-/** The object that a text has as JSON; undefined where it has none, none that bodies may have, or one that would lose digits. */
-function objectIn(text: string): Json | undefined {
-  if (!text.startsWith('{') || isDeeperThan(text)) return undefined
+/** What a text that begins so has as JSON; undefined where it has none, none that bodies may have, or what would lose digits. */
+function jsonIn(text: string, begin: '{' | '['): unknown {
+  if (!text.startsWith(begin) || isDeeperThan(text)) return undefined
   try {
     // A reviver takes much longer, and few numbers have so many digits.
-    const value: unknown = JSON.parse(text, /\d{16}|\de/i.test(text) ? withAllDigits : undefined)
-    return isObject(value) ? value : undefined
+    return JSON.parse(text, /\d{16}|\de/i.test(text) ? withAllDigits : undefined)
   } catch {
     return undefined
   }
