@@ -102,6 +102,19 @@ test('a schema that contains itself is begun once, however many of its members d
   expect(startOf({ type: 'object', properties: { self: { $ref: '#' } } })).toEqual({})
 })
 
+test('schemas that refer to each other make a form of a bounded size', () => {
+  const names = Array.from({ length: 12 }, (_, at) => `part${at}`)
+  const members = Object.fromEntries(names.map((name) => [name, { $ref: `#/$defs/${name}` }]))
+  const part = { type: 'object', properties: { ...members, on: { type: 'boolean', default: true } } }
+  const $defs = Object.fromEntries(names.map((name) => [name, part]))
+  const began = JSON.stringify(startOf({ type: 'object', $defs, properties: members } as JsonSchema))
+  expect(began.match(/"on":true/g)?.length).toBeGreaterThan(11)
+  expect(began.match(/"on":true/g)?.length).toBeLessThan(500)
+  const all = { allOf: names.map((name) => ({ $ref: `#/$defs/${name}` })) }
+  const combined = { $defs: Object.fromEntries(names.map((name) => [name, all])), ...all } as JsonSchema
+  expect(keptParameters(combined, { a: 1 })).toBe('{"a":1}')
+})
+
 test('a reference that can not be read leads nowhere', () => {
   expect(resolved({ $ref: '#/$defs/%zz' }, schema)).toEqual({ $ref: undefined })
 })

@@ -1,7 +1,7 @@
 import { useMemo, type ComponentProps } from 'react'
 import { digitsOf, typedNumber } from '../rules/exact-json.ts'
 import {
-  ABOVE_ALL,
+  aboveAll,
   aboveOf,
   choicesOf,
   faultsOf,
@@ -21,7 +21,7 @@ import styles from './schema-form.module.css'
 interface Place {
   whole: JsonSchema
   schema: JsonSchema
-  /** Null where it stands within itself: only JSON can say it. */
+  /** Null where it stands within itself or too deep: only JSON can say it. */
   above: Above | null
   name: string
   pointer: string
@@ -38,7 +38,8 @@ const NO_FAULTS: ReadonlyMap<string, string> = new Map()
 export default function SchemaFields({ schema, value, onChange, faults = NO_FAULTS, isChecked }: Props) {
   const own = useMemo(() => (isChecked ? faultsOf(schema, value ?? {}) : NO_FAULTS), [schema, value, isChecked])
   const all = useMemo(() => new Map([...own, ...faults]), [own, faults])
-  const place = { whole: schema, schema, above: ABOVE_ALL, name: '', pointer: '', isNeeded: true }
+  const above = useMemo(() => aboveAll(schema), [schema])
+  const place = { whole: schema, schema, above, name: '', pointer: '', isNeeded: true }
   return <Members {...{ ...place, value, onChange, faults: all }} />
 }
 
@@ -51,7 +52,7 @@ function Members({ whole, schema, above, pointer, value, onChange, faults }: Pla
           key={key}
           whole={whole}
           schema={resolved(member, whole)}
-          above={aboveOf(member, above ?? ABOVE_ALL)}
+          above={above && aboveOf(member, above)}
           name={key}
           pointer={`${pointer}/${key.replaceAll('~', '~0').replaceAll('/', '~1')}`}
           isNeeded={schema.required?.includes(key) ?? false}

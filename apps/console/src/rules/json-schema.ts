@@ -60,7 +60,7 @@ function withSecretsAs(
   whole: JsonSchema,
   schemas: (JsonSchema | boolean | undefined)[] = [whole],
 ): unknown {
-  const all = schemas.flatMap((schema) => branches(schema, whole))
+  const all = branches(schemas, whole)
   if (all.some(({ format }) => format === 'password')) return instead
   if (typeof value !== 'object' || value === null || digitsOf(value) !== undefined) return value
   if (Array.isArray(value)) {
@@ -74,15 +74,18 @@ function withSecretsAs(
   )
 }
 
-/** A schema and those that it is put together from, behind their references. */
-function branches(schema: JsonSchema | boolean | undefined, whole: JsonSchema, depth = 0): JsonSchema[] {
-  const one = resolved(schema, whole)
-  if (depth > MOST_DEPTH) return [one]
-  const parts = [one.anyOf, one.oneOf, one.allOf].flatMap((list) => list ?? [])
-  return [one, ...parts.flatMap((part) => branches(part, whole, depth + 1))]
+/** Schemas and those that they are put together from, behind their references: each once, as they may refer to each other. */
+function branches(schemas: (JsonSchema | boolean | undefined)[], whole: JsonSchema): JsonSchema[] {
+  const all = new Map<JsonSchema | boolean | undefined, JsonSchema>()
+  const open = [...schemas]
+  for (let schema = open.pop(); schema !== undefined || open.length > 0; schema = open.pop()) {
+    if (all.has(schema)) continue
+    const one = resolved(schema, whole)
+    all.set(schema, one)
+    open.push(...[one.anyOf, one.oneOf, one.allOf].flatMap((list) => list ?? []))
+  }
+  return [...all.values()]
 }
-
-const MOST_DEPTH = 4
 
 type FieldKind = 'text' | 'number' | 'boolean' | 'choice' | 'object' | 'list' | 'json'
 
@@ -114,20 +117,49 @@ export function choicesOf({ enum: values, oneOf, anyOf }: JsonSchema): Choice[] 
 
 const nameOf = (value: unknown): string => (typeof value === 'string' ? value : JSON.stringify(value))
 
-/** The references within which a schema stands, that of the whole among them. */
-export type Above = readonly string[]
+/** Where a schema stands in a form: the references within which it is, and how many levels of objects may still follow. */
+export interface Above {
+  references: readonly string[]
+  levels: number
+}
 
-export const ABOVE_ALL: Above = ['#']
+/** Fields beyond which a form shows no further level: schemas that refer to each other make each level a multiple of the one before. */
+const MOST_FIELDS = 500
+const MOST_LEVELS = 12
 
-/** Those within which its members stand; null where they would begin anew what they are in, without an end. */
-export function aboveOf(schema: JsonSchema | boolean | undefined, above: Above): Above | null {
+/** Where the whole of a schema stands. */
+export function aboveAll(whole: JsonSchema): Above {
+  const above = { references: ['#'], levels: MOST_LEVELS }
+  let level: [schema: JsonSchema, above: Above][] = [[whole, above]]
+  let fields = 0
+  for (let levels = 0; level.length > 0; levels += 1) {
+    const members = level.flatMap(([schema, within]) =>
+      Object.values(schema.properties ?? {}).map((member) => [member, within] as const),
+    )
+    fields += members.length
+    if (fields > MOST_FIELDS && levels > 0) return { ...above, levels: levels - 1 }
+    level = members.flatMap(([member, within]) => {
+      const schema = resolved(member, whole)
+      const inner = aboveOf(member, within)
+      return inner !== null && kindOf(schema) === 'object' ? [[schema, inner] as [JsonSchema, Above]] : []
+    })
+  }
+  return above
+}
+
+/** Where its members stand; null where they would begin anew what they are in, without an end, or be too many. */
+export function aboveOf(schema: JsonSchema | boolean | undefined, { references, levels }: Above): Above | null {
   const reference = typeof schema === 'object' ? schema.$ref : undefined
-  if (reference === undefined) return above
-  return above.includes(reference) ? null : [...above, reference]
+  if (levels === 0 || (reference !== undefined && references.includes(reference))) return null
+  return { references: reference === undefined ? references : [...references, reference], levels: levels - 1 }
 }
 
 /** What a form begins with: the defaults of a schema, and objects for what has properties. */
-export function startOf(schema: JsonSchema, whole: JsonSchema = schema, above: Above | null = ABOVE_ALL): unknown {
+export function startOf(
+  schema: JsonSchema,
+  whole: JsonSchema = schema,
+  above: Above | null = aboveAll(whole),
+): unknown {
   if (schema.default !== undefined) return schema.default
   if (kindOf(schema) !== 'object' || above === null) return undefined
   const members = Object.entries(schema.properties ?? {}).map(
