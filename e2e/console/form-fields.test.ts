@@ -2,7 +2,7 @@ import type { Browser } from 'playwright-core'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { Client } from '../client/client.ts'
 import type { Process } from '../client/records.ts'
-import { openBrowser, subject, visit } from './browser.ts'
+import { at, openBrowser, subject, visit } from './browser.ts'
 
 const client = new Client({ host: subject.host, team: subject.team, accessToken: subject.accessToken })
 
@@ -51,6 +51,27 @@ test('a file as OpenAPI writes it, and a list of lists beside it, are taken by a
   await page.getByRole('button', { name: 'Send' }).click()
   await page.getByText('[[1,2],[3]] of plan.txt').waitFor()
   await enforce(false)
+  expect(complaints).toEqual([])
+  await context.close()
+})
+
+test('a default beyond the numbers of JavaScript is shown and sent digit by digit', async () => {
+  const digits = { whole: '12345678901234567890', part: '0.12345678901234567891' }
+  const { id, slug } = await make({
+    name: 'Long numbers',
+    sourceCode: 'return 1',
+    parametersSchema:
+      `{"type":"object","properties":{"whole":{"type":"integer","default":${digits.whole}},` +
+      `"part":{"type":"number","default":${digits.part}}}}`,
+  })
+  const { context, page, complaints } = await visit(browser)
+  await page.goto(at(`/processes/${slug}/edit`))
+  await expect.poll(() => page.getByLabel('whole').inputValue()).toBe(digits.whole)
+  await expect.poll(() => page.getByLabel('part').inputValue()).toBe(digits.part)
+  await page.getByRole('button', { name: /^Run/ }).click()
+  const runs = async () => (await client.get(`/executions?processId=${id}`)).text
+  await expect.poll(runs).toContain(`"whole":${digits.whole}`)
+  expect(await runs()).toContain(`"part":${digits.part}`)
   expect(complaints).toEqual([])
   await context.close()
 })

@@ -9,7 +9,7 @@ import {
   withoutSecrets,
   type JsonSchema,
 } from '../src/rules/json-schema.ts'
-import { typedNumber } from '../src/rules/exact-json.ts'
+import { digitsOf, parsedExactly, typedNumber } from '../src/rules/exact-json.ts'
 import { jsonOf } from '../src/rules/json-text.ts'
 
 const schema: JsonSchema & { $defs: object } = {
@@ -100,6 +100,16 @@ test('a schema that contains itself is begun once, however many of its members d
   const whole = { type: 'object', $defs: { node }, properties: { root: { $ref: '#/$defs/node' } } } as JsonSchema
   expect(startOf(whole)).toEqual({ root: { name: 'leaf' } })
   expect(startOf({ type: 'object', properties: { self: { $ref: '#' } } })).toEqual({})
+})
+
+test('numbers that would lose digits keep them, and all others are those of JavaScript', () => {
+  const kept = ['0.12345678901234567891', '-1234567890.12345678', '1e400', '9007199254740993', '1000000000000000000000']
+  for (const text of kept) expect([digitsOf(parsedExactly(text)), digitsOf(typedNumber(text))]).toEqual([text, text])
+  const others = { '0.30000000000000004': 0.1 + 0.2, '1.50000000000000000': 1.5, '1e-300': 1e-300, '0.10': 0.1 }
+  for (const [text, number] of Object.entries(others)) expect(parsedExactly(`[${text}]`)).toEqual([number])
+  expect(JSON.stringify(parsedExactly('{"a":[0.12345678901234567891]}'))).toBe('{"a":[0.12345678901234567891]}')
+  const whole = parsedExactly('{"properties":{"n":{"type":"number","maximum":0.12345678901234567891}}}') as JsonSchema
+  expect([...faultsOf(whole, { n: 1 }).keys()]).toEqual(['/n'])
 })
 
 test('schemas that refer to each other make a form of a bounded size', () => {

@@ -42,6 +42,12 @@ describe('the palette', () => {
     expect(found).toMatchObject([{ kind: 'call', call: { slug: 'orders', request: { method: 'GET' } } }])
   })
 
+  it('takes the numbers of a curl command with all their digits', () => {
+    const body = '{"parameters":{"id":12345678901234567890,"share":0.12345678901234567891}}'
+    const [place] = matchingPlaces(`curl http://here/api/demo/rest/processes/orders/execute -d '${body}'`, known)
+    expect(JSON.stringify(place)).toContain('{"id":12345678901234567890,"share":0.12345678901234567891}')
+  })
+
   it('offers what was open last and all pages before anything is typed', () => {
     expect(matchingPlaces(' ', known).map(({ key }) => key)).toEqual(['visit e1', '/o'])
   })

@@ -1,3 +1,4 @@
+import { parsedExactly } from '../rules/exact-json.ts'
 import type { Problem } from './problem.ts'
 import { ProblemError } from './problem.ts'
 
@@ -5,6 +6,12 @@ import { ProblemError } from './problem.ts'
 export interface Tagged<T> {
   record: T
   etag: string
+}
+
+/** The record of an answer that is read as a text, with all digits of its numbers, and its tag. */
+export async function exactOf<T>(answer: Promise<{ data?: string; response: Response }>): Promise<Tagged<T>> {
+  const { record, etag } = await taggedOf(answer)
+  return { record: parsedExactly(record) as T, etag }
 }
 
 /** The record of an answer, and its tag. */

@@ -159,8 +159,8 @@ function controlOf(kind: ReturnType<typeof kindOf>, { schema, isNeeded, value, o
       <input
         type="number"
         step="any"
-        min={schema.minimum}
-        max={schema.maximum}
+        min={digitsOf(schema.minimum) ?? schema.minimum}
+        max={digitsOf(schema.maximum) ?? schema.maximum}
         value={typeof value === 'number' ? value : (digitsOf(value) ?? '')}
         onChange={(event) => onChange(event.target.value === '' ? undefined : typedNumber(event.target.value))}
       />

@@ -7,21 +7,38 @@ interface RawJson {
 
 const json = JSON as unknown as RawJson
 
-/** The value of a JSON text. A whole number beyond those that JavaScript can tell apart stays its own text, which `JSON.stringify` writes as it was. */
+/** The value of a JSON text. A number that would lose digits as one of JavaScript stays its own text, which `JSON.stringify` writes as it was. */
 export const parsedExactly = (text: string): unknown =>
   SOME_LONG.test(text) ? json.parse(text, asItStands) : JSON.parse(text)
 
 // A reviver takes many times as long as the parser alone.
-const SOME_LONG = /\d{16}/
+const SOME_LONG = /[\d.]{16}|\d[eE][+-]?\d{3}/
 
 function asItStands(_key: string, value: unknown, context?: { source?: string }): unknown {
   const digits = context?.source ?? ''
-  const isRounded = typeof value === 'number' && !Number.isSafeInteger(value) && /^-?\d+$/.test(digits)
-  return isRounded ? (json.rawJSON?.(digits) ?? value) : value
+  return typeof value === 'number' && losesDigits(value, digits) ? (json.rawJSON?.(digits) ?? value) : value
 }
 
+const WHOLE = /^-?\d+$/
+
+const losesDigits = (value: number, digits: string): boolean =>
+  WHOLE.test(digits) ? !Number.isSafeInteger(value) : decimalOf(String(value)) !== decimalOf(digits)
+
+/** The digits of a number without zeros around them, and the power of ten of the last one: `-12.50` is `-125e-1`. */
+function decimalOf(text: string): string | undefined {
+  const [all, sign, whole = '', fraction = '', power = '0'] =
+    /^(-?)(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d+))?$/.exec(text) ?? []
+  if (all === undefined) return undefined
+  const digits = `${whole}${fraction}`.replace(/^0+/, '')
+  const significant = digits.replace(/(?<!0)0+$/, '')
+  const last = Number(power) - fraction.length + digits.length - significant.length
+  return significant === '' ? '0' : `${sign}${significant}e${last}`
+}
+
+const NUMBER = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/
+
 /** The number that stands in a field for numbers. */
-export const typedNumber = (text: string): unknown => (/^-?[1-9]\d*$/.test(text) ? parsedExactly(text) : Number(text))
+export const typedNumber = (text: string): unknown => (NUMBER.test(text) ? parsedExactly(text) : Number(text))
 
 /** The digits of a number that was kept as its text; undefined of any other value. */
 export const digitsOf = (value: unknown): string | undefined =>

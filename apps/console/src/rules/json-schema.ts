@@ -172,7 +172,7 @@ export function startOf(
 export function faultsOf(schema: JsonSchema, value: unknown): Map<string, string> {
   const faults = new Map<string, string>()
   try {
-    const { errors } = new Validator(schema as Schema, '2020-12', false).validate(asNumbers(value))
+    const { errors } = new Validator(asNumbers(schema) as Schema, '2020-12', false).validate(asNumbers(value))
     for (const { instanceLocation, keyword, error } of errors) {
       if (COMBINING.has(keyword)) continue
       const missing = keyword === 'required' ? /required property "(.*)"/.exec(error)?.[1] : undefined

@@ -1,3 +1,4 @@
+import { parsedExactly } from './exact-json.ts'
 import { decoded } from './percent.ts'
 import type { TypedRequest } from './webhook-request.ts'
 
@@ -36,7 +37,7 @@ export function readCurl(text: string): CurlCall | undefined {
 
 function parametersOf(body: string): unknown {
   try {
-    return (JSON.parse(body) as { parameters?: unknown }).parameters ?? {}
+    return (parsedExactly(body) as { parameters?: unknown }).parameters ?? {}
   } catch (error) {
     if (!(error instanceof SyntaxError)) throw error
     return {}

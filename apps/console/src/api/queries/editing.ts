@@ -1,7 +1,7 @@
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { isOvertaken, type Edit } from '../../rules/unsaved.ts'
 import { apiOf, dataOf, type Schemas } from '../client.ts'
-import { changedMeanwhile, taggedOf, type Tagged } from '../tagged.ts'
+import { changedMeanwhile, exactOf, type Tagged } from '../tagged.ts'
 import { keepProcess, processKeys } from './processes.ts'
 
 type Process = Schemas['Process']
@@ -34,17 +34,18 @@ export const useSaveSource = (team: string) => {
     mutationFn: async ({ id, edit }: { id: string; edit: Edit }): Promise<Tagged<Process>> => {
       const params = { path: { identifier: id } }
       const save = (etag: string) =>
-        taggedOf(
+        exactOf<Process>(
           apiOf(team).PATCH('/processes/{identifier}', {
             params: { ...params, header: { 'If-Match': etag } },
             body: { sourceCode: edit.text },
+            parseAs: 'text',
           }),
         )
       try {
         return await save(edit.base.etag)
       } catch (error) {
         if (!(error instanceof Error) || changedMeanwhile(error) === undefined) throw error
-        const now = await taggedOf(apiOf(team).GET('/processes/{identifier}', { params }))
+        const now = await exactOf<Process>(apiOf(team).GET('/processes/{identifier}', { params, parseAs: 'text' }))
         keepProcess(queries, team, now)
         if (isOvertaken(edit, { text: now.record.sourceCode, etag: now.etag })) throw error
         return save(now.etag)

@@ -21,7 +21,9 @@ export function useForm(place: FormPlace) {
   return useQuery({
     queryKey: [place.team, 'forms', place],
     staleTime: Infinity,
-    queryFn: async () => (await (await call(addressOf(place))).json()) as Form,
+    // It would make objects of numbers that are kept as their texts.
+    structuralSharing: false,
+    queryFn: async () => parsedExactly(await (await call(addressOf(place))).text()) as Form,
   })
 }
 

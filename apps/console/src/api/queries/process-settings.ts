@@ -14,6 +14,7 @@ export const useChangeProcess = (team: string, slug: string) => {
         apiOf(team).PATCH('/processes/{identifier}', {
           params: { path: { identifier: slug }, header: { 'If-Match': etag } },
           body: input,
+          parseAs: 'text',
         }),
       ),
     onSuccess: (written, { etag }) => {

@@ -1,7 +1,7 @@
 import { queryOptions, useMutation, useQuery, useQueryClient, type QueryClient } from '@tanstack/react-query'
 import { apiOf, dataOf, type Schemas } from '../client.ts'
 import { formerAnswerFor } from '../former-answer.ts'
-import { taggedOf, type Tagged } from '../tagged.ts'
+import { exactOf, type Tagged } from '../tagged.ts'
 
 export type Process = Schemas['Process']
 export type ProcessSummary = Schemas['ProcessSummary']
@@ -22,9 +22,9 @@ export interface ProcessRecord {
   ownBefore: readonly string[]
 }
 
-/** The record of an answer, in its state. */
-export async function recordOf(answer: Promise<{ data?: Process; response: Response }>): Promise<ProcessRecord> {
-  const { record: process, etag } = await taggedOf(answer)
+/** The record of an answer as a text, in its state. */
+export async function recordOf(answer: Promise<{ data?: string; response: Response }>): Promise<ProcessRecord> {
+  const { record: process, etag } = await exactOf<Process>(answer)
   return { process, etag, ownBefore: [] }
 }
 
@@ -47,8 +47,12 @@ function processQuery(queries: QueryClient, team: string, identifier: string) {
     queryFn: async () =>
       followed(
         queries.getQueryData<ProcessRecord>(queryKey),
-        await recordOf(apiOf(team).GET('/processes/{identifier}', { params: { path: { identifier } } })),
+        await recordOf(
+          apiOf(team).GET('/processes/{identifier}', { params: { path: { identifier } }, parseAs: 'text' }),
+        ),
       ),
+    // It would make objects of numbers that are kept as their texts.
+    structuralSharing: (known, read) => (JSON.stringify(known) === JSON.stringify(read) ? known : read),
   })
 }
 
