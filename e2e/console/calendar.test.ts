@@ -59,3 +59,28 @@ test('the weeks in which the clocks change mark the hour that is left out or com
   expect(complaints).toEqual([])
   await context.close()
 })
+
+test('a time of another zone than that of who looks is told with both, and a day beyond all calendars is today', async () => {
+  const made = await client.post<Process>('/processes', { name: 'once in berlin', sourceCode: 'return 1' })
+  expect(made.status, made.text).toBe(201)
+  const zoneBefore = (await client.get<Team>('/team')).body.zoneId
+  const setZone = async (zoneId: string) => expect((await client.patch('/team', { zoneId })).status).toBe(200)
+  await setZone('Europe/Berlin')
+  const scheduled = await client.post(`/processes/${made.body.id}/schedule`, { dateTime: '2031-07-01T09:00:00' })
+  expect(scheduled.status, scheduled.text).toBe(201)
+  const { context, page, complaints } = await visit(browser, { zone: 'America/New_York' })
+  const both = /Tue,? 1 Jul 2031,? 09:00:00 in Europe\/Berlin, Tue,? 1 Jul 2031,? 03:00:00 here/
+  await page.goto(at('/processes/once-in-berlin/schedules'))
+  await page.getByText(both).first().waitFor()
+  await page.goto(at('/schedules'))
+  await page.getByText(both).waitFor()
+  await page.goto(at(''))
+  await page.getByText('Times of America/New_York').waitFor()
+  for (const day of ['9999-12-31', '0001-01-01']) {
+    await page.goto(at(`/schedules?view=calendar&day=${day}`))
+    await page.locator('[aria-current=date]').first().waitFor()
+  }
+  await setZone(zoneBefore)
+  expect(complaints).toEqual([])
+  await context.close()
+})

@@ -12,7 +12,8 @@ import { WeekView } from './week-view.tsx'
 import styles from './schedules.module.css'
 
 const ROUTE = '/t/$team/schedules'
-const DAY = /^\d{4}-\d\d-\d\d$/
+/** Of years that calendars everywhere can count in. */
+const DAY = /^(?:19[7-9]|2\d\d)\d-\d\d-\d\d$/
 
 /** What has fired and what comes, by weeks or months, in the zone of the team or of who looks. */
 export function CalendarView({ team }: { team: string }) {

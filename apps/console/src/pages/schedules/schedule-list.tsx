@@ -8,6 +8,7 @@ import { Pager } from '../../parts/pager.tsx'
 import { Status } from '../../parts/status.tsx'
 import { Table } from '../../parts/table.tsx'
 import { Time } from '../../parts/time.tsx'
+import { timeWithZone } from '../process/schedules/time-in-zone.ts'
 import { ScheduleActions } from './schedule-actions.tsx'
 import styles from './schedules.module.css'
 import { Confirm } from '../../parts/confirm.tsx'
@@ -69,7 +70,7 @@ export function ScheduleList({ team, create }: { team: string; create: ReactNode
                   name: 'When',
                   cell: ({ cron, dateTime }) =>
                     cron === undefined ? (
-                      <Time at={dateTime} />
+                      dateTime !== undefined && zone !== undefined && timeWithZone(dateTime, zone)
                     ) : (
                       <code className={styles.line} title={`in ${zone ?? 'the zone of the team'}`}>
                         {cron}
@@ -100,7 +101,9 @@ export function ScheduleList({ team, create }: { team: string; create: ReactNode
               ]}
             />
             <Pager {...schedules} />
-            {deleted && <DeleteScheduleDialog team={team} schedule={deleted} onClose={() => setDeleted(undefined)} />}
+            {deleted && (
+              <DeleteScheduleDialog team={team} zone={zone} schedule={deleted} onClose={() => setDeleted(undefined)} />
+            )}
           </>
         )
       }}
@@ -113,11 +116,14 @@ const stateOf = ({ paused, nextExecutionAt }: Schedule): string =>
 
 interface Props {
   team: string
+  /** The team's, once it is known. */
+  zone: string | undefined
   schedule: Schedule
   onClose: () => void
 }
 
-function DeleteScheduleDialog({ team, schedule, onClose }: Props) {
+function DeleteScheduleDialog({ team, zone, schedule, onClose }: Props) {
+  const { cron, dateTime = '' } = schedule
   const remove = useDeleteSchedule(team)
   return (
     <Confirm
@@ -129,7 +135,8 @@ function DeleteScheduleDialog({ team, schedule, onClose }: Props) {
       error={remove.error}
       onConfirm={() => remove.mutate(schedule.id, { onSuccess: onClose })}
     >
-      <code>{schedule.cron ?? schedule.dateTime}</code> starts nothing from then on. Its executions stay.
+      <code>{cron ?? (zone === undefined ? dateTime : timeWithZone(dateTime, zone))}</code> starts nothing from then on.
+      Its executions stay.
     </Confirm>
   )
 }

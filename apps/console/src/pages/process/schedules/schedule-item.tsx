@@ -12,7 +12,7 @@ import { useMay } from '../../../session/session-context.ts'
 import { useToast } from '../../../shell/toasts.tsx'
 import { ChangeScheduleDialog } from './change-schedule-dialog.tsx'
 import { LastFirings } from './last-firings.tsx'
-import { timeInZone } from './time-in-zone.ts'
+import { timeWithZone } from './time-in-zone.ts'
 import styles from './schedules.module.css'
 import tab from '../tab.module.css'
 
@@ -31,7 +31,7 @@ interface Props {
 export function ScheduleItem({ team, slug, schedule, schema, zone, isOpen }: Props) {
   const [shown, setShown] = useState(isOpen)
   const { cron, dateTime, comment, tag, versionId, nextExecutionAt, parameters, settings } = schedule
-  const title = cron ?? (dateTime === undefined ? '' : timeInZone(dateTime, zone))
+  const title = cron ?? (dateTime === undefined ? '' : timeWithZone(dateTime, zone))
   return (
     <article aria-label={`Schedule ${comment ?? title}`} className={styles.item}>
       <header className={styles.head}>
@@ -48,7 +48,7 @@ export function ScheduleItem({ team, slug, schedule, schema, zone, isOpen }: Pro
             '–'
           ) : (
             <>
-              <Time at={nextExecutionAt} />, {timeInZone(nextExecutionAt, zone)}
+              <Time at={nextExecutionAt} />, {timeWithZone(nextExecutionAt, zone)}
             </>
           )}
         </Fact>
