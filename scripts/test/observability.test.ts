@@ -172,6 +172,19 @@ describe('alerts and dashboard', () => {
     expect([...documented.keys()].filter((name) => !name.startsWith('Automation') && !isShown(name))).toEqual([])
   })
 
+  test('counts are added over namespaces; only of ages, shares and what one process has the largest is shown', () => {
+    const ofOne = [
+      'gateway_body_bytes',
+      'runner_children_memory_bytes',
+      'execution_spec_cache_bytes',
+      'database_connections',
+    ]
+    const largest = ofPanels.filter((expr) => /^max\b/.test(expr)).flatMap(selectorsOf)
+    const names = largest.map((selector) => selector.replace(/\{.*/s, ''))
+    expect(names.length).toBeGreaterThan(5)
+    expect(names.filter((name) => !name.endsWith('_seconds') && !ofOne.includes(name))).toEqual([])
+  })
+
   test('no two panels have the same title, and each shows something', () => {
     const shown = dashboard.panels.filter(({ type }) => type !== 'row')
     expect(new Set(shown.map(({ title }) => title)).size).toBe(shown.length)
