@@ -14,13 +14,14 @@ const ofTheMachine = new Set(['PATH', 'TMPDIR', 'NODE_EXTRA_CA_CERTS', 'SSL_CERT
 
 /** The pages that are made from the code: path from the root, and text. Throws when a setting has no text, or a text no setting. */
 export async function referencePages(root: string): Promise<Map<string, string>> {
-  const [configuration, commands, cli, decisions, metrics, chartValues] = await Promise.all([
+  const [configuration, commands, cli, decisions, metrics, chartValues, chartSchema] = await Promise.all([
     configurationPage(root),
     commandsPage(root),
     cliPage(root, generatedBy),
     decisionsPage(root),
     metricsPage(root, generatedBy),
     chartValuesPage(root, generatedBy),
+    withSettings(join(root, chartSchemaFile)),
   ])
   return new Map([
     ['docs/reference/configuration.md', configuration],
@@ -29,7 +30,22 @@ export async function referencePages(root: string): Promise<Map<string, string>>
     ['docs/decisions/README.md', decisions],
     ['docs/reference/metrics.md', metrics],
     ['docs/reference/chart-values.md', chartValues],
+    [chartSchemaFile, chartSchema],
   ])
+}
+
+const chartSchemaFile = 'charts/process-automation/values.schema.json'
+
+/** What programs that the services start, and Node itself, read beside the settings. */
+const ofOthers = ['(?:ALL|GIT|HTTP|HTTPS|NO|NODE|NPM|OTEL|PIP|SSL|UV)_[A-Z0-9_]+', 'PATH', 'TMPDIR', 'TZ']
+
+/** The schema of the chart's values, in which settings have the names that there are. */
+async function withSettings(file: string): Promise<string> {
+  const names = groups.flatMap(({ settings }) => Object.keys(settings)).toSorted()
+  const pattern = `^(?:${[...ofOthers, ...names].join('|')})(?:_FILE)?$`
+  const text = await readFile(file, 'utf8')
+  const place = /("settings": \{\s+"type": "object",\s+"patternProperties": \{\s+)"[^"]*"/
+  return text.replace(place, (_, before: string) => `${before}${JSON.stringify(pattern)}`)
 }
 
 async function configurationPage(root: string): Promise<string> {

@@ -379,6 +379,18 @@ describe.runIf(isThere('helm'))('the chart', () => {
     await expect(render(minimal, [set])).rejects.toThrow(/schema|additional|pattern|not/i)
   })
 
+  test.each(['settings', 'services.execution.env', 'runners.env'])(
+    'takes in %s what programs read, and names what they do not',
+    async (place) => {
+      const sets = ['LOG_LEVEL=debug', 'ENCRYPTION_KEY_FILE=/a', 'NODE_OPTIONS=--a', 'HTTPS_PROXY=http://proxy:1']
+      await render(
+        minimal,
+        sets.map((set) => `${place}.${set}`),
+      )
+      await expect(render(minimal, [`${place}.LOG_LEVLE=debug`])).rejects.toThrow('LOG_LEVLE')
+    },
+  )
+
   test('is refused without a database, and says so', async () => {
     await expect(render(minimal, ['database.url='])).rejects.toThrow(/database\.url/)
   })
