@@ -29,10 +29,13 @@ export function followed(child: ChildProcess, onLine: (line: string) => void): P
   return promise
 }
 
-/** What to do about what a program of PostgreSQL has said of a full disk; undefined where it has said nothing of one. */
-export function fullDisk(said: string): string | undefined {
-  if (!/No space left on device|Disk quota exceeded/.test(said)) return undefined
-  return 'the disk of DATA_DIR is full. Make room there, or start with another DATA_DIR'
+/** What to do about what a program of PostgreSQL has said, where that is known. */
+export function knownRemedy(said: string): string | undefined {
+  if (/No space left on device|Disk quota exceeded/.test(said))
+    return 'the disk of DATA_DIR is full. Make room there, or start with another DATA_DIR'
+  if (said.includes('insufficient file descriptors'))
+    return 'this process may open too few files. Raise its limit to 65536 (ulimit -n)'
+  return undefined
 }
 
 /** PostgreSQL could not be started; `reason` says what to do about it. */

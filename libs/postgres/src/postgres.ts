@@ -6,7 +6,7 @@ import { type Binaries, findBinaries } from './binaries.ts'
 import { freePort } from './free-port.ts'
 import { addressOf, clusterFolder, passwordFile, stopLeftOver, textOf } from './found.ts'
 import { type Server, startServer } from './server.ts'
-import { followed, fullDisk, launch, notStarted } from './launch.ts'
+import { followed, knownRemedy, launch, notStarted } from './launch.ts'
 
 export interface PostgresOptions {
   /** Folder that belongs to this server alone; the caller makes sure that no other process starts one on it. */
@@ -111,7 +111,7 @@ async function initialise(dataDir: string, folder: string, binaries: Binaries, d
   ])
   const code = await followed(child, (line) => lines.push(line))
   if (code !== 0)
-    throw notStarted(fullDisk(lines.join('\n')) ?? `initdb ended with ${code}: ${lines.slice(-5).join(' ')}`)
+    throw notStarted(knownRemedy(lines.join('\n')) ?? `initdb ended with ${code}: ${lines.slice(-5).join(' ')}`)
 }
 
 async function exists(path: string): Promise<boolean> {

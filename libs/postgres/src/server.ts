@@ -2,7 +2,7 @@ import type { ChildProcess } from 'node:child_process'
 import type { Logger } from '@automation/service'
 import type { Binaries } from './binaries.ts'
 import { clusterFolder } from './found.ts'
-import { followed, fullDisk, launch, notStarted } from './launch.ts'
+import { followed, knownRemedy, launch, notStarted } from './launch.ts'
 
 export interface Server {
   /** Resolves with the exit code or the signal when the process is gone. */
@@ -73,7 +73,7 @@ function advice(refusal: string, port: number): string {
   if (refusal.includes('could not bind')) return `port ${port} on 127.0.0.1 is taken. End what listens there`
   if (refusal.includes('database files are incompatible'))
     return 'its data was made by another version. Start with the version that made it, or with another DATA_DIR'
-  return fullDisk(refusal) ?? refusal.split('\n').slice(-5).join(' ')
+  return knownRemedy(refusal) ?? refusal.split('\n').slice(-5).join(' ')
 }
 
 interface ServerSettings {

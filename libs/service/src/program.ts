@@ -70,8 +70,9 @@ export async function runProgram<Config>(program: Program<Config>): Promise<void
   const logger = createLogger({ service: program.name, level: settings.level, destination: progress })
   surviveLostOutput()
   logWarnings(logger)
-  process.on('uncaughtException', (error) => fatal(logger, error, 'nobody handled this'))
-  process.on('unhandledRejection', (reason) => fatal(logger, reason, 'nobody handled this rejection'))
+  const unhandled = (error: unknown, text: string) => fatal(logger, error, tooFewFiles(error)?.message ?? text)
+  process.on('uncaughtException', (error) => unhandled(error, 'nobody handled this'))
+  process.on('unhandledRejection', (reason) => unhandled(reason, 'nobody handled this rejection'))
 
   const health = new Health()
   const stopping = new AbortController()
@@ -117,7 +118,7 @@ export async function runProgram<Config>(program: Program<Config>): Promise<void
   } catch (error) {
     progress?.end()
     if (stopping.signal.aborted) return
-    const failure = portTaken(error, env) ?? addressAbsent(error, env) ?? error
+    const failure = portTaken(error, env) ?? addressAbsent(error, env) ?? tooFewFiles(error) ?? error
     if (!(failure instanceof Failure)) fatal(logger, error, 'could not start')
     console.error(`${program.name}: ${failure.message}`)
     logger.debug({ err: error }, 'could not start')
@@ -160,6 +161,14 @@ function addressAbsent(error: unknown, env: Environment): Failure | undefined {
   if (setting === undefined) return undefined
   const text = `This machine has no address ${setting.value} (${setting.name}). Set ${setting.name} to one that it has.`
   return new Failure('failed_precondition', 'address_absent', text, { cause: error })
+}
+
+/** For a limit on open files that is too low. */
+function tooFewFiles(error: unknown): Failure | undefined {
+  if ((error as NodeJS.ErrnoException | undefined)?.code !== 'EMFILE') return undefined
+  const text =
+    'This process may open too few files. Raise its limit to 65536: ulimit -n in a shell, LimitNOFILE of systemd, --ulimit nofile of Docker.'
+  return new Failure('failed_precondition', 'too_few_files', text, { cause: error })
 }
 
 function configured<Config>(program: Program<Config>, env: Environment): Config {

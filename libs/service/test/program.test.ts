@@ -180,6 +180,18 @@ describe.concurrent('a program', () => {
     expect(refused.stdout).toEqual([])
   })
 
+  test('a limit of open files that is too low is told with what to do', async () => {
+    const program = fileURLToPath(new URL('programs/part.ts', import.meta.url))
+    const { PATH, NODE_COMPILE_CACHE } = process.env
+    const child = spawn('sh', ['-c', 'ulimit -n 64 && exec "$@"', 'sh', process.execPath, program], {
+      env: { PATH, NODE_COMPILE_CACHE, INTERNAL_KEY: 'k'.repeat(32), HEALTH_PORT: '0', FAILURE: 'files' },
+      stdio: ['ignore', 'ignore', 'pipe'],
+    })
+    children.push(child)
+    const [said, [code]] = await Promise.all([text(child.stderr), once(child, 'close')])
+    expect([code, said]).toEqual([1, expect.stringMatching(/too few files\. .*ulimit -n/)])
+  })
+
   test.each([
     ['start', 'could not start'],
     ['later', 'nobody handled this rejection'],

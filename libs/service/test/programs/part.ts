@@ -1,3 +1,4 @@
+import { openSync } from 'node:fs'
 import { runPart } from '@automation/service'
 
 // A part that does little, steered by its environment; says on stdout what happens to it.
@@ -17,6 +18,7 @@ await runPart({
     async start() {
       await new Promise((resolve) => setTimeout(resolve, config.startMs))
       if (config.failure === 'start') throw new Error('no luck')
+      while (config.failure === 'files') openSync('/dev/null', 'r')
       if (config.failure === 'later') setTimeout(() => void Promise.reject(new Error('nobody cares')), 10)
       if (config.failure === 'warnings') {
         process.emitWarning('of Node', 'ExampleWarning')
