@@ -1,4 +1,5 @@
 import { pino, type DestinationStream, type Logger } from 'pino'
+import { RepeatedLines } from './repeated-lines.ts'
 
 export const logLevels = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const
 export type LogLevel = (typeof logLevels)[number]
@@ -14,12 +15,22 @@ export interface LoggerOptions {
 /**
  * A logger of JSON lines: `time`, `level` as a word, `service`, `msg` and fields. Calls that belong to a request or an
  * execution carry `requestId` and `executionId`; errors go under `err`. Fields that are named like a secret are masked,
- * up to two levels deep, and of an error only its own words are kept: no rows, no statements.
+ * up to two levels deep, and of an error only its own words are kept: no rows, no statements. A warning or an error of the
+ * same failure is told once in 5 s, unless DEBUG lines are: `leftOut` of the next says how often it came meanwhile.
  */
 export function createLogger({ service, level, destination }: LoggerOptions): Logger {
+  const repeated = new RepeatedLines()
+  const isLimited = (number: number) => number === pino.levels.values['warn'] || number === pino.levels.values['error']
   return pino(
     {
       level,
+      hooks: {
+        logMethod(line, method, number) {
+          const isWhole = !isLimited(number) || this.isLevelEnabled('debug')
+          const written = isWhole ? line : repeated.written(line, performance.now())
+          if (written !== undefined) method.apply(this, written)
+        },
+      },
       base: { service },
       timestamp: pino.stdTimeFunctions.isoTime,
       formatters: { level: (label) => ({ level: label }) },

@@ -1,5 +1,5 @@
 import { createLogger } from '@automation/service'
-import { expect, test } from 'vitest'
+import { expect, test, vi } from 'vitest'
 
 function logged(write: (logger: ReturnType<typeof createLogger>) => void): Record<string, unknown>[] {
   const lines: string[] = []
@@ -42,4 +42,26 @@ test('a call that took too long is told as any error, also beside one', () => {
 
 test('line breaks in what is logged make no second line', () => {
   expect(logged((logger) => logger.info('one\n{"level":"fatal"}'))).toHaveLength(1)
+})
+
+test('a failure that comes again and again is told once in 5 s, and then how often it came', () => {
+  vi.useFakeTimers()
+  const lines = logged((logger) => {
+    const fail = (work: string, message = 'no space left') => logger.warn({ err: new Error(message), work }, 'failed')
+    for (let nth = 0; nth < 100; nth += 1) fail(`work ${nth}`)
+    fail('other', 'refused')
+    logger.child({ part: 'a' }).warn({ executionId: 'e1' }, 'ended')
+    logger.warn({ executionId: 'e2' }, 'ended')
+    vi.advanceTimersByTime(5001)
+    fail('last')
+    fail('left out')
+  })
+  vi.useRealTimers()
+  expect(lines).toMatchObject([
+    { msg: 'failed', work: 'work 0' },
+    { msg: 'failed', work: 'other' },
+    { executionId: 'e1' },
+    { executionId: 'e2' },
+    { msg: 'failed', work: 'last', leftOut: 99 },
+  ])
 })

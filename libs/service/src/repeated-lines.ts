@@ -1,0 +1,43 @@
+import type { LogFn } from 'pino'
+
+const windowMs = 5000
+/** Beyond these, what is over is forgotten. */
+const mostKept = 200
+
+interface Window {
+  endsMs: number
+  leftOut: number
+}
+
+/** Of failures that are told again and again, such as those of a full disk: one line each 5 s, with how many were left out before it. */
+export class RepeatedLines {
+  readonly #windows = new Map<string, Window>()
+
+  /** What of a line is written at a time in milliseconds; undefined where it is left out. */
+  written(line: Parameters<LogFn>, nowMs: number): Parameters<LogFn> | undefined {
+    const key = failureIn(line)
+    if (key === undefined) return line
+    const window = this.#windows.get(key)
+    if (window !== undefined && nowMs < window.endsMs) {
+      window.leftOut += 1
+      return undefined
+    }
+    if (this.#windows.size >= mostKept) this.#forget(nowMs)
+    this.#windows.set(key, { endsMs: nowMs + windowMs, leftOut: 0 })
+    if (!window?.leftOut) return line
+    const [fields, ...words] = line as [fields: object, ...words: string[]]
+    return [{ ...fields, leftOut: window.leftOut }, ...words] as Parameters<LogFn>
+  }
+
+  #forget(nowMs: number): void {
+    for (const [key, { endsMs }] of this.#windows) if (nowMs >= endsMs) this.#windows.delete(key)
+  }
+}
+
+/** The words of a line about a failure, of whatever it failed for; undefined of all other lines. */
+function failureIn([fields, words]: readonly unknown[]): string | undefined {
+  if (typeof fields !== 'object' || fields === null) return undefined
+  const { err, part } = fields as { err?: unknown; part?: unknown }
+  if (err === undefined && part !== 'postgres') return undefined
+  return `${String(words)} ${err instanceof Error ? err.message : ''}`
+}
