@@ -42,7 +42,10 @@ export function register(program: Command, runtime: Runtime): void {
         { title: 'item', of: ({ key }) => key },
         {
           title: 'state',
-          of: ({ verdict, unresolved: left }) => (left === undefined ? words[verdict] : `merge ${left} and remove it`),
+          of: ({ key, verdict, unresolved: left }) => {
+            if (key === 'variable/contexts') return 'only on the server: variables.yaml has no variable of this name'
+            return left === undefined ? words[verdict] : `merge ${left} and remove it`
+          },
         },
         { title: 'last written by', of: ({ verdict, updatedBy }) => (verdict === 'create' ? undefined : updatedBy) },
         { title: 'at', of: ({ verdict, updatedAt }) => (verdict === 'create' ? undefined : updatedAt) },

@@ -91,6 +91,8 @@ test('a variable of the team that no file can name is told of where it would be 
   const slug = unique('beside')
   await using workspace = await pushed(system, slug)
   expect(await workspace.pas('pull', `processes/${slug}`)).toMatchObject({ code: 0 })
+  const { stdout } = await workspace.pas('status')
+  expect(stdout).toMatch(/^variable\/contexts +only on the server: variables.yaml has no variable of this name/m)
   const stderr = expect.stringContaining('Give the variable another name')
   expect(await workspace.pas('pull')).toMatchObject({ code: 2, stderr })
   expect(await workspace.read('variables.yaml')).toBeUndefined()
