@@ -27,7 +27,7 @@ export function createLogger({ service, level, destination }: LoggerOptions): Lo
       hooks: {
         logMethod(line, method, number) {
           const isWhole = !isLimited(number) || this.isLevelEnabled('debug')
-          const written = isWhole ? line : repeated.written(line, performance.now())
+          const written = isWhole ? line : repeated.written(line, this.bindings(), performance.now())
           if (written !== undefined) method.apply(this, written)
         },
       },

@@ -13,9 +13,9 @@ interface Window {
 export class RepeatedLines {
   readonly #windows = new Map<string, Window>()
 
-  /** What of a line is written at a time in milliseconds; undefined where it is left out. */
-  written(line: Parameters<LogFn>, nowMs: number): Parameters<LogFn> | undefined {
-    const key = failureIn(line)
+  /** What of a line of a logger with these fields is written at a time in milliseconds; undefined where it is left out. */
+  written(line: Parameters<LogFn>, ofLogger: object, nowMs: number): Parameters<LogFn> | undefined {
+    const key = failureIn(line, ofLogger)
     if (key === undefined) return line
     const window = this.#windows.get(key)
     if (window !== undefined && nowMs < window.endsMs) {
@@ -34,10 +34,10 @@ export class RepeatedLines {
   }
 }
 
-/** The words of a line about a failure, of whatever it failed for; undefined of all other lines. */
-function failureIn([fields, words]: readonly unknown[]): string | undefined {
+/** What a line about a failure says, and of what, such as a request or an execution; undefined of all other lines. */
+function failureIn([fields, words]: readonly unknown[], ofLogger: object): string | undefined {
   if (typeof fields !== 'object' || fields === null) return undefined
-  const { err, part } = fields as { err?: unknown; part?: unknown }
-  if (err === undefined && part !== 'postgres') return undefined
-  return `${String(words)} ${err instanceof Error ? err.message : ''}`
+  const { err, ...of } = { ...ofLogger, ...fields } as { err?: unknown; part?: unknown }
+  if (err === undefined && of.part !== 'postgres') return undefined
+  return [words, err instanceof Error ? err.message : '', ...Object.values(of)].map(String).join(' ')
 }

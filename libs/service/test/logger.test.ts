@@ -47,21 +47,23 @@ test('line breaks in what is logged make no second line', () => {
 test('a failure that comes again and again is told once in 5 s, and then how often it came', () => {
   vi.useFakeTimers()
   const lines = logged((logger) => {
-    const fail = (work: string, message = 'no space left') => logger.warn({ err: new Error(message), work }, 'failed')
-    for (let nth = 0; nth < 100; nth += 1) fail(`work ${nth}`)
-    fail('other', 'refused')
-    logger.child({ part: 'a' }).warn({ executionId: 'e1' }, 'ended')
-    logger.warn({ executionId: 'e2' }, 'ended')
+    const fail = (message = 'no space left', by = logger) => by.warn({ err: new Error(message) }, 'failed')
+    for (let nth = 0; nth < 100; nth += 1) fail()
+    fail('refused')
+    for (const requestId of ['r1', 'r2']) fail('no space left', logger.child({ requestId }))
+    for (const executionId of ['e1', 'e1']) logger.warn({ executionId }, 'ended')
     vi.advanceTimersByTime(5001)
-    fail('last')
-    fail('left out')
+    fail()
+    fail()
   })
   vi.useRealTimers()
   expect(lines).toMatchObject([
-    { msg: 'failed', work: 'work 0' },
-    { msg: 'failed', work: 'other' },
+    { msg: 'failed', err: { message: 'no space left' } },
+    { msg: 'failed', err: { message: 'refused' } },
+    { msg: 'failed', requestId: 'r1' },
+    { msg: 'failed', requestId: 'r2' },
     { executionId: 'e1' },
-    { executionId: 'e2' },
-    { msg: 'failed', work: 'last', leftOut: 99 },
+    { executionId: 'e1' },
+    { msg: 'failed', leftOut: 99 },
   ])
 })
