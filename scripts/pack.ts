@@ -69,7 +69,10 @@ async function packOne(one: Package, out: string): Promise<string> {
   return join(out, filename)
 }
 
-/** Writes its entries, with our own packages in them and the licences of those of others that are; gives the packages of others that they import. */
+/**
+ * Writes its entries, with our own packages in them and the licences of those of others that are; gives the packages of
+ * others that they import.
+ */
 async function bundle(
   { folder, entries, bundles = 'ours', format = 'esm' }: Package,
   target: string,

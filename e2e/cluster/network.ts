@@ -75,7 +75,10 @@ function attemptsOf(main: Client, sandbox: Sandbox, targets: NetworkTarget[]): [
   ]
 }
 
-/** Without a policy those that are said to be open are reached, and those that services close are not: so it is not silence that is tested. */
+/**
+ * Without a policy those that are said to be open are reached, and those that services close are not: so it is not silence
+ * that is tested.
+ */
 async function expectPolicies(listeners: Listeners, targets: NetworkTarget[]): Promise<void> {
   const reached = JSON.parse(await listeners.run(javascriptCommand(targets))) as string[]
   const unlike = targets.filter(({ name, isOpen }) => isOpen !== undefined && isOpen !== reached.includes(name))

@@ -25,7 +25,8 @@ const usualMemoryMb = 512
 
 /**
  * One system for the whole suite: the one that E2E_BASE_URL names (with E2E_TEAM, E2E_API_TOKEN, and E2E_OTHER_TEAM,
- * E2E_OTHER_API_TOKEN for what needs a second team, E2E_OPERATOR for what an operator does), else one of our own that is stopped at the end.
+ * E2E_OTHER_API_TOKEN for what needs a second team, E2E_OPERATOR for what an operator does), else one of our own that is
+ * stopped at the end.
  */
 export default async function setUp(project: TestProject): Promise<() => Promise<void>> {
   const host = process.env['E2E_BASE_URL']?.replace(/\/+$/, '')

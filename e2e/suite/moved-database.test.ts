@@ -165,7 +165,10 @@ describe.skipIf(!isHere)('a database that moves under load', { concurrent: false
     await waitUntil(`${count} more runs`, () => notes.promised.size >= enough, { timeoutMs: 30_000 })
   }
 
-  /** Of the book's runs: what was promised holds, and all that follows from an end has followed. `lost`: ids of runs whose code ran beside them. */
+  /**
+   * Of the book's runs: what was promised holds, and all that follows from an end has followed. `lost`: ids of runs whose
+   * code ran beside them.
+   */
   async function expectNothingLost(lost: ReadonlySet<string> = new Set()): Promise<void> {
     await waitUntil('answers', async () => (await client.get('/team').catch(() => undefined))?.status === 200, {
       timeoutMs: 20_000,

@@ -11,7 +11,10 @@ export function admin(args: string[], env: Record<string, string> = {}): ReturnT
   return runAdmin(args, { ...shared.operator?.env, ...env })
 }
 
-/** A team of a test file's own on a system of which the suite is operator, which is made where it is not there, with a token of all scopes. */
+/**
+ * A team of a test file's own on a system of which the suite is operator, which is made where it is not there, with a token
+ * of all scopes.
+ */
 export async function ownTeam(team: string): Promise<{ client: Client; apiToken: string }> {
   await admin(['teams', 'create', team])
   const { stdout, stderr } = await admin(['tokens', 'create', team, '--scopes', 'executor,admin'])

@@ -29,7 +29,10 @@ const settings = {
 
 const endless = 'console.log("first"); await new Promise((done) => setTimeout(done, 200000))'
 
-/** A system with narrow limits, in the number of teams too: what happens beyond them. The tests share its two slots, so they follow each other. */
+/**
+ * A system with narrow limits, in the number of teams too: what happens beyond them. The tests share its two slots, so they
+ * follow each other.
+ */
 describe.skipIf(!shared.owned)('a system with narrow limits', { concurrent: false }, () => {
   let system: System
   let small: Client

@@ -9,7 +9,10 @@ import { waitUntil } from '../system/wait-until.ts'
 
 const atOnce = 10
 const killEvery = 10
-/** By how much of the ledger usage may differ; and what a run may cost beyond what its code sees: that this is read, and its answer. */
+/**
+ * By how much of the ledger usage may differ; and what a run may cost beyond what its code sees: that this is read, and its
+ * answer.
+ */
 const share = 0.01
 const ownCostS = 0.02
 const settings = { freshProcess: true }

@@ -2,7 +2,10 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { delimiter, join } from 'node:path'
 
-/** What a step found: nothing wrong when `ok`; otherwise `output` says what. `leftOut` says why it could not look, `warning` what to know all the same. */
+/**
+ * What a step found: nothing wrong when `ok`; otherwise `output` says what. `leftOut` says why it could not look, `warning`
+ * what to know all the same.
+ */
 export interface Outcome {
   ok: boolean
   output: string
@@ -39,7 +42,10 @@ async function outcomeOf([file = '', ...args]: string[]): Promise<Outcome> {
   }
 }
 
-/** Runs the steps, a few at a time, and tells of each as it ends. Answers how many passed and failed; those that were left out did neither. */
+/**
+ * Runs the steps, a few at a time, and tells of each as it ends. Answers how many passed and failed; those that were left
+ * out did neither.
+ */
 export async function runSteps(steps: Step[], atOnce: number): Promise<{ passed: number; failed: number }> {
   const waiting = [...steps]
   const failed: string[] = []

@@ -42,7 +42,10 @@ A critical alert says that users do not get what they were promised, or soon wil
 
 const quoted = (names: string[]) => names.map((name) => `\`${name}\``).join(', ')
 
-/** Names of metrics begin with a part of the system. What stands before one: a property of its options, or a call of what makes several alike. */
+/**
+ * Names of metrics begin with a part of the system. What stands before one: a property of its options, or a call of what
+ * makes several alike.
+ */
 const isOurs = /^(?:grpc|database|gateway|catalog|audit|execution|runner|storage|scheduler|sandbox|\$\{service\})_/
 const isMade = /(?:\bname: |\b(?:gauge|labelled|show)\(\s*)$/
 

@@ -8,7 +8,10 @@ interface ChartChange {
 const annotation = 'artifacthub.io/changes'
 const start = '- The chart: '
 
-/** What a version brings to who installs the chart: lines of the changelog that begin with `The chart:`, of this version or what is unreleased. */
+/**
+ * What a version brings to who installs the chart: lines of the changelog that begin with `The chart:`, of this version or
+ * what is unreleased.
+ */
 export function chartChanges(changelog: string, version: string): ChartChange[] {
   const sections = changelog.split(/^## /m)
   const section =

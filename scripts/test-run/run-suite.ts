@@ -72,7 +72,10 @@ interface Counts {
   notHere: string[]
 }
 
-/** The PATH, on which `python3` is no script that looks for Python (as pyenv's): tests start hundreds, and each would take 120 ms more. */
+/**
+ * The PATH, on which `python3` is no script that looks for Python (as pyenv's): tests start hundreds, and each would take
+ * 120 ms more.
+ */
 function withPython(): string {
   const path = process.env['PATH'] ?? ''
   const found = spawnSync('python3', ['-c', 'import sys; print(sys.executable)'], { encoding: 'utf8' })

@@ -98,7 +98,10 @@ const outside: OutsideServer[] = [
 export interface TestRequest {
   /** Names of suites: unit, e2e, console, isolation, outside. Console and isolation only where they are named, or with all. */
   only: string[] | undefined
-  /** Paths of tests; with any, only the unit suite runs, or where it alone is named the one over REST, or those for outside servers. */
+  /**
+   * Paths of tests; with any, only the unit suite runs, or where it alone is named the one over REST, or those for outside
+   * servers.
+   */
   files: string[]
   shape: string
   all: boolean

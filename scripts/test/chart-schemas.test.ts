@@ -7,7 +7,10 @@ import { describe, expect, test } from 'vitest'
 import { kindsOfOthers, schemasOfOthers } from '../charts/crds.ts'
 import { full, isThere, render } from '../charts/render.ts'
 
-/** What kubeconform says of the objects of other kinds than those of Kubernetes, as the chart makes them and as `spoil` leaves them. */
+/**
+ * What kubeconform says of the objects of other kinds than those of Kubernetes, as the chart makes them and as `spoil`
+ * leaves them.
+ */
 async function judged(spoil = (text: string) => text): Promise<string[]> {
   const folder = await mkdtemp(join(tmpdir(), 'schemas-'))
   try {

@@ -27,7 +27,10 @@ export interface LeftOver {
 /** What is done with a slot of a team. */
 export type SlotUse = 'begin' | 'go on'
 
-/** What parts of the engine say to parts that they do not know. Each is only a reason to look at the rows: a missed one costs time and nothing else. */
+/**
+ * What parts of the engine say to parts that they do not know. Each is only a reason to look at the rows: a missed one costs
+ * time and nothing else.
+ */
 export class Signals {
   /** A run waits in the queue. */
   readonly queued = new Signal<QueuedRun>()

@@ -55,7 +55,8 @@ test('a start after a while without any is told at once', async () => {
   }
   await lag()
   const lags: number[] = []
-  // It is looked for every second as well: the next look would be 800 ms later. Once is enough, on a machine that is slow now and then.
+  // It is looked for every second as well: the next look would be 800 ms later. Once is enough, on a machine that is slow
+  // now and then.
   while (Math.min(...lags) > 400 && lags.length < 10) {
     const quietAt = performance.now()
     await until(() => performance.now() - quietAt > 1200)

@@ -56,7 +56,10 @@ async function countHour(team: string, ago: number, runs: number): Promise<void>
   await system.rows('DELETE FROM summed_hours')
 }
 
-/** Runs that have started by origin, or by what else they are told apart, from a time in ms until today is over; buckets without any left out. */
+/**
+ * Runs that have started by origin, or by what else they are told apart, from a time in ms until today is over; buckets
+ * without any left out.
+ */
 async function startedSince(
   team: string,
   from: number,

@@ -64,8 +64,8 @@ export { catalogSchema } from './store/store.ts'
 /**
  * The process catalog: processes and modules with versions and aliases, team variables, teams, API tokens, what a run needs to
  * know of them, and the audit records of all services. Calls `ScheduleEffectService` and `ExecutionService` when a process
- * is deleted, the former also of new names and zones, `ScheduleUseService` before versions and aliases are, `InstallService` for dependencies, and `PackageSetService` for the
- * sets that are in use.
+ * is deleted, the former also of new names and zones, `ScheduleUseService` before versions and aliases are, `InstallService`
+ * for dependencies, and `PackageSetService` for the sets that are in use.
  */
 export function createCatalog(config: CatalogConfig, { neighbours, logger, metrics }: PartContext): Part {
   const store = new Store(config, { logger, metrics })

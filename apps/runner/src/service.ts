@@ -35,8 +35,8 @@ const storingMs = 800
 
 /**
  * A runner: runs process code in children of its own. Serves nothing; calls `RunnerService` at every replica, and
- * `RunService`, `StorageService` and `DatastoreService` for what process code asks for, `PackageSetService` for packages. `retire` is called once by a
- * runner of one team that was idle for long.
+ * `RunService`, `StorageService` and `DatastoreService` for what process code asks for, `PackageSetService` for packages.
+ * `retire` is called once by a runner of one team that was idle for long.
  */
 export function createRunner(config: RunnerConfig, context: PartContext, retire?: () => void): Part {
   const { neighbours, logger, metrics: registry, tracer } = context

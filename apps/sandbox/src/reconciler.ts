@@ -24,7 +24,10 @@ const stopped: End = {
   reason: 'The service stopped, and with it the sandboxes of its machine',
 }
 
-/** Reconciles the rows with the sandboxes that the driver has: makes those that are missing, and ends those that should not be there. */
+/**
+ * Reconciles the rows with the sandboxes that the driver has: makes those that are missing, and ends those that should not
+ * be there.
+ */
 export class Reconciler {
   readonly driver: Driver
   readonly #options: ReconcilerOptions

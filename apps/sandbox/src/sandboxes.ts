@@ -38,7 +38,10 @@ export class Sandboxes {
     this.#options = options
   }
 
-  /** Waits for the sandbox to answer, but not for long: then it is given as PENDING. Failure unavailable where there can be none now. */
+  /**
+   * Waits for the sandbox to answer, but not for long: then it is given as PENDING. Failure unavailable where there can be
+   * none now.
+   */
   async create(asker: Member, request: CreateSandboxRequest): Promise<SandboxRow> {
     const { config, store, reconciler, maxOf } = this.#options
     const wanted = checkedRequest(request, config.catalogue)

@@ -151,7 +151,10 @@ export class SchedulerUnderTest {
   }
 }
 
-/** A test with a scheduler of its own, which knows the process `report`: such tests wait for seconds to come, so they may run side by side. */
+/**
+ * A test with a scheduler of its own, which knows the process `report`: such tests wait for seconds to come, so they may run
+ * side by side.
+ */
 export const schedulerTest = test.extend<{ system: SchedulerUnderTest }>({
   system: async ({ task: _ }, use) => {
     const system = await SchedulerUnderTest.open()

@@ -28,7 +28,10 @@ export interface ReadRights {
   ownSetOf(context: CallContext): OwnSet
 }
 
-/** Makes the reader of what a run may do with sets of packages. Failures: unauthenticated for a bad token, permission_denied for what is no install. */
+/**
+ * Makes the reader of what a run may do with sets of packages. Failures: unauthenticated for a bad token, permission_denied
+ * for what is no install.
+ */
 export function rightsReader(tokens: RunTokens): ReadRights {
   const rightsOf = (context: CallContext) => tokens.read(principalIn(context, 'run').token, Date.now())
   return {

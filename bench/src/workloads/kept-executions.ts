@@ -8,7 +8,10 @@ const dayMs = 86_400_000
 export const unusual = { ERROR: 2, KILLED: 1, REJECTED: 1 } as const
 /** Each so-manieth execution has a comment. */
 export const commentEvery = 20
-/** Of each ten in turn one is of this schedule, one of this version, one of a webhook, but for those of the first process, whose webhook nobody calls; of each thousand one is a trial. */
+/**
+ * Of each ten in turn one is of this schedule, one of this version, one of a webhook, but for those of the first process,
+ * whose webhook nobody calls; of each thousand one is a trial.
+ */
 export const scheduleId = '0197b3c0-0000-7000-8000-000000000001'
 export const versionId = '0197b3c0-0000-7000-8000-000000000002'
 export const trialEvery = 1000
@@ -156,7 +159,10 @@ const noteNames = `
 INSERT INTO process_names (team, process_id, process_name)
 SELECT team, id, name FROM catalog.processes WHERE team = 'demo' ON CONFLICT DO NOTHING`
 
-/** As the system does it: each start and each end to its hour, and of the last week to its minute, in the order of time. The system fills sums of those. */
+/**
+ * As the system does it: each start and each end to its hour, and of the last week to its minute, in the order of time. The
+ * system fills sums of those.
+ */
 const countRuns = `
 INSERT INTO run_counts (team, grain, at, process_id, origin, status, runs, run_ms, log_bytes, cpu_ms, memory_mb_ms, durations)
 SELECT e.team, grain, date_trunc(unit, e.started_at, 'UTC'), process_id, origin, s.status, count(*), 0, 0, 0, 0,

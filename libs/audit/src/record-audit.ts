@@ -29,7 +29,10 @@ export async function recordAudit(client: AuditWriter, who: Member, entry: Audit
 export interface AuditEntry {
   type: AuditType
   event: AuditEvent
-  /** The id; of an object its name, of dependencies the language, of a team its slug, of an API token its client id, of keys that sign tokens the id of the present one. */
+  /**
+   * The id; of an object its name, of dependencies the language, of a team its slug, of an API token its client id, of keys
+   * that sign tokens the id of the present one.
+   */
   entityId: string
 }
 

@@ -30,7 +30,10 @@ export function pageInfo(
 /** What the large columns of a page may take together, in bytes. */
 const pageBytes = 8 * 1024 * 1024
 
-/** Up to which size a column is part of a page, in bytes: of these the largest that keeps the page within its bytes, else the least. */
+/**
+ * Up to which size a column is part of a page, in bytes: of these the largest that keeps the page within its bytes, else the
+ * least.
+ */
 const limits = [65_536, 16_384, 4096]
 const leastLimit = 1024
 

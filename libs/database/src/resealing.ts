@@ -44,7 +44,10 @@ const stepRows = 10_000
 const everyMs = 600_000
 const mostAtOnce = 10_000
 
-/** Seals anew what older keys of ENCRYPTION_KEY have sealed. How far it is, the rows say: it may end anywhere, and run twice at once. */
+/**
+ * Seals anew what older keys of ENCRYPTION_KEY have sealed. How far it is, the rows say: it may end anywhere, and run twice
+ * at once.
+ */
 export class Resealing {
   readonly #options: ResealingOptions
   readonly #damaged = new Map<SealedTable, number>()

@@ -85,7 +85,10 @@ function operator(name: string, scopes: readonly OperatorScope[]): Caller {
 
 const operatorForm = /^(operator\/[a-z0-9][a-z0-9._-]{0,62})(?:\/([a-z+]+))?$/
 
-/** The caller of a name: `gateway`, `operator/NAME`, or `operator/NAME/SCOPE+SCOPE` for one who may not do all. Undefined for others. */
+/**
+ * The caller of a name: `gateway`, `operator/NAME`, or `operator/NAME/SCOPE+SCOPE` for one who may not do all. Undefined for
+ * others.
+ */
 export function callerOf(text: string): Caller | undefined {
   if (text === 'gateway') return gateway
   const [, name, words] = operatorForm.exec(text) ?? []

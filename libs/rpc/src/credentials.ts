@@ -74,8 +74,8 @@ interface Verified {
 
 /**
  * Reads a call's `authorization`. The runners' key is good for RunnerService in the role `runner` alone, as are the key of a
- * pod and a pool's token. A call to a service of runs may carry a run's token. Tokens are handed on unread: the service verifies them, in
- * process and over the wire alike. A key of one caller's own is good for what that caller does.
+ * pod and a pool's token. A call to a service of runs may carry a run's token. Tokens are handed on unread: the service
+ * verifies them, in process and over the wire alike. A key of one caller's own is good for what that caller does.
  */
 export function verifier(keys: {
   internalKey: string

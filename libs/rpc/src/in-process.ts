@@ -85,7 +85,10 @@ async function* messages(type: DescMethod['input'], open: () => unknown, signal:
 
 /** Where a part finds the others: in the same process or over the wire, it cannot tell. */
 export interface Neighbours {
-  /** A client of a service, in the cell of the team that calls, at whichever replica. `connection` names a connection of its own, apart from the others. */
+  /**
+   * A client of a service, in the cell of the team that calls, at whichever replica. `connection` names a connection of its
+   * own, apart from the others.
+   */
   client<S extends DescService>(service: S, connection?: string): Client<S>
   /** A client for each cell by its name, '' for the first: of what is of no team. */
   inCells<S extends DescService>(service: S): ReadonlyMap<string, Client<S>>

@@ -9,7 +9,10 @@ interface Window {
   leftOut: number
 }
 
-/** Of failures that are told again and again, such as those of a full disk: one line each 5 s, with how many were left out before it. */
+/**
+ * Of failures that are told again and again, such as those of a full disk: one line each 5 s, with how many were left out
+ * before it.
+ */
 export class RepeatedLines {
   readonly #windows = new Map<string, Window>()
 

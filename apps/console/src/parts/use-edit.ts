@@ -22,7 +22,10 @@ export interface Editing {
   dropOffer: () => void
 }
 
-/** The edit of a source, of the process or module of this id: it follows what is stored as long as nothing is lost by it, and is kept here until it is saved. What is offered is of another page, and stays until it is answered. */
+/**
+ * The edit of a source, of the process or module of this id: it follows what is stored as long as nothing is lost by it, and
+ * is kept here until it is saved. What is offered is of another page, and stays until it is answered.
+ */
 export function useEdit(team: string, id: string, stored: Stored): Editing {
   const session = useSession()
   const person = session.clientId ?? session.name

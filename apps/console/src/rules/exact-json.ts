@@ -7,7 +7,10 @@ interface RawJson {
 
 const json = JSON as unknown as RawJson
 
-/** The value of a JSON text. A number that would lose digits as one of JavaScript stays its own text, which `JSON.stringify` writes as it was. */
+/**
+ * The value of a JSON text. A number that would lose digits as one of JavaScript stays its own text, which `JSON.stringify`
+ * writes as it was.
+ */
 export const parsedExactly = (text: string): unknown =>
   SOME_LONG.test(text) ? json.parse(text, asItStands) : JSON.parse(text)
 

@@ -123,7 +123,10 @@ export interface Above {
   levels: number
 }
 
-/** Fields beyond which a form shows no further level: schemas that refer to each other make each level a multiple of the one before. */
+/**
+ * Fields beyond which a form shows no further level: schemas that refer to each other make each level a multiple of the one
+ * before.
+ */
 const MOST_FIELDS = 500
 const MOST_LEVELS = 12
 

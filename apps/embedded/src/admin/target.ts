@@ -17,8 +17,8 @@ import { socketPath, socketName } from './admin-server.ts'
 const startTimeMs = 60_000
 
 /**
- * The system that the environment names: the services of SERVICE_ADDRESSES, the process-catalog at least; else the one that runs on DATA_DIR;
- * else, when none does, its database, opened for the moment.
+ * The system that the environment names: the services of SERVICE_ADDRESSES, the process-catalog at least; else the one that
+ * runs on DATA_DIR; else, when none does, its database, opened for the moment.
  */
 export async function openTarget(values: EnvironmentValues): Promise<Target> {
   const env = new Environment(values)

@@ -29,9 +29,9 @@ export class ParametersCheck {
   }
 
   /**
-   * The parameters of a run, checked where the schema is enforced or its request wants it. Where they came as texts, they have the types that the
-   * schema names, enforced or not; without a schema they stay as they are, and where nobody asked for a check also when
-   * the schema can't be applied now.
+   * The parameters of a run, checked where the schema is enforced or its request wants it. Where they came as texts, they
+   * have the types that the schema names, enforced or not; without a schema they stay as they are, and where nobody asked
+   * for a check also when the schema can't be applied now.
    */
   async forRun(
     spec: RunSpec,

@@ -16,7 +16,10 @@ export interface CheckedSettings {
   callbackUrl?: string
 }
 
-/** Settings as a run gets them; `pools` are those that its team may ask for. Failures invalid_argument at `/settings/agentPoolSlug`, `/settings/timeout`, `/settings/callbackUrl`. */
+/**
+ * Settings as a run gets them; `pools` are those that its team may ask for. Failures invalid_argument at
+ * `/settings/agentPoolSlug`, `/settings/timeout`, `/settings/callbackUrl`.
+ */
 export function checkSettings(
   settings: RunSettings | undefined,
   config: Pick<ExecutionConfig, 'runTimeoutMs' | 'runTimeoutMaxMs'>,

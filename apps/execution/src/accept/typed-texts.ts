@@ -11,8 +11,9 @@ const truth = new Map([
 
 /**
  * Gives the texts of a query or a form the types that a JSON Schema names for them: numbers, booleans, null, objects, which
- * are JSON, and lists where a name came once, which may be JSON where none of their items may be a text. A text stays one where the schema allows texts, or where it reads as nothing
- * that is allowed: then the schema's own check has the word. Changes `fields`; says whether it did.
+ * are JSON, and lists where a name came once, which may be JSON where none of their items may be a text. A text stays one
+ * where the schema allows texts, or where it reads as nothing that is allowed: then the schema's own check has the word.
+ * Changes `fields`; says whether it did.
  */
 export function typeTexts(fields: Json, schema: unknown): boolean {
   const branches = branchesOf([schema], schema)

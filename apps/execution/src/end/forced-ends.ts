@@ -25,7 +25,10 @@ interface ForcedEndsContext {
   signals: Signals
 }
 
-/** Ends that do not come from the runs: kills, lost runners, service stops. One compare-and-set, then whoever is concerned hears of it. */
+/**
+ * Ends that do not come from the runs: kills, lost runners, service stops. One compare-and-set, then whoever is concerned
+ * hears of it.
+ */
 export class ForcedEnds {
   readonly #context: ForcedEndsContext
 

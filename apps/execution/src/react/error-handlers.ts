@@ -43,7 +43,10 @@ const most = { events: 8, late: 16, ofTeam: 2 }
 const inTimeMs = 5000
 /** Once something of a team is late, so is the rest for so long: it would wait for the same. */
 const lateForMs = 5000
-/** What a claim took whose answer was lost waits for so long. A try may take longer: a second one does no harm, as the run has a key. */
+/**
+ * What a claim took whose answer was lost waits for so long. A try may take longer: a second one does no harm, as the run
+ * has a key.
+ */
 const leaseMs = 15_000
 
 type HandlerOf = (team: string) => Promise<ErrorHandler | undefined>

@@ -12,8 +12,9 @@ import type { RecordRow } from '../store/records.ts'
 const offsetsMs = [0, -2000, 2000]
 
 /**
- * The source that a run ran: that of its draft or its version, also of a deleted one, or what the process had then, as long as that is kept.
- * Of a version's run whose other modules are not kept only those with a version are told. Failure: source_not_kept.
+ * The source that a run ran: that of its draft or its version, also of a deleted one, or what the process had then, as long
+ * as that is kept. Of a version's run whose other modules are not kept only those with a version are told. Failure:
+ * source_not_kept.
  */
 export async function sourceOf(
   specs: Specs,

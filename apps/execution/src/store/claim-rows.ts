@@ -145,8 +145,8 @@ SELECT t.team, CASE WHEN t.running >= t.most THEN 'no slot'
          WHERE s.moved_to IS NULL) t`
 
 /**
- * Makes runs that wait RUNNING, in one statement: of the team with the fewest in flight, oldest first, within the teams' limits. Those that
- * were QUEUED have two events more then, those that were CREATED one.
+ * Makes runs that wait RUNNING, in one statement: of the team with the fewest in flight, oldest first, within the teams'
+ * limits. Those that were QUEUED have two events more then, those that were CREATED one.
  */
 export async function claimRows(pool: Queries, request: ClaimRequest): Promise<{ claimed: Claimed[]; turns: Turn[] }> {
   const { teams, only, sessions, inFlight, quotas, maxRunning, leastDepths, fence } = request

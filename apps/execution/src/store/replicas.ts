@@ -12,7 +12,10 @@ export interface ReplicaRow {
 /** How long a replica counts that says nothing. */
 const leaseS = 10
 
-/** Says that this replica is there, and up to when it knows which teams have left; gives the others that are, the first by id first. */
+/**
+ * Says that this replica is there, and up to when it knows which teams have left; gives the others that are, the first by id
+ * first.
+ */
 export async function beat(
   pool: Queries,
   { id, address, stopping }: ReplicaRow,

@@ -28,7 +28,10 @@ export function metadataAnswer(path: string, config: OAuthConfig): Answer | unde
   return { status: 200, headers, body: JSON.stringify(body) }
 }
 
-/** Where the metadata of the resource is that a path belongs to, for a challenge (RFC 9728 §5.1); undefined outside of the REST interface and of MCP. */
+/**
+ * Where the metadata of the resource is that a path belongs to, for a challenge (RFC 9728 §5.1); undefined outside of the
+ * REST interface and of MCP.
+ */
 export function metadataUrlOf(path: string, { publicUrl }: OAuthConfig): string | undefined {
   const [, team = '', interfaceName = ''] = RESOURCE.exec(path) ?? []
   const isResource = isTeamSlug(team)

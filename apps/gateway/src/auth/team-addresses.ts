@@ -15,7 +15,10 @@ export class TeamAddresses {
     return this.#rows.isGone(team)
   }
 
-  /** Failures: forbidden, as for a token of another team; team_not_found for one that is gone; unavailable while the lists were never read. */
+  /**
+   * Failures: forbidden, as for a token of another team; team_not_found for one that is gone; unavailable while the lists
+   * were never read.
+   */
   check(team: string, ip: string): void {
     if (this.isGone(team)) throw notFound('team')
     if (!this.allow(team, ip)) throw notOfTheTeam()

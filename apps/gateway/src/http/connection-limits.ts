@@ -43,7 +43,10 @@ export class ConnectionLimits {
 
 const mostEver = 10_000
 
-/** The most connections of a gateway: half of the files that its process may open are for all else, where the system tells how many. */
+/**
+ * The most connections of a gateway: half of the files that its process may open are for all else, where the system tells
+ * how many.
+ */
 export function mostConnections(): number {
   const openFiles = Number(/^Max open files\s+(\d+)/m.exec(ownLimits())?.[1] ?? Infinity)
   return Math.min(mostEver, Math.floor(openFiles / 2))

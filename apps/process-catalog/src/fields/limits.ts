@@ -14,7 +14,10 @@ export const limits = {
   runVariableCount: 10_000,
   /** What the variables of all teams may hold in memory, as their runs see them. */
   keptVariablesBytes: 32 * 1024 * 1024,
-  /** Imports of a run that are not there: how many are compared with what it could have, with how many names, and how many versions are named. */
+  /**
+   * Imports of a run that are not there: how many are compared with what it could have, with how many names, and how many
+   * versions are named.
+   */
   comparedImports: 10,
   comparedNames: 500,
   namedVersions: 20,

@@ -12,9 +12,10 @@ const longestSource = 128 * 1024
 const timeoutMs = 4000
 
 /**
- * Finds the fault of the source that it is given: parsed, then compiled without the returns at its top, which are allowed here. The source is a
- * stranger's: before it is parsed, a filter leaves no system calls but those for memory, and for what is open. So a fault of the parser gives nobody
- * the service's environment, memory or network. What parsing may import is there before.
+ * Finds the fault of the source that it is given: parsed, then compiled without the returns at its top, which are allowed
+ * here. The source is a stranger's: before it is parsed, a filter leaves no system calls but those for memory, and for what
+ * is open. So a fault of the parser gives nobody the service's environment, memory or network. What parsing may import is
+ * there before.
  */
 export const pythonParser = `
 import _ast, ctypes, os, resource, sys, unicodedata
@@ -73,8 +74,9 @@ except (MemoryError, RecursionError):
 `
 
 /**
- * Where Python finds that a source is no program, in a process of its own without anything of ours; undefined where it is one, `unknown`
- * where that can't be said: without Python, or where it takes too much. Holds up the thread: to be called where nobody waits for it.
+ * Where Python finds that a source is no program, in a process of its own without anything of ours; undefined where it is
+ * one, `unknown` where that can't be said: without Python, or where it takes too much. Holds up the thread: to be called
+ * where nobody waits for it.
  */
 export function pythonFault(source: string, { program, path }: PythonProgram): SourceFault | 'unknown' | undefined {
   if (source.length > longestSource) return 'unknown'

@@ -91,8 +91,8 @@ export function listApiTokens(store: Store, team: string): Promise<ApiTokenMessa
 }
 
 /**
- * From this moment on the token can't be exchanged, and with `atOnce` gateways refuse what it was exchanged for within seconds; doing it
- * again changes nothing. `authorFor` its team.
+ * From this moment on the token can't be exchanged, and with `atOnce` gateways refuse what it was exchanged for within
+ * seconds; doing it again changes nothing. `authorFor` its team.
  */
 export function revokeApiToken(
   store: Store,

@@ -1,8 +1,8 @@
 import type { Rows, Store } from './store.ts'
 
 /**
- * Before a version of a process is deleted: leaves what runs of it need that are repeated. Beyond as many as a process may have versions,
- * what was needed longest ago goes: else publishing and deleting in turns would fill the database.
+ * Before a version of a process is deleted: leaves what runs of it need that are repeated. Beyond as many as a process may
+ * have versions, what was needed longest ago goes: else publishing and deleting in turns would fill the database.
  */
 export async function keepContent(
   rows: Rows,

@@ -74,7 +74,10 @@ export function listModules(store: Store, team: string, window: Window) {
   })
 }
 
-/** What is absent stays, but for the origin. Fails with changed_meanwhile, invalid `/name` (taken), module_in_use (renaming what something imports). */
+/**
+ * What is absent stays, but for the origin. Fails with changed_meanwhile, invalid `/name` (taken), module_in_use (renaming
+ * what something imports).
+ */
 export function updateModule(
   store: Store,
   author: Author,

@@ -21,7 +21,10 @@ export async function requireQuota(
   if ((await count(most)) >= most) throw limitReached(`${owner} has ${most} ${kind}`, `${limit} in TEAM_LIMITS`)
 }
 
-/** What a team may have and has of each kind; versions are counted for one process or module at a time, so they have no number in use. */
+/**
+ * What a team may have and has of each kind; versions are counted for one process or module at a time, so they have no
+ * number in use.
+ */
 export async function quotasInUse(store: Store, team: string): Promise<MessageInitShape<typeof LimitSchema>[]> {
   const { definitions, versions } = store.limits
   const where = { team }

@@ -64,7 +64,10 @@ export async function setKeysOf(store: Store, team: string): Promise<string[]> {
 // A step must end within a statement's time, and triggers write the row of a team again for each row that goes.
 const rowsAtOnce = 1000
 
-/** Removes some of what a team that is being removed has, itself and its tokens apart; gives how many rows. Failure team_not_purging. */
+/**
+ * Removes some of what a team that is being removed has, itself and its tokens apart; gives how many rows. Failure
+ * team_not_purging.
+ */
 export function removeBelongings(store: Store, team: string): Promise<number> {
   return store.write(async (rows) => {
     await requirePurging(rows, team)

@@ -43,7 +43,10 @@ export function revisionsOf(store: Store): Batcher<string, bigint | undefined> {
   return new Batcher(1000, (teams: string[]) => readRevisions(store, teams))
 }
 
-/** The revision of each of these teams, in their order, as they are committed when the statement starts; undefined for those that are not there. */
+/**
+ * The revision of each of these teams, in their order, as they are committed when the statement starts; undefined for those
+ * that are not there.
+ */
 async function readRevisions(store: Store, teams: string[]): Promise<(bigint | undefined)[]> {
   const found = await store.forRuns<{ team: string; revision: string }>({
     name: 'revisions',
@@ -58,7 +61,8 @@ async function readRevisions(store: Store, teams: string[]): Promise<(bigint | u
  * Everything that a run sees, with the revision that it was read at, in one statement: so all of it is from one snapshot.
  * `tag` is a version id, a tag or an alias; empty for the current source.
  * Of `deleted` versions only such are found, by their ids, and drafts. With `asOf` sources that are nobody's version are as they
- * were at that moment, as far as they are kept; the process is named by its id. Fails with team_not_found, process_not_found, version_not_found.
+ * were at that moment, as far as they are kept; the process is named by its id. Fails with team_not_found,
+ * process_not_found, version_not_found.
  */
 export async function readRunSpec(
   store: Store,

@@ -14,8 +14,9 @@ export interface UnmetRows {
 }
 
 /**
- * Imports that lead nowhere, for whoever is to be told: those of which nothing is known, such as packages, are left out. Only the first
- * few are compared with the names there are: every run of the team may ask for this anew, on the event loop that serves all.
+ * Imports that lead nowhere, for whoever is to be told: those of which nothing is known, such as packages, are left out.
+ * Only the first few are compared with the names there are: every run of the team may ask for this anew, on the event loop
+ * that serves all.
  */
 export function unmetImports({
   language,
@@ -43,7 +44,10 @@ const mostNames = 3
 // Of any length, one team's names would take the time of all others.
 const longestName = 40
 
-/** Finds, of these names, those that were perhaps meant by one that is not among them: the nearest first, whatever their case and dashes. */
+/**
+ * Finds, of these names, those that were perhaps meant by one that is not among them: the nearest first, whatever their case
+ * and dashes.
+ */
 function nearNames(names: string[]): (name: string) => string[] {
   const known = names.filter(({ length }) => length <= longestName).map((name) => ({ name, known: plain(name) }))
   return (name) => {
@@ -62,7 +66,10 @@ function nearNames(names: string[]): (name: string) => string[] {
 
 const plain = (name: string) => name.toLowerCase().replaceAll(/[-_.]/g, '')
 
-/** How many letters from `atA` and `atB` on are to be added, left out, changed, or swapped with the next; infinite where more than `most`. */
+/**
+ * How many letters from `atA` and `atB` on are to be added, left out, changed, or swapped with the next; infinite where more
+ * than `most`.
+ */
 function distance(a: string, b: string, most: number, atA = 0, atB = 0): number {
   if (Math.abs(a.length - atA - (b.length - atB)) > most) return Infinity
   let [i, j] = [atA, atB]

@@ -6,8 +6,8 @@ const neededAt = { deleted_versions: 'needed_at', drafts: 'needed_at', former_so
 const batchRows = 100
 
 /**
- * Removes what no execution can name any more that was created at `oldest` or later, a day as a margin. `gone` is told after each batch of
- * which teams it was.
+ * Removes what no execution can name any more that was created at `oldest` or later, a day as a margin. `gone` is told after
+ * each batch of which teams it was.
  */
 export async function forgetUnneeded(
   store: Store,

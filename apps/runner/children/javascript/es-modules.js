@@ -15,7 +15,8 @@ const LOAD = '$svc$l'
 
 /**
  * Gives `{ isModule, prefix, code }`: the source with its module syntax replaced, and what is to stand before it on its
- * first line: its imports, then a call that says that they are done. Throws a SyntaxError with `line` and `column` when it is neither a script nor a module.
+ * first line: its imports, then a call that says that they are done. Throws a SyntaxError with `line` and `column` when it
+ * is neither a script nor a module.
  */
 function rewrite(source) {
   acorn ??= require('acorn')

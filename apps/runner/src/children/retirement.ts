@@ -94,7 +94,10 @@ function keptFor<C extends Aged>(idle: C[], since: number, toKeepMb: number): Se
   return kept
 }
 
-/** Whether a child has served long enough and retires. Python runs are forks: however many they are, nothing of them stays but what their version has imported. */
+/**
+ * Whether a child has served long enough and retires. Python runs are forks: however many they are, nothing of them stays
+ * but what their version has imported.
+ */
 export function mustRetire(child: Used, { maxRuns, maxAgeMs }: { maxRuns: number; maxAgeMs: number }): boolean {
   const hasRunEnough = child.language === 'javascript' && child.runs >= maxRuns
   return hasRunEnough || child.freeSince - child.startedAt >= maxAgeMs

@@ -49,7 +49,8 @@ interface Pipe {
 /**
  * Reads what a child prints: in standard output records of `console` between raw bytes, in standard error raw bytes.
  * What is behind a fence in one of them waits for the other to come to the same: that keeps the order around subprocesses.
- * Of the bytes that it is given it keeps copies. What Node, Python and libraries print when they die is kept apart: it speaks of this machine, not of the user's code.
+ * Of the bytes that it is given it keeps copies. What Node, Python and libraries print when they die is kept apart: it
+ * speaks of this machine, not of the user's code.
  */
 export class OutputReader {
   readonly #onLine: OnLine

@@ -32,7 +32,10 @@ export function titleOf({ name, needs }: KnownLevel): string {
   return why === undefined ? `behind ${name}` : `behind ${name} (not here: ${why})`
 }
 
-/** A runner at this isolation level, or undefined where the machine does not give it. Rejects when it does, and the isolation does not hold. */
+/**
+ * A runner at this isolation level, or undefined where the machine does not give it. Rejects when it does, and the isolation
+ * does not hold.
+ */
 export async function startBehind(
   level: KnownLevel,
   settings: Record<string, string>,

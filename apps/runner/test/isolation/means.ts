@@ -2,7 +2,10 @@ import { execFileSync } from 'node:child_process'
 import { accessSync, readFileSync } from 'node:fs'
 import { networkHelpers } from '@automation/jail'
 
-/** What an isolation level needs of the machine, found out without the launcher: so one that is broken is not taken for one that can't be had. */
+/**
+ * What an isolation level needs of the machine, found out without the launcher: so one that is broken is not taken for one
+ * that can't be had.
+ */
 export type Means = 'namespaces' | 'own network' | 'Landlock' | 'Landlock for ports'
 
 const portsFrom = 4

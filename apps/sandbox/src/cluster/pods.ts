@@ -24,7 +24,10 @@ export interface Removal {
   graceS?: number
 }
 
-/** Pods of one kind in one namespace, as a watch last knew them. What asks the API rejects with Failure cluster_away while that is away. */
+/**
+ * Pods of one kind in one namespace, as a watch last knew them. What asks the API rejects with Failure cluster_away while
+ * that is away.
+ */
 export class Pods {
   readonly #options: PodsOptions
   readonly #selector: string

@@ -117,7 +117,10 @@ function surplus(fresh: RunnerPod[], wanted: number, { idleMs }: PoolLimits): Re
   return oldest.slice(0, Math.max(0, fresh.length - wanted)).map((pod) => ({ pod, why, atOnce: false }))
 }
 
-/** A runner of a team ends by itself when it has been idle; one that never got the run for which it became the team's does not know. */
+/**
+ * A runner of a team ends by itself when it has been idle; one that never got the run for which it became the team's does
+ * not know.
+ */
 const overdueMs = 60_000
 
 function overdue(pods: RunnerPod[], waiting: string[], { idleMs }: PoolLimits): Removal[] {

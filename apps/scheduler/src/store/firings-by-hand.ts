@@ -2,9 +2,9 @@ import type pg from 'pg'
 import type { ScheduleRow } from '../schedule.ts'
 
 /**
- * A firing that somebody asks for, held by them for so long, and that nobody else starts anything for; the schedule must be locked. Its nominal time is of no other
- * firing, and never a whole second, as those of crons are. Undefined where another one that it may not be beside is open,
- * or is to be made: a firing waits for those of earlier times alone.
+ * A firing that somebody asks for, held by them for so long, and that nobody else starts anything for; the schedule must be
+ * locked. Its nominal time is of no other firing, and never a whole second, as those of crons are. Undefined where another
+ * one that it may not be beside is open, or is to be made: a firing waits for those of earlier times alone.
  */
 export async function insertByHand(
   client: pg.ClientBase,

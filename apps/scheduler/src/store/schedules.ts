@@ -134,7 +134,10 @@ export async function deleteSchedule(client: pg.ClientBase, { id }: ScheduleRow)
   await client.query({ name: 'delete_schedule', text: 'DELETE FROM schedules WHERE id = $1', values: [id] })
 }
 
-/** `row` must be locked; what waits of a paused one is given up, and by its holder what somebody looks at. Gives the row as it is then. */
+/**
+ * `row` must be locked; what waits of a paused one is given up, and by its holder what somebody looks at. Gives the row as
+ * it is then.
+ */
 export async function setPaused(
   client: pg.ClientBase,
   { id }: ScheduleRow,

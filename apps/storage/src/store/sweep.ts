@@ -47,7 +47,10 @@ export async function abandonLateUpload(store: Store, { id, team }: DueBlob, gra
   })
 }
 
-/** Rows that are due, the teams in turns, among those that have been for longest: what a batch costs does not grow with all that is due. */
+/**
+ * Rows that are due, the teams in turns, among those that have been for longest: what a batch costs does not grow with all
+ * that is due.
+ */
 export function inTurns(table: string, columns: string, isDue: string, since: string): string {
   return `SELECT ${columns} FROM (
             SELECT *, row_number() OVER (PARTITION BY team ORDER BY ${since}) AS turn FROM (

@@ -2,7 +2,10 @@ import { type Positions, type Source, sources } from '../../streams/team-changes
 
 /** Where a reader of a team's stream is, as the ids of its events say. */
 export interface StreamPosition {
-  /** Of execution, which alone understands it; `none` where it is followed and has named no position; undefined where it is not followed. */
+  /**
+   * Of execution, which alone understands it; `none` where it is followed and has named no position; undefined where it is
+   * not followed.
+   */
   execution: string | undefined
   changes: Positions
   /** Nothing that the reader has not been told of is from before; Unix time in ms, undefined where the id does not say. */

@@ -21,9 +21,9 @@ interface Form {
 }
 
 /**
- * The API token that a call brings, and the scopes that it asks for, in the client-credentials form of OAuth 2.0 (RFC 6749 §4.4): id and secret by HTTP
- * Basic or as fields of the form. Undefined where the call has nothing of that form. Failures have the words of RFC 6749
- * §5.2 as their codes.
+ * The API token that a call brings, and the scopes that it asks for, in the client-credentials form of OAuth 2.0 (RFC 6749
+ * §4.4): id and secret by HTTP Basic or as fields of the form. Undefined where the call has nothing of that form. Failures
+ * have the words of RFC 6749 §5.2 as their codes.
  */
 export async function clientCredentials(exchange: Exchange, budget: BodyBudget): Promise<Asked | undefined> {
   const { incoming } = exchange
