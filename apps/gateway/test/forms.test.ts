@@ -122,11 +122,6 @@ describe('a submission', () => {
     expect(utf8(started().parameters)).toBe('{"n": 1.0}')
   })
 
-  test.each(['true', 'TRUE', '1'])('waits for its end with wait=%s, as a webhook takes flags', async (wait) => {
-    has({})
-    expect((await call('POST', `?wait=${wait}`, { headers: JSON_TYPE, body: '{}' })).status).toBe(203)
-  })
-
   test('of texts gets the types that the schema names', async () => {
     has({})
     const body = '--x\r\ncontent-disposition: form-data; name="n"\r\n\r\n1\r\n--x--\r\n'

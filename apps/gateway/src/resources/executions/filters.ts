@@ -35,22 +35,13 @@ const idFilter = (description: string) =>
     .transform((value) => value?.toLowerCase() ?? '')
     .openapi({ type: 'string', format: 'uuid', description })
 
-// As webhooks take them.
-const flags = new Map([
-  ['true', true],
-  ['1', true],
-  ['false', false],
-  ['0', false],
-])
-
 /** A flag in a query that may be absent or empty. */
 export const flag = z
   .string()
   .optional()
   .transform((value, check) => {
     if (value === undefined || value === '') return undefined
-    const known = flags.get(value.toLowerCase())
-    if (known !== undefined) return known
+    if (value === 'true' || value === 'false') return value === 'true'
     check.addIssue({ code: 'custom', message: 'must be true or false' })
     return z.NEVER
   })
