@@ -9,6 +9,7 @@ import {
   type Pair,
   type ScalarTag,
   type Tags,
+  visit,
   YAMLMap,
 } from 'yaml'
 import { isNumberText, losslessNumber } from '../exact-json.ts'
@@ -28,6 +29,17 @@ const longNumber: ScalarTag = {
 /** Such numbers keep their digits, also where the text is written anew. */
 const exactly = { intAsBigInt: true, customTags: (tags: Tags): Tags => [longNumber, ...tags] }
 
+/** The document of a YAML text. Long numbers that name members are texts: an object can name none. */
+function parsed(text: string): Document.Parsed {
+  const document = parseDocument(text, { ...exactly, prettyErrors: true })
+  visit(document, {
+    Pair(_, { key }) {
+      if (key instanceof Scalar && isNumberText(key.value)) key.value = JSON.stringify(key.value)
+    },
+  })
+  return document
+}
+
 /** Each by itself: an object that comes twice would become an alias. */
 const asScalars = (_: unknown, value: unknown): unknown => (isNumberText(value) ? new Scalar(value) : value)
 
@@ -36,8 +48,7 @@ const asScalars = (_: unknown, value: unknown): unknown => (isNumberText(value) 
  * `texts`, what is not quoted is a text, too: 1.10 keeps its zero.
  */
 export function readYaml(text: string, scalars?: 'texts'): unknown {
-  const read = scalars === 'texts' ? { schema: 'failsafe' as const } : exactly
-  const document = parseDocument(text, { ...read, prettyErrors: true })
+  const document = scalars === 'texts' ? parseDocument(text, { schema: 'failsafe', prettyErrors: true }) : parsed(text)
   const [error] = document.errors
   if (error) throw new Error(error.message.split('\n')[0])
   const reviver = (_: unknown, value: unknown) => (typeof value === 'bigint' ? losslessNumber(String(value)) : value)
@@ -50,7 +61,7 @@ export function readYaml(text: string, scalars?: 'texts'): unknown {
  */
 export function editYaml(text: string, changes: readonly Change[], order: readonly string[]): string {
   if (changes.length === 0) return text
-  const document = parseDocument(text, exactly)
+  const document = parsed(text)
   const before = writeYaml(document)
   for (const { path, value } of changes) {
     if (value === undefined) remove(document, path)

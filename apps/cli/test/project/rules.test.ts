@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { editYaml } from '../../src/project/edit-yaml.ts'
+import { editYaml, readYaml } from '../../src/project/edit-yaml.ts'
 import { mergeText, mergeTyped } from '../../src/project/merge-text.ts'
 import { mergeValues, unknownBase, withChanges } from '../../src/project/merge-values.ts'
 import { packagesText, readPackages } from '../../src/project/package-files.ts'
@@ -85,6 +85,18 @@ test('YAML keeps comments, order and the form of lines that no change is about',
   // A member that has its default stands in no file.
   expect(editYaml('a: 1\n', [{ path: ['b', 'c'], value: undefined }], [])).toBe('a: 1\n')
   expect(editYaml('', [{ path: ['a', 'b'], value: 1 }], [])).toBe('a:\n  b: 1\n')
+})
+
+test('YAML may have members whose names are long numbers', () => {
+  const text = '# ours\n1234567890123456789: a # first\n0.12345678901234567891: b\n'
+  expect(readYaml(text)).toEqual({ '1234567890123456789': 'a', '0.12345678901234567891': 'b' })
+  const changes = [
+    { path: ['0.12345678901234567891'], value: 'c' },
+    { path: ['d'], value: 1 },
+  ]
+  const edited = editYaml(text, changes, [])
+  expect(edited).toContain('\n1234567890123456789: a # first\n')
+  expect(readYaml(edited)).toEqual({ '1234567890123456789': 'a', '0.12345678901234567891': 'c', d: 1 })
 })
 
 test('requirements.txt and package.json keep what is not about packages', () => {
