@@ -18,8 +18,8 @@ export function parseExactly(text: string): unknown {
 
 /** The same of records and files: numbers that would lose digits alone are such objects, and all others are those of JavaScript. */
 export function parseLossless(text: string): unknown {
-  // Without such a one it is read much faster, and however deep it is.
-  if (!/[\d.]{16}|\d[eE][+-]?\d{3}/.test(text)) return JSON.parse(text)
+  // Without such a one it is read much faster, and however deep it is. Ids have digits around an e, too.
+  if (!/\d[\d.]{15}|(?<![^\s:,[-])\d[\d.]*[eE][+-]?\d{3}/.test(text)) return JSON.parse(text)
   return json.parse(text, (_, value, { source }) =>
     typeof value === 'number' && source !== undefined ? losslessNumber(source) : value,
   )

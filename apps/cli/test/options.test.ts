@@ -115,6 +115,7 @@ describe('large answers', () => {
   test('JSON is read however deep it is', () => {
     const deep = `${'['.repeat(100_000)}1${']'.repeat(100_000)}`
     expect(parseLossless(deep)).toHaveLength(1)
+    expect(parseLossless(`["01a9e123-4567-4abc-8def-1234567891e2",${deep}]`)).toHaveLength(2)
   })
 
   test('numbers that would lose digits keep them, and all others are those of JavaScript', () => {

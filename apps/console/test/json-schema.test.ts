@@ -108,6 +108,9 @@ test('numbers that would lose digits keep them, and all others are those of Java
   const others = { '0.30000000000000004': 0.1 + 0.2, '1.50000000000000000': 1.5, '1e-300': 1e-300, '0.10': 0.1 }
   for (const [text, number] of Object.entries(others)) expect(parsedExactly(`[${text}]`)).toEqual([number])
   expect(JSON.stringify(parsedExactly('{"a":[0.12345678901234567891]}'))).toBe('{"a":[0.12345678901234567891]}')
+  // As its reviver would not be called for an id with digits around an e, such a text may be of any depth.
+  const deep = `${'['.repeat(100_000)}1${']'.repeat(100_000)}`
+  expect(parsedExactly(`["01a9e123-4567-4abc-8def-1234567891e2",${deep}]`)).toHaveLength(2)
   const whole = parsedExactly('{"properties":{"n":{"type":"number","maximum":0.12345678901234567891}}}') as JsonSchema
   expect([...faultsOf(whole, { n: 1 }).keys()]).toEqual(['/n'])
 })
