@@ -4,7 +4,7 @@ import { readSource } from '../src/reading/read-source.ts'
 
 const options = {
   allowGit: true,
-  without: new Set(['svc']),
+  without: new Set(['svc', 'databricks']),
   pythonImports: new Map([
     ['Crypto', 'pycryptodome'],
     ['cv2', 'opencv-python'],
@@ -77,6 +77,8 @@ describe('in Python', () => {
       'from azure.storage.blob import BlobClient\nimport azure.identity.aio\nfrom opentelemetry import trace',
       ['azure-storage-blob', 'azure-identity', 'opentelemetry-api'],
     ],
+    // A module of the team.
+    ['import databricks.sdk\nfrom databricks import sql', []],
     ['import google, azure.nothing\nfrom google.cloud import nothing', []],
     ['import svc\nsvc.import_module("x")', []],
     ['import a; import b \\\n  as c', ['a', 'b']],

@@ -7,7 +7,7 @@ import { specifierFault } from './specifier.ts'
 
 export interface DetectionOptions {
   allowGit: boolean
-  /** Names that imports find without a package. */
+  /** Names that imports find without a package; of Python's the first part. */
   without: ReadonlySet<string>
   /** Packages of PyPI by the names that they are imported by, beside those that are known here, and before them. */
   pythonImports: ReadonlyMap<string, string>
@@ -28,7 +28,7 @@ export function detectDependencies(
   }
   const imported = new Map<string, string>()
   for (const name of packages) {
-    if (options.without.has(name)) continue
+    if (options.without.has(language === 'PYTHON' ? name.split('.', 1)[0]! : name)) continue
     const [found, specifier] = packageOfImport(language, name, options.pythonImports) ?? []
     if (found !== undefined && isGood(language, found, specifier!, false)) imported.set(found, specifier!)
   }
