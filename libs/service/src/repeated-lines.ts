@@ -3,6 +3,8 @@ import type { LogFn } from 'pino'
 const windowMs = 5000
 /** Beyond these, what is over is forgotten. */
 const mostKept = 200
+/** Beyond these, also what is not: failures of requests are as many as they. */
+const mostAtOnce = 2000
 
 interface Window {
   endsMs: number
@@ -14,6 +16,7 @@ interface Window {
  * before it.
  */
 export class RepeatedLines {
+  /** In the order in which they end. */
   readonly #windows = new Map<string, Window>()
 
   /** What of a line of a logger with these fields is written at a time in milliseconds; undefined where it is left out. */
@@ -25,6 +28,7 @@ export class RepeatedLines {
       window.leftOut += 1
       return undefined
     }
+    this.#windows.delete(key)
     if (this.#windows.size >= mostKept) this.#forget(nowMs)
     this.#windows.set(key, { endsMs: nowMs + windowMs, leftOut: 0 })
     if (!window?.leftOut) return line
@@ -33,7 +37,10 @@ export class RepeatedLines {
   }
 
   #forget(nowMs: number): void {
-    for (const [key, { endsMs }] of this.#windows) if (nowMs >= endsMs) this.#windows.delete(key)
+    for (const [key, { endsMs }] of this.#windows) {
+      if (nowMs < endsMs && this.#windows.size < mostAtOnce) return
+      this.#windows.delete(key)
+    }
   }
 }
 

@@ -67,3 +67,13 @@ test('a failure that comes again and again is told once in 5 s, and then how oft
     { msg: 'failed', leftOut: 99 },
   ])
 })
+
+test('of more different failures than a process can remember each is told', () => {
+  const lines = logged((logger) => {
+    const fail = (requestId: number) => logger.warn({ err: new Error('refused'), requestId }, 'failed')
+    for (let requestId = 0; requestId < 3000; requestId += 1) fail(requestId)
+    for (const requestId of [2999, 0]) fail(requestId)
+  })
+  expect(lines).toHaveLength(3001)
+  expect(lines.at(-1)).toMatchObject({ requestId: 0 })
+})
