@@ -5,6 +5,7 @@ from __future__ import annotations
 from contextlib import nullcontext
 
 import httpx2
+import msgspec
 import pytest
 
 from process_automation import Client
@@ -51,6 +52,7 @@ def test_what_json_does_not_have_is_refused_with_its_place() -> None:
     with pytest.raises(ValueError, match=r"What is sent is -inf, which JSON does not have"):
         json_bytes(float("-inf"))
     assert json_bytes({"one": None, "two": [1e300]}) == b'{"one":null,"two":[1e300]}'
+    assert json_bytes({"raw": msgspec.Raw(b'{"a":null}'), 1: None}) == b'{"raw":{"a":null},"1":null}'
     deep: list[object] = []
     for _ in range(100_000):
         deep = [deep]

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import math
 import types
 from collections.abc import Mapping
+from contextlib import suppress
 from functools import cache
 from typing import Any, NotRequired, Required, Union, get_args, get_origin, get_type_hints, is_typeddict
 
@@ -23,11 +25,17 @@ def json_bytes(value: Any, kind: Any = None) -> bytes:
         raise ValueError("What is sent is nested too deeply, or within itself") from None
     # What JSON does not have becomes null.
     if b"null" in text:
-        _require_finite(msgspec.to_builtins(sent))
+        _require_finite(sent)
     return text
 
 
-def _require_finite(whole: Any) -> None:
+def _require_finite(sent: Any) -> None:
+    # What it knows nothing of is JSON already.
+    whole = msgspec.to_builtins(sent, str_keys=True, enc_hook=lambda _: None)
+    # Quick, but it says no place.
+    with suppress(ValueError, RecursionError):
+        json.dumps(whole, allow_nan=False, check_circular=False)
+        return
     waiting: list[tuple[str, Any]] = [("", whole)]
     while waiting:
         path, value = waiting.pop()
