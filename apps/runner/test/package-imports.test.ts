@@ -54,7 +54,7 @@ const wheels = {
   matplotlib: {
     version: '1.0.0',
     entries: [
-      { path: 'matplotlib/__init__.py', text: now },
+      { path: 'matplotlib/__init__.py', text: `${now}import os\nbackend = os.environ.get("MPLBACKEND")\n` },
       { path: 'matplotlib/font_manager.py', text: now },
       { path: 'matplotlib/pyplot.py', text: now },
     ],
@@ -243,6 +243,15 @@ describe('what is installed', () => {
       seen.add(value)
     }
     expect(seen.size).toBe(1)
+  })
+
+  test('of Python that looks for fonts has the settings that its source makes before it', async () => {
+    const source =
+      'import os\nos.environ["MPLBACKEND"] = "svg"\nimport matplotlib\nfrom matplotlib import pyplot\nreturn matplotlib.backend'
+    for (let count = 0; count < 2; count += 1) {
+      expect((await runWith(PYTHON, source)).value).toBe('svg')
+      await under.settled()
+    }
   })
 
   test('of Python logs at DEBUG where the source asks for that', async () => {

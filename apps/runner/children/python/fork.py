@@ -61,6 +61,7 @@ class Fork:
         self.team = None
         self.ready = None
         self.standard = None
+        self.anywhere = None
         self.surroundings = {"variables": {}}
         self.program = None
         self.fault = None
@@ -75,6 +76,7 @@ class Fork:
         self.settings = json.loads(payload)
         self.ready = None
         self.standard = None
+        self.anywhere = None
         self.team = TeamModules(self.settings, self.svc)
 
     def surround(self, payload):
@@ -136,8 +138,10 @@ class Fork:
 
     def imports_anywhere(self):
         """Names of what the program and its modules may import at any time."""
-        later = (self.team.imports_anywhere(index) for index in range(len(self.team.modules)))
-        return {*self.program.later_imports, *(name for names in later for name in names)}
+        if self.anywhere is None:
+            later = (self.team.imports_anywhere(index) for index in range(len(self.team.modules)))
+            self.anywhere = {*self.program.later_imports, *(name for names in later for name in names)}
+        return self.anywhere
 
     def wait(self):
         """Takes frames until the run has come and gone."""
@@ -170,7 +174,8 @@ class Fork:
         imports = None
         if self.fault is None and not self.settings.get("modulesFault") and not header.get("fresh"):
             imports = Imports(self.program, self.team, self.settings, self.standard_imports())
-            imports.add_fonts(self.imports_anywhere())
+            sources = [self.program.source, *(each["source"] for each in self.team.modules)]
+            imports.add_fonts(self.imports_anywhere(), sources)
         if imports is None or not imports.takes_time():
             template.move_out()
             say(template.RUNS_ITSELF)

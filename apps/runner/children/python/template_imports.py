@@ -28,6 +28,8 @@ FONTS = "matplotlib.font_manager"
 PLOTS = "matplotlib.pyplot"
 WITH_PLOTS = frozenset((PLOTS, "pylab", "seaborn"))
 WITH_FONTS = frozenset(("matplotlib", "mpl_toolkits", "pylab", "seaborn"))
+# Variables that these, and numpy in them, read when they are imported: a source may set them before.
+READ_BY_THEM = ("MPLBACKEND", "MPLCONFIGDIR", "MATPLOTLIBRC", "_NUM_THREADS")
 
 fork = posix.fork
 wait_for = posix.waitpid
@@ -58,8 +60,10 @@ class Imports:
                 yield from self.of(self.team.leading_imports(index), self.team.of_module[index], {*seen, index})
             return
 
-    def add_fonts(self, names):
-        """Looks for fonts ahead where the program may import, at any time, what needs them."""
+    def add_fonts(self, names, sources):
+        """Looks for fonts ahead where the program may import, at any time, what needs them, and sets nothing of it before."""
+        if any(variable in source for source in sources for variable in READ_BY_THEM):
+            return
         if not self.team.has(FONTS) and any(name.partition(".")[0] in WITH_FONTS for name in names):
             self.fonts = FONTS if WITH_PLOTS.isdisjoint(names) else PLOTS
 
