@@ -206,6 +206,9 @@ test('where the runner has things is not told, nor of files that are gone', asyn
   const [a, b, c, d, e, ...others] = explanation!.split('\n')
   expect([a, b, c, d]).toEqual(['InstallError: at ./node_modules/a', 'at ./other', 'at node', 'at npm/bin/npm-cli.js'])
   expect([e, others]).toEqual([expect.stringMatching(/^at https:\/\/host\/.+\/a$/), []])
+  // Also not in a last line that has no end.
+  const unended = "process.stdout.write('at ' + process.cwd() + '/b', () => process.exit(1))"
+  expect(await explanationWith(unended)).toBe('InstallError: at ./b')
 })
 
 test('packages whose versions do not go together are told without what can not be done', async () => {

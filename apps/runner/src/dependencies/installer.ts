@@ -287,22 +287,28 @@ class LastLines {
 
   push(text: string): void {
     const lines = (this.#rest + text).split(/\r?\n/)
-    this.#rest = lines.pop()!.slice(-lineMaxCharacters)
+    this.#rest = lines.pop()!.slice(-longestRead)
     for (const line of lines) this.#add(line)
   }
 
   get text(): string {
-    return [...this.#lines, this.#rest].join('\n').trim() || 'The installer said nothing'
+    return [...this.#lines, this.#shown(this.#rest) ?? ''].join('\n').trim() || 'The installer said nothing'
   }
 
   #add(line: string): void {
-    if (line.trim() === '' || ofItself.test(line)) return
-    const cut = this.#places
-      .reduce((text, [path, said]) => text.replaceAll(path, said), line.slice(0, longestRead))
-      .slice(0, lineMaxCharacters)
+    const cut = this.#shown(line)
+    if (cut === undefined) return
     this.#events?.line(cut)
     this.#lines.push(cut)
     if (this.#lines.length > lastLines) this.#lines.shift()
+  }
+
+  /** A line as users are told of it; undefined of one that says nothing to them. */
+  #shown(line: string): string | undefined {
+    if (line.trim() === '' || ofItself.test(line)) return undefined
+    return this.#places
+      .reduce((text, [path, said]) => text.replaceAll(path, said), line.slice(0, longestRead))
+      .slice(0, lineMaxCharacters)
   }
 }
 
