@@ -164,6 +164,13 @@ describe('what ends as an error, in words', () => {
     )
   })
 
+  test('an error that does not let its properties be seen is shown, and a name of one is part of its line', async () => {
+    const closed = 'throw new Proxy(new Error("closed"), { ownKeys() { throw new Error("no") } })'
+    expect((await under.replica.run(closed)).explanation).toBe('Error: closed')
+    const { log } = await under.replica.run("throw Object.assign(new Error('a'), { ['b\\n    at c']: 1 })")
+    expect(log.at(-1)!.message).toMatch(/\n {2}b at c: 1$/)
+  })
+
   const message = 'two\n    at other.js:9:9'
   const elsewhere = '\nawait require("vm").runInThisContext("async () => { await null; null.a }", "other.js")()'
   const placed: [what: string, source: string, places: string[]][] = [

@@ -57,14 +57,25 @@ function framesOf({ stack, message }) {
 const isUsers = (line) =>
   /^\s+at /.test(line) && !NOT_THE_USERS.some((mark) => line.includes(mark)) && !/:(?:0|-\d+)\)?$/.test(line)
 
-/** Its plain properties, such as a code, a line each; objects may hold whole requests with what they are signed by. */
+/**
+ * Its plain properties, such as a code, a line each; objects may hold whole requests with what they are signed by. None of
+ * one that does not let them be seen, such as a proxy.
+ */
 function ownOf(error) {
-  return Object.entries(Object.getOwnPropertyDescriptors(error))
+  try {
+    return plainOf(Object.getOwnPropertyDescriptors(error))
+  } catch {
+    return ''
+  }
+}
+
+function plainOf(descriptors) {
+  return Object.entries(descriptors)
     .filter(([name, { enumerable, value }]) => enumerable && !SHOWN.has(name) && PLAIN.has(typeof value))
     .slice(0, MAX_PROPERTIES)
     .map(
       ([name, { value }]) =>
-        `\n  ${cut(name, MAX_PROPERTY)}: ${inspect(value, { maxStringLength: MAX_PROPERTY, breakLength: Infinity })}`,
+        `\n  ${cut(name.replace(/\s+/g, ' '), MAX_PROPERTY)}: ${inspect(value, { maxStringLength: MAX_PROPERTY, breakLength: Infinity })}`,
     )
     .join('')
 }
