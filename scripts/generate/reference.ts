@@ -45,6 +45,7 @@ async function withSettings(file: string): Promise<string> {
   const pattern = `^(?:${[...ofOthers, ...names].join('|')})(?:_FILE)?$`
   const text = await readFile(file, 'utf8')
   const place = /("settings": \{\s+"type": "object",\s+"patternProperties": \{\s+)"[^"]*"/
+  if (!place.test(text)) throw new Error(`${file} has no place for the names of settings`)
   return text.replace(place, (_, before: string) => `${before}${JSON.stringify(pattern)}`)
 }
 
