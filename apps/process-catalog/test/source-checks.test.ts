@@ -62,7 +62,7 @@ test('a check says of each import what a run of the team finds: builtins, module
   await modules.createModule({ name: 'hidden', language: JAVASCRIPT, sourceCode: '' }, await catalog.team())
   for (const [language, packages] of [
     [JAVASCRIPT, { lodash: '^4.17.0', ms: '*' }],
-    [PYTHON, { PyYAML: '==6.0' }],
+    [PYTHON, { PyYAML: '==6.0', 'azure-storage-blob': '==12.0' }],
   ] as const) {
     await stage(caller, packages, language)
     await install(caller, language)
@@ -88,7 +88,8 @@ test('a check says of each import what a run of the team finds: builtins, module
     'lodash MISSING',
   ])
   const python =
-    'import os.path, yaml\nfrom tools import text\nimport requests as r, svc\nfrom google.cloud.storage import Client'
+    'import os.path, yaml\nfrom tools import text\nimport requests as r, svc\nfrom google.cloud.storage import Client\n' +
+    'from azure.core.exceptions import AzureError\nimport azure.identity'
   expect(await imports(caller, PYTHON, python)).toEqual([
     'os BUILTIN',
     'yaml PACKAGE ==6.0',
@@ -96,6 +97,8 @@ test('a check says of each import what a run of the team finds: builtins, module
     'requests MISSING',
     'svc BUILTIN',
     'google.cloud.storage MISSING',
+    'azure.core.exceptions PACKAGE',
+    'azure.identity MISSING',
   ])
 })
 

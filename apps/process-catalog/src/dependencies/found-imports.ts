@@ -4,7 +4,7 @@ import type { MessageInitShape } from '@bufbuild/protobuf'
 import { packageOfImport, type DetectionOptions } from './detect.ts'
 import type { Dependencies } from './manifest.ts'
 import { canonicalName } from './package-name.ts'
-import { isShared } from './python-packages.ts'
+import { isBase, isShared } from './python-packages.ts'
 import type { LanguageName } from '../fields/language.ts'
 import { packageOf } from '../reading/javascript.ts'
 import { pythonLibrary } from '../reading/python-library.ts'
@@ -89,10 +89,12 @@ function pythonVersion(
   packages: Packages,
 ): string | undefined {
   const [wanted] = packageOfImport('PYTHON', name, pythonImports) ?? []
-  if (wanted !== undefined) return packages.get(canonicalName('PYTHON', wanted))
-  // What several packages share.
+  const own = wanted === undefined ? undefined : packages.get(canonicalName('PYTHON', wanted))
+  if (own !== undefined || (wanted !== undefined && !isBase(wanted))) return own
+  // What several packages share, or bring along.
   const first = name.split('.', 1)[0]!
-  return [...packages].find(([each]) => each.startsWith(`${first}-`))?.[1]
+  const other = [...packages].find(([each]) => each.startsWith(`${first}-`))?.[1]
+  return wanted === undefined || other === undefined ? other : '*'
 }
 
 function installed(version: string | undefined): Pick<FoundImport, 'kind' | 'version'> {

@@ -148,6 +148,20 @@ const shared: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   zope: { interface: 'zope.interface' },
 }
 
+const bases = new Set([
+  'azure-core',
+  'google-api-core',
+  'google-auth',
+  'google-cloud-core',
+  'protobuf',
+  'opentelemetry-api',
+])
+
+/** Whether it is installed with any other package that is imported by a name that begins as its own. */
+export function isBase(name: string): boolean {
+  return bases.has(name)
+}
+
 /** Packages whose names are those that they are imported by. */
 function named(below: string, above: string): Record<string, string> {
   return Object.fromEntries(below.split(' ').map((name) => [name, `${above}-${name.replaceAll(/[._]/g, '-')}`]))
