@@ -5,8 +5,6 @@ import { refusal } from '@automation/testing'
 import { compare } from 'bcryptjs'
 import { validate, version } from 'uuid'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { formWarnings } from '../src/store/form-warnings.ts'
-import type { Store } from '../src/store/store.ts'
 import { startCatalog, type CatalogUnderTest } from './catalog-under-test.ts'
 
 let catalog: CatalogUnderTest
@@ -148,8 +146,6 @@ describe('creating a process', () => {
     const version = await catalog.versions.publishVersion({ process: id, tag: 'v1' }, caller)
     await catalog.aliases.createAlias({ process: id, name: 'live', version: version.id }, caller)
     for (const formsTag of ['v1', 'live', version.id]) expect(await save({ formsEnabled: true, formsTag })).toEqual([])
-    const gone = { read: () => Promise.reject(new Error('the database is gone')) } as unknown as Store
-    expect(await formWarnings(gone, { id, settings: { formsEnabled: true, formsTag: 'v2' } })).toEqual([])
   })
 
   test('a process is found by its id and by its slug, by its own team only', async () => {
