@@ -42,6 +42,8 @@ describe('browsers', () => {
     try {
       const granted = await ask('https://app.test')
       expect(granted.status).toBe(204)
+      // The request that it asks about goes the same way.
+      expect(granted.headers.get('connection')).toBe('keep-alive')
       expect(granted.headers.get('access-control-allow-origin')).toBe('https://app.test')
       expect(granted.headers.get('access-control-allow-headers')).toBe('x-a')
       expect((await ask('https://else.test')).headers.has('access-control-allow-origin')).toBe(false)

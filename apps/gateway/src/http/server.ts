@@ -66,19 +66,15 @@ export interface ServerOptions {
 }
 
 /**
- * The connection of a request that is answered before its body has come is not kept: a proxy that sends nothing more of it,
- * such as HAProxy for clients of HTTP/2, would send the next one where the rest of it is awaited.
+ * The connection of a request that is answered before its end is not kept: a proxy that sends nothing more of it, such as
+ * HAProxy for clients of HTTP/2, would send the next one where the rest of it is awaited.
  */
 class Answering extends ServerResponse {
   override writeHead(status: number, ...more: never[]): this {
-    if (!this.req.complete && hasBody(this.req)) this.shouldKeepAlive = false
+    // Node notes the end of one without a body only behind the first turn of its handler.
+    if (!this.req.complete && announcesBody(this.req.headers)) this.shouldKeepAlive = false
     return super.writeHead(status, ...(more as []))
   }
-}
-
-// One without is not complete in the turn in which it comes, either.
-function hasBody({ headers }: IncomingMessage): boolean {
-  return headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0
 }
 
 /** The HTTP server: limits on what clients may do, and an orderly stop. */
