@@ -67,7 +67,7 @@ function answerText(failure: Failure): string {
   return `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${lines.join('')}\r\n${String(body)}`
 }
 
-/** A half-written answer can only be cut off. */
-function hasBegunToAnswer(socket: Duplex): boolean {
+/** Whether an answer is on its way: a half-written one can only be cut off. */
+export function hasBegunToAnswer(socket: Duplex): boolean {
   return (socket as Duplex & { _httpMessage?: { headersSent: boolean } })._httpMessage?.headersSent === true
 }

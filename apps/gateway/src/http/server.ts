@@ -3,7 +3,7 @@ import type { Socket } from 'node:net'
 import { setImmediate as turn } from 'node:timers/promises'
 import { Failure } from '@automation/errors'
 import type { BodyBudget } from './body-budget.ts'
-import { refuseConnect, refuseOnSocket, turnAway } from './client-faults.ts'
+import { hasBegunToAnswer, refuseConnect, refuseOnSocket, turnAway } from './client-faults.ts'
 import type { ConnectionLimits } from './connection-limits.ts'
 import { Exchange } from './exchange.ts'
 import { linger, LINGER_MS } from './linger.ts'
@@ -194,14 +194,10 @@ export class HttpServer {
   /** Its client sends no more: it has gone, or waits for its answer. Who has begun to read one has gone. */
   #halfClosed(socket: Socket): void {
     if (!this.#pipelines.has(socket)) return
-    const unlessBegun = () => void (this.#hasBegun(socket) || socket.end())
-    if (this.#hasBegun(socket)) return void socket.end()
+    const unlessBegun = () => void (hasBegunToAnswer(socket) || socket.end())
+    if (hasBegunToAnswer(socket)) return void socket.end()
     const timer = setTimeout(unlessBegun, HALF_CLOSED_MS)
     socket.on('close', () => clearTimeout(timer))
-  }
-
-  #hasBegun(socket: Socket): boolean {
-    return this.#open.all().some(({ incoming, outgoing }) => incoming.socket === socket && outgoing.headersSent)
   }
 
   #turnAway(socket: Socket): void {
