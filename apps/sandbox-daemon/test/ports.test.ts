@@ -62,6 +62,23 @@ test('the caller may send after the port has ended', async () => {
   expect(await got.promise).toBe('late')
 })
 
+test('a connection is over once the port has ended and takes no more, however much its caller sends', async () => {
+  const port = await listening((socket) => {
+    socket.end('over')
+    socket.once('data', () => socket.destroy())
+  })
+  async function* endless() {
+    yield { port }
+    for (;;) {
+      yield { data: Buffer.from('more') }
+      await new Promise((resolve) => setTimeout(resolve, 10))
+    }
+  }
+  let text = ''
+  for await (const { data } of daemon.control.connectPort(endless(), system())) text += Buffer.from(data).toString()
+  expect(text).toBe('over')
+})
+
 test('a port where nobody listens, or that is none, is refused in words', async () => {
   const port = await listening(() => undefined)
   servers.pop()!.close()

@@ -28,7 +28,7 @@ export async function* connectPort(
     yield {}
     for await (const data of received) yield { data }
     yield { end: true }
-    if (!socket.isRefusing) await Promise.race([sending, closed])
+    await Promise.race([sending, closed, socket.refused])
   } catch {
     throw new Failure('unavailable', 'port_reset', 'The port broke the connection')
   } finally {

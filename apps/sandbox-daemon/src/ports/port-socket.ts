@@ -12,14 +12,15 @@ const waitingBytes = 64 * 1024
  */
 export class PortSocket extends Socket {
   #refusal: NodeJS.ErrnoException | undefined
+  readonly #refused = Promise.withResolvers<void>()
 
   constructor() {
     super({ allowHalfOpen: true })
   }
 
-  /** Whether it takes no more. */
-  get isRefusing(): boolean {
-    return this.#refusal !== undefined
+  /** Resolves when it takes no more. */
+  get refused(): Promise<void> {
+    return this.#refused.promise
   }
 
   /** What comes; throws where the port broke the connection, behind what came before. */
@@ -47,6 +48,7 @@ export class PortSocket extends Socket {
     if (this.#refusal !== undefined) return written()
     write((error) => {
       this.#refusal ??= error ?? undefined
+      if (this.#refusal !== undefined) this.#refused.resolve()
       written()
     })
   }
