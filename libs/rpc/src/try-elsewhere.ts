@@ -63,14 +63,15 @@ export function movedUntil(deadlineMs = Infinity): number {
   return Math.min(Date.now() + moveMs, deadlineMs - moveMarginMs)
 }
 
+const isMove = (error: unknown): boolean => error instanceof Failure && error.code === teamMovedCode
+
 /** Whether a call has failed as the team moves, and may be made again now. */
 export async function isBehindMove(
   error: unknown,
   { moved }: Pick<Replicas, 'moved'>,
   untilMs: number,
 ): Promise<boolean> {
-  const isMove = error instanceof Failure && error.code === teamMovedCode
-  if (!isMove || moved === undefined || Date.now() >= untilMs) return false
+  if (!isMove(error) || moved === undefined || Date.now() >= untilMs) return false
   await moved()
   return true
 }
@@ -130,7 +131,10 @@ function patienceMs(deadlineMs = Infinity): number {
   return Math.min(Math.max((deadlineMs - Date.now()) / 2, shortestMs), longestMs)
 }
 
-/** What only reads is also asked of another replica, where `other` gives one, once it takes long; what comes first counts. */
+/**
+ * What only reads is also asked of another replica, where `other` gives one, once it takes long. What comes first counts,
+ * but that one of them is away says nothing of the other.
+ */
 async function orElsewhere<T>(
   channel: Channel,
   call: (channel: Channel) => Promise<T>,
@@ -139,13 +143,21 @@ async function orElsewhere<T>(
 ): Promise<T> {
   const first = call(channel)
   if (!(await isLate(first, waitMs))) return first
-  const next = await other()
-  if (next === undefined || next === channel) return first
-  const second = call(next).catch((error: unknown) => {
-    if (isPassing(error)) return first
+  const askOther = async () => {
+    const next = await other()
+    return next === undefined || next === channel ? first : call(next)
+  }
+  const second = askOther()
+  return Promise.race([unlessAway(first, second), unlessAway(second, first)])
+}
+
+async function unlessAway<T>(one: Promise<T>, other: Promise<T>): Promise<T> {
+  try {
+    return await one
+  } catch (error) {
+    if (isPassing(error) && !isMove(error)) return other
     throw error
-  })
-  return Promise.race([first, second])
+  }
 }
 
 function isLate(work: Promise<unknown>, waitMs: number): Promise<boolean> {

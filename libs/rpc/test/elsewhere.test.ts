@@ -1,6 +1,7 @@
 import { connect, createServer } from 'node:net'
+import { setTimeout as delay } from 'node:timers/promises'
 import { listening } from '@automation/testing/listening'
-import { stopping } from '@automation/errors'
+import { stopping, unavailable } from '@automation/errors'
 import type { ServedPort, WireNetwork } from '@automation/rpc/wire'
 import { afterEach, expect, test } from 'vitest'
 import { ProbeService } from './probe/probe_pb.ts'
@@ -101,6 +102,20 @@ test('a read that its replica does not answer is asked of another, and the silen
   }
   expect(silent).toBe(1)
   resolve({})
+})
+
+test('a read that was also asked of another waits for that where the first one fails', async () => {
+  let asked = 0
+  const look = async () => {
+    asked += 1
+    const isFirst = asked === 1
+    await delay(isFirst ? 2700 : 1000)
+    if (isFirst) throw unavailable('away')
+    return { text: 'there' }
+  }
+  const probe = await serveAll({ look }, { look })
+  expect((await probe.look({}, call({ deadlineMs: Date.now() + 4000 }))).text).toBe('there')
+  expect(asked).toBe(2)
 })
 
 test('a stream that waits for a connection ends with its caller', async () => {
