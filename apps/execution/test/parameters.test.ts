@@ -156,6 +156,7 @@ describe('texts of a query or a form', () => {
       { rows: [[1, 2], []], list: [1, 2], words: ['["a"]'], lines: [['a'], ['1']] },
     ],
     [{ rows: ['[1]', '[2,3]'] }, { rows: [[1], [2, 3]] }],
+    [{ rows: '[1,2]' }, { rows: [[1, 2]] }],
     [
       { name: '12', either: '12' },
       { name: '12', either: '12' },

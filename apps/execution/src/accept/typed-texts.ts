@@ -57,12 +57,17 @@ function itemSchemas(at: number, branches: Json[]): unknown[] {
   })
 }
 
-/** The list that a text has as JSON; undefined where it has none, or where an item may be a text as this one is. */
+/**
+ * The list that a text has as JSON; undefined where it has none, where an item may be a text as this one is, and where it
+ * is the only item of a list of lists.
+ */
 function listIn(text: string, branches: Json[], root: unknown): unknown[] | undefined {
   const types = typesOf(branchesOf(itemSchemas(0, branches), root))
   if (types.size === 0 || types.has('string')) return undefined
   const value = jsonIn(text.trim(), '[')
-  return Array.isArray(value) ? value : undefined
+  if (!Array.isArray(value)) return undefined
+  const isAllowed = (item: unknown) => types.has(typeOf(item)) || (typeof item === 'number' && types.has('integer'))
+  return types.has('array') && !value.every(isAllowed) ? undefined : value
 }
 
 function typedText(text: string, types: Set<string>): unknown {
