@@ -53,6 +53,25 @@ test.each(['binary', 'file', 'data-url'])(
   },
 )
 
+test('a file is what such a text takes that may also be null, as Pydantic writes it', async () => {
+  const text = { type: 'string', format: 'binary' }
+  const orNull = (schema: object) => ({ anyOf: [schema, { type: 'null' }] })
+  const ofFiles = JSON.stringify({
+    properties: {
+      plan: orNull(text),
+      named: orNull({ $ref: '#/$defs/file' }),
+      all: orNull({ type: 'array', items: orNull(text) }),
+    },
+    $defs: { file: text },
+  })
+  const file = { filename: 'a.txt', contentType: 'text/plain', size: 1, storagePath: '.webhooks/1/a.txt' }
+  await checked(ofFiles, { plan: file, named: file, all: [file, null, 'a text'] })
+  await checked(ofFiles, { plan: null, named: null, all: null })
+  await expect(checked(ofFiles, { plan: { filename: 'a.txt' }, named: 1, all: [file, 1] })).rejects.toMatchObject({
+    fields: [{ path: '/plan' }, { path: '/named' }, { path: '/all/1' }],
+  })
+})
+
 test('draft-07 and 2020-12 are both understood', async () => {
   const draft7 = JSON.stringify({
     $schema: 'http://json-schema.org/draft-07/schema#',

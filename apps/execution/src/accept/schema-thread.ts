@@ -53,7 +53,7 @@ function answerTo({ digest, schema, parameters, areTexts, isEnforced }: Request)
   if (!isEnforced) return { faults: [], typed }
   const validate = (own.validate ??= compiled(own.schema))
   if (validate(value)) return { faults: [], typed }
-  return { faults: schemaFaults((validate.errors ?? []).filter((error) => !isOfFile(error))), typed }
+  return { faults: schemaFaults(withoutFiles(validate.errors ?? [])), typed }
 }
 
 const fileFormats = new Set<unknown>(['binary', 'file', 'data-url'])
@@ -62,6 +62,33 @@ const fileFormats = new Set<unknown>(['binary', 'file', 'data-url'])
 function isOfFile({ keyword, parentSchema, data }: ErrorObject): boolean {
   const isAsked = keyword === 'type' && fileFormats.has(parentSchema?.['format'])
   return isAsked && typeof (data as { storagePath?: unknown } | null)?.storagePath === 'string'
+}
+
+/** Also without what an `anyOf` or `oneOf` says where one of its branches has nothing else against it. */
+function withoutFiles(errors: ErrorObject[]): ErrorObject[] {
+  const files: ErrorObject[] = []
+  let left: ErrorObject[] = []
+  for (const error of errors) {
+    if (isOfFile(error)) files.push(error)
+    else if (error.keyword !== 'anyOf' && error.keyword !== 'oneOf') left.push(error)
+    else {
+      const branches = branchesOf(error)
+      const isTaken = branches.some((isOfBranch) => files.some(isOfBranch) && !left.some(isOfBranch))
+      if (isTaken) left = left.filter((one) => !branches.some((isOfBranch) => isOfBranch(one)))
+      else left.push(error)
+    }
+  }
+  return left
+}
+
+/** Of each branch, whether it says an error: by its place in the schema, which begins anew behind a reference. */
+function branchesOf({ schema, schemaPath, instancePath }: ErrorObject): ((error: ErrorObject) => boolean)[] {
+  return (schema as { $ref?: unknown }[]).map((branch, at) => {
+    const places = [`${schemaPath}/${at}/`, ...(typeof branch.$ref === 'string' ? [`${branch.$ref}/`] : [])]
+    return (error) =>
+      `${error.instancePath}/`.startsWith(`${instancePath}/`) &&
+      places.some((place) => error.schemaPath.startsWith(place))
+  })
 }
 
 // Makes the validator of schemas before the time of a request runs.
