@@ -261,6 +261,25 @@ describe('a session of the issuer', () => {
     resolve()
   })
 
+  test('is renewed before its gateway has stopped, though nobody waits for that', async () => {
+    const usual = gateway
+    gateway = await startGateway({ CONSOLE_URL: CONSOLE, ...issuer.settings, OIDC_SCOPES: 'groups:demo=run' })
+    try {
+      opens()
+      const { browser, secrets } = await signedIn()
+      due(secrets)
+      const { promise, resolve } = Promise.withResolvers<void>()
+      issuer.change = async (path) => (path === '/token' ? promise : undefined)
+      await browser.get(`${CONSOLE}/session`)
+      // The stop itself waits for a second.
+      setTimeout(resolve, 3000)
+      await gateway.gateway.stop(10_000)
+      expect(times('renewSession')).toBe(1)
+    } finally {
+      gateway = usual
+    }
+  })
+
   test('has the teams that it had where the issuer tells none with what it gives next', async () => {
     const usual = { gateway, issuer }
     issuer = await startOidcIssuer({ hasUserinfo: false })

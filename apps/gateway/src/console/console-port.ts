@@ -1,4 +1,5 @@
 import { Attempts } from '@automation/passwords/attempts'
+import { atMost } from '@automation/service'
 import type { ConsoleListener } from '../config.ts'
 import { HttpServer, type ServerOptions } from '../http/server.ts'
 import type { BodyBudget } from '../http/body-budget.ts'
@@ -24,6 +25,7 @@ export class ConsolePort {
   readonly #options: ConsolePortOptions
   readonly #server: HttpServer
   #entry: ConsoleEntry | undefined
+  #sessions: Sessions | undefined
   #url: string | undefined
   #port = 0
 
@@ -47,6 +49,7 @@ export class ConsolePort {
     const client = external?.client && { ...external, ...external.client }
     const issuer = client && new Issuer(client, origin)
     const sessions = new Sessions({ neighbours, clientAddress, callTimeoutMs, logger: rest.logger, issuer })
+    this.#sessions = sessions
     const cookie = new SessionCookie(origin)
     const report = rest.observer.failed
     const attempts = new Attempts()
@@ -70,7 +73,9 @@ export class ConsolePort {
   }
 
   async stop(graceMs: number): Promise<void> {
+    const endMs = performance.now() + graceMs
     this.#entry?.stop()
     await this.#server.stop(graceMs)
+    if (this.#sessions !== undefined) await atMost(Math.max(0, endMs - performance.now()), this.#sessions.idle())
   }
 }

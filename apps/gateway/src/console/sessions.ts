@@ -48,6 +48,8 @@ export class Sessions {
   readonly #catalog: Client<typeof SessionService>
   readonly #options: SessionsOptions
   readonly #known = new LRUCache<string, Promise<Access>>({ max: 10_000, ttl: keptMs })
+  /** That are on their way, whoever waits for them. */
+  readonly #renewals = new Set<Promise<void>>()
   /** Is told of each session that ends here. */
   ended: (sessionId: string) => void = () => undefined
 
@@ -135,8 +137,15 @@ export class Sessions {
   async #read(request: MessageInitShape<typeof ReadSessionRequestSchema>): Promise<ReadSessionResponse> {
     const found = await this.#catalog.readSession(request, this.#context())
     if (!found.renewalDue) return found
-    await within(renewalWaitMs, this.#renew(request.sessionId ?? '', found.secrets))
+    const renewal = this.#renew(request.sessionId ?? '', found.secrets).finally(() => this.#renewals.delete(renewal))
+    this.#renewals.add(renewal)
+    await within(renewalWaitMs, renewal)
     return this.#catalog.readSession(request, this.#context())
+  }
+
+  /** Returns when no issuer is asked: what it gives in place of what it had before would be lost. */
+  async idle(): Promise<void> {
+    while (this.#renewals.size > 0) await Promise.allSettled(this.#renewals)
   }
 
   /** An issuer that does not answer is asked again later; one that says no ends the session. Failure session_ended. */
