@@ -117,6 +117,14 @@ describe('a client that has its answer', () => {
     expect(await answerOn(socket)).toMatch(/\r\nconnection: close\r\n/i)
   })
 
+  test('of one that has come whole may send the next', async () => {
+    await sent(socket, 'POST /nowhere HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\n\r\n{}')
+    await once(socket, 'readable')
+    expect(String(socket.read())).toMatch(/\r\nconnection: keep-alive\r\n/i)
+    await sent(socket, `GET /livez HTTP/1.1\r\n${close}\r\n`)
+    expect(await answerOn(socket)).toMatch(status(200))
+  })
+
   test('and does not end is cut after a second', async () => {
     await sent(socket, `${refused(close)}\r\n`)
     expect(await answerOn(socket)).toMatch(status(401))

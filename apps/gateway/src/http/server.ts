@@ -71,8 +71,7 @@ export interface ServerOptions {
  */
 class Answering extends ServerResponse {
   override writeHead(status: number, ...more: never[]): this {
-    // Node notes the end of one without a body only behind the first turn of its handler.
-    if (!this.req.complete && announcesBody(this.req.headers)) this.shouldKeepAlive = false
+    if (isAwaited(this.req)) this.shouldKeepAlive = false
     return super.writeHead(status, ...(more as []))
   }
 }
@@ -297,6 +296,12 @@ function isTooMuch(waiting: Exchange[], more: IncomingMessage): boolean {
 /** What a request holds that nobody reads yet. */
 function bytesOf({ url = '', rawHeaders, readableLength }: IncomingMessage): number {
   return rawHeaders.reduce((sum, text) => sum + text.length, url.length + readableLength)
+}
+
+/** Whether more of a request is to come. Where all came in one piece, Node notes its end only behind its handler's first turn. */
+function isAwaited({ complete, headers, readableLength }: IncomingMessage): boolean {
+  if (complete) return false
+  return headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > readableLength
 }
 
 function announcesBody(headers: IncomingHttpHeaders): boolean {
