@@ -4,7 +4,6 @@ import { StorageService } from '@automation/contract/storage/v1/storage'
 import { unavailable } from '@automation/errors'
 import { served, type Handlers } from '@automation/rpc'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
-import { HttpServer } from '../src/http/server.ts'
 import { startGateway, type GatewayForTests } from './gateway-for-tests.ts'
 import { answerOn, answerTo, lateReader, sent } from './late-reader.ts'
 
@@ -166,29 +165,6 @@ describe('a client that closes its side behind its request', () => {
     socket.end(`GET ${path} HTTP/1.1\r\nHost: x\r\n${authorization}\r\n`)
     expect(await answerOn(socket)).toMatch(status(200))
     socket.destroy()
-  })
-
-  test('is looked up among all that wait, who may go together, by its connection', async () => {
-    const clients = 50
-    let looks = 0
-    let gone = 0
-    const server = new HttpServer({
-      bodyMaxBytes: () => 0,
-      idleTimeoutMs: 60_000,
-      ended: () => undefined,
-      handle: (exchange) => {
-        const { incoming } = exchange
-        incoming.socket.on('end', () => gone++)
-        Object.defineProperty(exchange, 'incoming', { get: () => (looks++, incoming) })
-      },
-    })
-    const own = await server.listen(0, '127.0.0.1')
-    const sockets = await Promise.all(Array.from({ length: clients }, () => lateReader(own)))
-    for (const socket of sockets) socket.end('GET / HTTP/1.1\r\nHost: x\r\n\r\n')
-    await expect.poll(() => gone).toBe(clients)
-    expect(looks).toBeLessThan(clients * 10)
-    for (const socket of sockets) socket.destroy()
-    await server.stop(0)
   })
 })
 
