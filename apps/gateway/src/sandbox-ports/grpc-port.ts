@@ -27,16 +27,21 @@ const health = 'grpc.health.v1.Health'
 const forUsers = new Set([health, 'automation.sandbox.v1.CommandService', 'automation.sandbox.v1.FileService'])
 
 const watch = { pingMs: 20_000, idleMs: 300_000 }
+
+/** Calls at a time: of each as much waits here as the windows of both its streams have. */
+const most = { inAll: 2000, ofTeam: 400, ofSandbox: 200 }
+
 // More calls than a sandbox may have: one beyond is told so, and does not wait at its client for its turn.
-const settings = { maxConcurrentStreams: 1000, initialWindowSize: 128 * 1024, maxHeaderListSize: 16 * 1024 }
+const settings = {
+  maxConcurrentStreams: most.ofSandbox + 100,
+  initialWindowSize: 128 * 1024,
+  maxHeaderListSize: 16 * 1024,
+}
 
 /** Connections beyond are refused; each holds some memory here, and many calls go over one. */
 const connectionBounds = { max: 2000, maxOfAddress: 1000 }
 
 const handshakeMs = 10_000
-
-/** Calls at a time: of each as much waits here as the windows of both its streams have. */
-const most = { inAll: 2000, ofTeam: 400, ofSandbox: 200 }
 
 /** Of calls whose sandbox is not known yet, at a time. */
 const mostSought = 1000
