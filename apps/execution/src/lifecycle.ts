@@ -78,9 +78,8 @@ export async function stopEngine(engine: Engine, options: StopOptions): Promise<
   watches.close()
   teamEvents.close()
   const end = performance.now() + graceMs
-  // A run that is RUNNING already can only be assigned; while others go on it may be so later, too.
-  const assigned = Promise.all([claims.stop(), starts.idle()])
-  await atMost(Math.max(writesMs, Math.min(graceMs, assignedMs)), assigned)
+  // A run that is RUNNING already can only be assigned; what that waits for is away at most as long as it is patient.
+  await atMost(Math.max(writesMs, graceMs), Promise.all([claims.stop(), starts.idle()]))
   await untilNoneRuns(runners, () => performance.now() >= end)
   await notified
   if (runners.activeIds.length > 0 && (exclusive || peers.alone)) {

@@ -4,9 +4,6 @@ import { testDatabase, until } from '@automation/testing'
 import { FaultProxy } from '@automation/testing/fault-proxy'
 import type { Gauge } from 'prom-client'
 import { expect, test, vi } from 'vitest'
-import { UnknownStarts } from '../src/accept/unknown-starts.ts'
-import type { Queries } from '../src/store/connections.ts'
-import type { StartOutcome } from '../src/store/start-rows.ts'
 import { brokenInvariants } from './invariants.ts'
 import { preparedSchema } from './prepared-schema.ts'
 import { value } from './scripted-runner.ts'
@@ -127,47 +124,4 @@ test('a keyed start that was refused begins where it was written, however long t
     }
     await runner.goodbye()
     expect(await brokenInvariants(other)).toEqual([])
-  }))
-
-test('a start that was written while it was looked for the last time is looked for once more', async () => {
-  let nowMs = 0
-  const clock = vi.spyOn(performance, 'now').mockImplementation(() => nowMs)
-  const outcome = { id: 'one', status: Status.RUNNING } as const
-  const looks: (() => StartOutcome[])[] = [
-    () => [],
-    // It may have taken 4 s from there.
-    () => ((nowMs = 4100), []),
-    () => [outcome],
-  ]
-  const query = async () => ({ rows: looks.shift()?.() ?? [] })
-  const told: string[] = []
-  const unknown = new UnknownStarts<{ run: { id: string } }>({
-    pool: { query } as unknown as Queries,
-    logger: { warn: () => undefined } as never,
-    signal: new AbortController().signal,
-    settle: () => told.push('settled'),
-    giveBack: () => told.push('given back'),
-  })
-  try {
-    unknown.add({ run: { id: 'one' } })
-    await unknown.idle()
-  } finally {
-    clock.mockRestore()
-  }
-  expect(told).toEqual(['settled'])
-})
-
-test('a stop waits a moment for what was refused while the database is away, not as long as runs may go on', () =>
-  apart(async (other, way) => {
-    await other.runner({ slots: 6, runs: () => value(1) })
-    await other.run()
-    const never = new Promise<void>(() => undefined)
-    for (let times = 0; times < 4; times++) way.hold(says('start-requeue'), never)
-    for (let times = 0; times < 4; times++) way.hold(says('\0start-outcomes\0'), never)
-    way.loseAnswerTo(says('start-granted'))
-    await expect(other.start()).rejects.toMatchObject({ executionId: expect.any(String) })
-    await way.close()
-    const began = performance.now()
-    await other.replicas[0]!.part.stop(60_000)
-    expect(performance.now() - began).toBeLessThan(40_000)
   }))

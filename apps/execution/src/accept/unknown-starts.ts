@@ -62,15 +62,14 @@ export class UnknownStarts<I extends { run: { id: string } }> {
 
   async #lookOnce(ids: string[]): Promise<void> {
     const { pool, logger, settle, giveBack } = this.#context
-    // What is committed while it looks it may not see.
-    const seenMs = performance.now()
     try {
       for (const outcome of await readStartOutcomes(pool, ids)) settle(this.#take(outcome.id), outcome)
+      const nowMs = performance.now()
       for (const id of ids) {
         const known = this.#items.get(id)
         if (known === undefined) continue
-        known.latestMs ??= performance.now() + statementTimeoutMs
-        if (known.latestMs < seenMs) giveBack(this.#take(id))
+        known.latestMs ??= nowMs + statementTimeoutMs
+        if (known.latestMs < nowMs) giveBack(this.#take(id))
       }
     } catch (error) {
       // What stood still along with the database has all of its time again.
