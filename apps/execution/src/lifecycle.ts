@@ -34,16 +34,13 @@ async function steps({ engine, exclusive, readers }: FirstStepsOptions): Promise
   await engine.upkeep.recount()
 }
 
-/** What is RUNNING is assigned, unless the database is away for longer. */
-const assignedMs = 10_000
-
 /**
  * Begins nothing more, but for runs of runs that go on. Once none does, whoever still waits does so for what is queued, and
  * is told that the replica stops.
  */
 export async function quiesceEngine({ admission, claims, starts, runners, waiters }: Engine): Promise<void> {
   admission.stop('from runs')
-  await atMost(assignedMs, Promise.all([claims.quiesce(), starts.idle()]))
+  await Promise.all([claims.quiesce(), starts.idle()])
   await untilNoneRuns(runners, () => waiters.abandoned)
   waiters.abandon()
 }
