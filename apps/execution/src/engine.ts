@@ -125,7 +125,7 @@ export function compose(
   const assignments = new Assignments({ runners, sessions, logger })
   const nesting = new Nesting(limits)
   const starting = { teamMoves, runners, assignments, capacity, backlog, limits, nesting, replicaId, partitions }
-  const starts = new Starts({ ...starting, signals, metrics, batches, pool: hot, heavy, logger })
+  const starts = new Starts({ ...starting, signals, metrics, batches, pool: hot, heavy, logger, signal })
   const refusals = new WebhookRefusals(reads, metrics, logger)
   const gate = new WebhookGate(specs, refusals)
   const parametersCheck = new ParametersCheck()

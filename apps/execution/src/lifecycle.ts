@@ -34,13 +34,16 @@ async function steps({ engine, exclusive, readers }: FirstStepsOptions): Promise
   await engine.upkeep.recount()
 }
 
+/** What is RUNNING is assigned, unless the database is away for longer. */
+const assignedMs = 10_000
+
 /**
  * Begins nothing more, but for runs of runs that go on. Once none does, whoever still waits does so for what is queued, and
  * is told that the replica stops.
  */
 export async function quiesceEngine({ admission, claims, starts, runners, waiters }: Engine): Promise<void> {
   admission.stop('from runs')
-  await Promise.all([claims.quiesce(), starts.idle()])
+  await atMost(assignedMs, Promise.all([claims.quiesce(), starts.idle()]))
   await untilNoneRuns(runners, () => waiters.abandoned)
   waiters.abandon()
 }
@@ -75,8 +78,9 @@ export async function stopEngine(engine: Engine, options: StopOptions): Promise<
   watches.close()
   teamEvents.close()
   const end = performance.now() + graceMs
-  // A run that is RUNNING already can only be assigned; what that waits for is away at most as long as it is patient.
-  await atMost(Math.max(writesMs, graceMs), Promise.all([claims.stop(), starts.idle()]))
+  // A run that is RUNNING already can only be assigned; while others go on it may be so later, too.
+  const assigned = Promise.all([claims.stop(), starts.idle()])
+  await atMost(Math.max(writesMs, Math.min(graceMs, assignedMs)), assigned)
   await untilNoneRuns(runners, () => performance.now() >= end)
   await notified
   if (runners.activeIds.length > 0 && (exclusive || peers.alone)) {

@@ -1,7 +1,7 @@
 import { Status } from '@automation/contract/execution/v1/execution'
 import { testDatabase, until, userContext, type TestDatabase } from '@automation/testing'
 import { FaultProxy } from '@automation/testing/fault-proxy'
-import type { Counter, Gauge } from 'prom-client'
+import type { Counter } from 'prom-client'
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
 import { brokenInvariants } from './invariants.ts'
 import { preparedSchema } from './prepared-schema.ts'
@@ -43,19 +43,6 @@ const cut = () =>
 async function countedEnds(): Promise<number> {
   const { values } = await (system.metrics.getSingleMetric('execution_ended_total') as Counter).get()
   return values.find(({ labels }) => labels['status'] === 'FINISHED')?.value ?? 0
-}
-
-/** Where a fault would reach other tests: a system of its own, and the way to its database. */
-async function apart(use: (other: System, way: FaultProxy) => Promise<void>): Promise<void> {
-  const own = await testDatabase(preparedSchema)
-  const way = await FaultProxy.start(own.url)
-  const other = await System.on(own, { databaseUrl: way.url })
-  try {
-    await use(other, way)
-  } finally {
-    await other.stop()
-    await way.close()
-  }
 }
 
 test('a run that ends when its caller has just waited long enough is answered with its value', async () => {
@@ -152,54 +139,6 @@ test('a keyed start whose commit is unknown is there once and runs once', async 
   expect(runner.started).toHaveLength(2)
   await runner.goodbye()
 })
-
-test('a keyed start that was refused while its commit was unknown runs once, for who comes again', () =>
-  apart(async (other, way) => {
-    const runner = await other.runner({ slots: 6, runs: () => value(1) })
-    const startUnder = (key: string) => other.start('demo', { idempotencyKey: { key, requestHash: new Uint8Array() } })
-    await startUnder('warm')
-    const { promise: back, resolve } = Promise.withResolvers<void>()
-    let sent = 0
-    const isRepeated = (bytes: Buffer) => says('start-keyed')(bytes) && ++sent > 1
-    for (let times = 0; times < 4; times++) way.hold(isRepeated, back)
-    way.loseAnswerTo(says('start-keyed'))
-    await expect(startUnder('refused')).rejects.toMatchObject({ kind: 'unavailable' })
-    resolve()
-    const id = await startUnder('refused')
-    expect((await other.ended(id)).status).toBe(Status.FINISHED)
-    expect(runner.started.filter(({ executionId }) => executionId === id)).toHaveLength(1)
-    // Its slot is there for others again.
-    for (const each of await Promise.all(Array.from({ length: 6 }, () => other.start())))
-      expect((await other.ended(each)).status).toBe(Status.FINISHED)
-    await runner.goodbye()
-    expect(await brokenInvariants(other)).toEqual([])
-  }))
-
-test('keyed starts that were refused together are looked for together', () =>
-  apart(async (other, way) => {
-    const runner = await other.runner({ slots: 40, runs: () => value(1) })
-    await other.run()
-    let looks = 0
-    way.hold((sent) => says('\0start-outcomes\0')(sent) && (looks++, false), Promise.resolve())
-    const startAll = () =>
-      Promise.allSettled(
-        Array.from({ length: 30 }, (_, index) =>
-          other.start('demo', { idempotencyKey: { key: `${index}`, requestHash: new Uint8Array() } }),
-        ),
-      )
-    const { promise: back, resolve } = Promise.withResolvers<void>()
-    for (let times = 0; times < 12; times++) way.hold(says('start-keyed'), back)
-    expect(new Set((await startAll()).map(({ status }) => status))).toEqual(new Set(['rejected']))
-    await until(() => looks > 0)
-    resolve()
-    // The slots are there for others again.
-    await until(async () => {
-      const { values } = await (other.metrics.getSingleMetric('execution_credit') as Gauge<'pool'>).get()
-      return values.some((each) => each.labels.pool === 'default' && each.value === 40)
-    })
-    expect(looks).toBeLessThan(30)
-    await runner.goodbye()
-  }))
 
 test('a replay that the database does not answer is refused as unavailable, and nobody is left waiting', async () => {
   const runner = await system.runner({ runs: () => value(1) })

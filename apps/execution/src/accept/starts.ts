@@ -1,6 +1,6 @@
 import { createdAtMs, isConnectionFailure } from '@automation/database'
 import { Status } from '@automation/contract/execution/v1/execution'
-import { notFound, unavailable } from '@automation/errors'
+import { Failure, notFound, unavailable } from '@automation/errors'
 import { failPoint, type Logger } from '@automation/service'
 import { awaitsPackages, whyHeld } from './specs.ts'
 import { UnknownStarts } from './unknown-starts.ts'
@@ -17,7 +17,7 @@ import { BatchWriter } from '../store/batch-writer.ts'
 import type { Metrics } from '../metrics.ts'
 import { KnownTeams } from '../store/known-teams.ts'
 import type { TeamMoves } from '../move/team-moves.ts'
-import { isAway, isTakenBack, type Queries } from '../store/connections.ts'
+import { isAway, isTakenBack, isUnsent, type Queries } from '../store/connections.ts'
 import type { StartKey } from '../store/start-keys.ts'
 import { readStartOutcomes } from '../store/executions.ts'
 import type { Partitions } from '../store/partitions.ts'
@@ -75,6 +75,8 @@ interface StartsContext {
   signals: Signals
   metrics: Metrics
   logger: Logger
+  /** Aborted at the very end. */
+  signal: AbortSignal
 }
 
 /** Heavier arrivals go one by one, one of a team at a time, beside the others, which do not wait for them. */
@@ -101,7 +103,7 @@ export class Starts {
   readonly #keyed: Writers<KeyedItem>
   /** Refusals under a key that are on their way. */
   readonly #rejections = new Set<Promise<StartOutcome | undefined>>()
-  /** Of starts under a key that were refused while nobody knew what they had written. */
+  /** Of starts that were refused while nobody knew what they had written. */
   readonly #unknown: UnknownStarts<Item>
 
   constructor(context: StartsContext) {
@@ -110,6 +112,7 @@ export class Starts {
     this.#unknown = new UnknownStarts({
       pool: context.pool,
       logger: context.logger,
+      signal: context.signal,
       settle: (item, outcome) => this.#settle(item, outcome),
       giveBack: (item) => this.#giveBack(item),
     })
@@ -150,7 +153,7 @@ export class Starts {
 
   /**
    * Durable when it returns. Failures: process_not_found where it was deleted meanwhile, team_moved, unavailable within
-   * 5 s.
+   * 5 s, with the id of the run where that may be there all the same.
    */
   async start(run: NewRun): Promise<StartOutcome> {
     const outcome = await this.#ofOwn(run, () => this.#add(this.#unkeyed, this.#arrive(run)))
@@ -170,10 +173,10 @@ export class Starts {
       else this.#settle(item, outcome)
       return outcome
     } catch (error) {
-      // Who comes again under its key gets this run, or one that is new.
-      if (item.key !== undefined && item.slot !== undefined && item.isUnknown === true) this.#unknown.add(item)
+      if (item.isUnknown === true && item.slot !== undefined) this.#unknown.add(item)
       else this.#giveBack(item)
-      throw error
+      // Who comes again under its key gets this run, or one that is new.
+      throw item.isUnknown === true && item.key === undefined ? perhapsStarted(error, item.run.id) : error
     }
   }
 
@@ -266,7 +269,7 @@ export class Starts {
       try {
         return await insertArrivals(queries, items, limitsFor(limits, items), replicaId)
       } catch (error) {
-        if (isUnanswered(error)) for (const item of items) item.isUnknown = true
+        if (isUnanswered(error) && !isUnsent(error)) for (const item of items) item.isUnknown = true
         throw error
       }
     }
@@ -285,7 +288,7 @@ export class Starts {
       try {
         return await insertKeyedArrivals(pool, items, limitsFor(limits, items), replicaId)
       } catch (error) {
-        if (isUnanswered(error)) for (const item of items) item.isUnknown = true
+        if (isUnanswered(error) && !isUnsent(error)) for (const item of items) item.isUnknown = true
         throw error
       }
     }
@@ -370,6 +373,11 @@ function inTime(items: Item[]): { giveUpAtMs: number } {
   const giveUpAtMs = Math.max(...items.map((item) => item.giveUpAtMs))
   if (performance.now() > giveUpAtMs + lateMs) throw unavailable('The database is not available, try again')
   return { giveUpAtMs }
+}
+
+function perhapsStarted(cause: unknown, executionId: string): Failure {
+  const text = `The database is not available, and execution ${executionId} may run all the same: look at it before you try again`
+  return new Failure('unavailable', 'unavailable', text, { cause, retryAfterS: 1, executionId })
 }
 
 /** Whether nobody knows what a statement has written, as the database is away. */

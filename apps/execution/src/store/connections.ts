@@ -87,6 +87,24 @@ export function isTakenBack(error: unknown): boolean {
   return codes.has(String(driverError(error).code))
 }
 
+const noConnection = new Set([
+  'ECONNREFUSED',
+  'EHOSTUNREACH',
+  'ENETUNREACH',
+  'ENOTFOUND',
+  'EAI_AGAIN',
+  'ENOENT',
+  '53300',
+  '57P03',
+])
+const noConnectionText = /^(timeout exceeded when trying to connect|Connection terminated due to connection timeout)$/
+
+/** Whether a statement was not even sent, as there was no connection for it. */
+export function isUnsent(error: unknown): boolean {
+  const { code, message } = driverError(error)
+  return noConnection.has(String(code)) || noConnectionText.test(String(message))
+}
+
 /** Whether a statement failed, or got no answer in time, as it may when it waits for a lock. */
 function isLockFault(error: unknown): boolean {
   return isTakenBack(error) || driverError(error).message === 'Query read timeout'
