@@ -1,3 +1,4 @@
+import type { Route } from 'playwright-core'
 import { expect, test } from 'vitest'
 import { runAdmin } from '../system/system.ts'
 import { openBrowser, subject, visit } from './browser.ts'
@@ -26,8 +27,26 @@ test('a link signs in once, and one click runs a sample whose log comes live', a
 
     const late = await visit(browser, { isStranger: true })
     await late.page.goto(url)
-    await late.page.getByRole('alert').waitFor()
+    await late.page.getByText('This link signs nobody in any more').waitFor()
     await late.page.getByLabel('API token').waitFor()
+  } finally {
+    await browser.close()
+  }
+})
+
+test('a link that the service could not take is taken at the second attempt', async () => {
+  const { stdout } = await runAdmin(['--json', 'console', 'link', subject.team], subject.env)
+  const { url } = JSON.parse(stdout) as { url: string }
+  const browser = await openBrowser()
+  try {
+    const { page } = await visit(browser, { isStranger: true })
+    const cut = (route: Route) => (route.request().method() === 'POST' ? route.abort() : route.continue())
+    await page.route('**/session', cut)
+    await page.goto(url)
+    await page.getByText("The service can't be reached").waitFor()
+    await page.unroute('**/session', cut)
+    await page.getByRole('button', { name: 'Try the link again' }).click()
+    await page.getByRole('heading', { name: 'Home', level: 1 }).waitFor()
   } finally {
     await browser.close()
   }

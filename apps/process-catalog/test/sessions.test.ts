@@ -32,6 +32,20 @@ describe('a code', () => {
     expect(payload).toMatchObject({ name: 'console', groups: [team], scope: 'executor admin' })
   })
 
+  test('opens one still after one that could not be kept', async () => {
+    const value = await code(await newTeam())
+    await catalog.sql('ALTER TABLE console_sessions ADD CONSTRAINT none CHECK (false) NOT VALID')
+    expect(await refusal(byCode(value))).toBe('internal_error')
+    await catalog.sql('ALTER TABLE console_sessions DROP CONSTRAINT none')
+    await byCode(value)
+  })
+
+  test('opens one session of two that are asked for at the same time', async () => {
+    const value = await code(await newTeam())
+    const answers = await Promise.allSettled([byCode(value), byCode(value)])
+    expect(answers.map(({ status }) => status).toSorted()).toEqual(['fulfilled', 'rejected'])
+  })
+
   test('gives the name and the scopes that it was made with', async () => {
     const { session } = await byCode(await code(await newTeam(), { name: 'Ada', scopes: ['read'] }))
     expect(session).toMatchObject({ name: 'Ada', grants: [{ scopes: ['read'] }] })

@@ -1,14 +1,20 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { useEffect, useLayoutEffect, useRef, useState, type ReactNode } from 'react'
+import { ProblemError } from '../api/problem.ts'
 import { Button } from '../parts/button.tsx'
 import { Field } from '../parts/field.tsx'
 import { firstFocus } from '../parts/first-focus.ts'
+import { Loading } from '../parts/page-states.tsx'
 import { receive } from './receive.ts'
 import { signIn, type SignInWay } from './session.ts'
 import styles from './sign-in.module.css'
 
 /** What the address of this visit brought; the address forgets it, so that neither history nor a copied address has it. */
 const arrived = takeFromAddress()
+
+const SPENT = 'This link signs nobody in any more: it does so once, within ten minutes.'
+
+const isRefused = (error: Error) => error instanceof ProblemError && error.problem.status === 401
 
 /** Takes the code of a link at once, else asks for an API token or leads to the issuer. */
 export function SignIn({ ways, isOverPage }: { ways: SignInWay[]; isOverPage: boolean }) {
@@ -23,12 +29,14 @@ export function SignIn({ ways, isOverPage }: { ways: SignInWay[]; isOverPage: bo
       queries.setQueryData(['session'], session)
     },
   })
-  const { mutate } = attempt
+  const { mutate, variables, error, isPending } = attempt
   useEffect(() => {
     const { code } = arrived
     if (code !== undefined) mutate({ code })
     arrived.code = undefined
   }, [mutate])
+  const link = variables !== undefined && 'code' in variables ? variables : undefined
+  if (arrived.code !== undefined || (link !== undefined && isPending)) return <Loading what="session" />
 
   const { pathname, search, hash } = window.location
   const returnTo = pathname === '/sign-in' ? '/' : pathname + search + hash
@@ -58,14 +66,17 @@ export function SignIn({ ways, isOverPage }: { ways: SignInWay[]; isOverPage: bo
             onChange={(event) => setApiToken(event.target.value)}
           />
         </Field>
-        {(attempt.error ?? arrived.error) && (
+        {(error ?? arrived.error) && (
           <p role="alert" className={styles.fault}>
-            {attempt.error?.message ?? arrived.error}
+            {error === null ? arrived.error : link !== undefined && isRefused(error) ? SPENT : error.message}
           </p>
         )}
-        <Button type="submit" look="primary" isBusy={attempt.isPending}>
+        <Button type="submit" look="primary" isBusy={isPending}>
           Sign in
         </Button>
+        {link !== undefined && error !== null && !isRefused(error) && (
+          <Button onClick={() => mutate(link)}>Try the link again</Button>
+        )}
         <p className={styles.hint}>
           On the machine that runs the service, <code>npm run admin -- console link</code> prints a link that signs in
           once.

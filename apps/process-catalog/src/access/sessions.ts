@@ -9,7 +9,7 @@ import { limits } from '../fields/limits.ts'
 import { isClientId, readApiToken, secretMatches, teamOfClientId, type Credentials } from './api-token.ts'
 import type { Catalog } from '../catalog.ts'
 import { tokenForExchange } from '../store/api-tokens.ts'
-import { knownTeams, takeSignInCode, type Grant, type KeptSecrets, type NewSession } from '../store/sessions.ts'
+import { knownTeams, signInCode, type Grant, type KeptSecrets, type NewSession } from '../store/sessions.ts'
 import type { Store } from '../store/store.ts'
 
 /** Whom sessions that a code has opened act as. Client ids of API tokens begin otherwise. */
@@ -33,14 +33,18 @@ export function openerHash(opener: string): Uint8Array<ArrayBuffer> {
 }
 
 /** Whom a session is for, and for how long. */
-export type Opening = Pick<NewSession, 'subject' | 'name' | 'clientId' | 'grants' | 'expiresAt' | 'renewAt'>
+export type Opening = Pick<
+  NewSession,
+  'subject' | 'name' | 'clientId' | 'grants' | 'expiresAt' | 'renewAt' | 'codeHash'
+>
 
 /** What a code opens, once. Failure invalid_credentials. */
 export async function byCode(store: Store, code: string): Promise<Opening> {
-  const found = await takeSignInCode(store, openerHash(code))
+  const codeHash = openerHash(code)
+  const found = await signInCode(store, codeHash)
   if (found === undefined) throw invalidCredentials()
   const { team, name, scopes } = found
-  return { subject: codeSubject, name, clientId: null, grants: [{ team, scopes }], ...lasting(longestMs) }
+  return { subject: codeSubject, name, clientId: null, grants: [{ team, scopes }], ...lasting(longestMs), codeHash }
 }
 
 /** What an API token opens: it may do what that may, as long as that may. Failure invalid_credentials. */

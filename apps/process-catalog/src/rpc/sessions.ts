@@ -68,7 +68,8 @@ export function sessionHandlers(catalog: Catalog): Handlers<typeof SessionServic
       const id = newRecordedId()
       const idHash = openerHash(sessionId)
       const sealed = credentials.case === 'identity' ? sealedFor(id, credentials.value) : null
-      await keepSession(store, { ...opening, id, idHash, sealed }, ip || undefined)
+      const isKept = await keepSession(store, { ...opening, id, idHash, sealed }, ip || undefined)
+      if (!isKept) throw invalidCredentials()
       const session = await liveSession(store, idHash)
       if (session === undefined) throw sessionEnded()
       return { sessionId, session: sessionMessage(session) }

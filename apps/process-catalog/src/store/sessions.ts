@@ -26,6 +26,8 @@ export interface NewSession {
   expiresAt: Date
   renewAt: Date | null
   sealed: Sealed | null
+  /** Of the code that opens it; absent where something else does. */
+  codeHash?: Uint8Array<ArrayBuffer>
 }
 
 /** A session that has not ended, and the key that signs now. */
@@ -70,18 +72,14 @@ export function keepSignInCode(
   })
 }
 
-/** Takes a code, so that it opens nothing any more; undefined where there is none, or no longer. */
-export async function takeSignInCode(
-  store: Store,
-  codeHash: Uint8Array,
-): Promise<(Grant & { name: string }) | undefined> {
-  const [found] = await store.statement<Grant & { name: string; isLive: boolean }>({
-    name: 'sign_in_code_take',
-    text: `DELETE FROM sign_in_codes WHERE code_hash = $1
-           RETURNING team, name, scopes, expires_at > now() AS "isLive"`,
+/** Whom a code is for; undefined where there is none, or no longer. */
+export async function signInCode(store: Store, codeHash: Uint8Array): Promise<(Grant & { name: string }) | undefined> {
+  const [found] = await store.statement<Grant & { name: string }>({
+    name: 'sign_in_code',
+    text: 'SELECT team, name, scopes FROM sign_in_codes WHERE code_hash = $1 AND expires_at > now()',
     values: [codeHash],
   })
-  return found?.isLive === true ? found : undefined
+  return found
 }
 
 /** Those of these teams that there are. */
@@ -92,10 +90,14 @@ export async function knownTeams(store: Store, teams: string[]): Promise<Set<str
   return new Set(found.map(({ slug }) => slug))
 }
 
-/** Keeps a session that begins. */
-export function keepSession(store: Store, session: NewSession, ip: string | undefined): Promise<void> {
-  const { sealed, grants, ...rest } = session
+/** Keeps a session that begins, and takes its code with that: of one that fails the code is kept. False where it is taken. */
+export function keepSession(store: Store, session: NewSession, ip: string | undefined): Promise<boolean> {
+  const { sealed, grants, codeHash, ...rest } = session
   return store.write(async (rows) => {
+    if (codeHash !== undefined) {
+      const { count } = await rows.signInCode.deleteMany({ where: { codeHash } })
+      if (count === 0) return false
+    }
     await rows.consoleSession.create({
       data: {
         ...rest,
@@ -109,6 +111,7 @@ export function keepSession(store: Store, session: NewSession, ip: string | unde
         SELECT id_hash FROM console_sessions WHERE subject = ${session.subject}
         ORDER BY last_used_at DESC, id DESC OFFSET ${mostOfSubject})`
     await noteFor(rows, session, 'session_opened', ip)
+    return true
   })
 }
 
