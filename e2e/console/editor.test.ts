@@ -40,6 +40,31 @@ test('the editor offers the members of svc, and marks what is wrong at its line'
   await context.close()
 })
 
+test('text from right to left turns no code around it, and a character that cannot be seen has a mark', async () => {
+  const { slug } = await make('Turned', { sourceCode: "console.log('مرحبا', 7)\nreturn 1 // \u202E" })
+  const { context, page } = await visit(browser)
+  await page.goto(at(`/processes/${slug}/edit`))
+  const line = page.locator('.cm-line', { hasText: 'console.log' })
+  await line.waitFor()
+  const leftOf = (text: string) =>
+    line.evaluate((element, wanted) => {
+      const range = document.createRange()
+      const texts = document.createTreeWalker(element, NodeFilter.SHOW_TEXT)
+      while (texts.nextNode()) {
+        const { textContent } = texts.currentNode
+        const start = textContent?.indexOf(wanted) ?? -1
+        if (start < 0) continue
+        range.setStart(texts.currentNode, start)
+        range.setEnd(texts.currentNode, start + 1)
+        return range.getBoundingClientRect().left
+      }
+      throw new Error(`There is no ${wanted}`)
+    }, text)
+  expect(await leftOf('7')).toBeGreaterThan(await leftOf('م'))
+  await page.locator('.cm-specialChar').waitFor()
+  await context.close()
+})
+
 test('the form of the parameters is that of the schema, and says what is wrong before a run', async () => {
   const { slug } = await make('Asked', {
     sourceCode: 'return svc.context.parameters.count * 2',

@@ -1,5 +1,5 @@
-import { HighlightStyle, syntaxHighlighting } from '@codemirror/language'
-import { EditorView } from '@codemirror/view'
+import { bidiIsolates, HighlightStyle, syntaxHighlighting } from '@codemirror/language'
+import { EditorView, highlightSpecialChars } from '@codemirror/view'
 import { tags } from '@lezer/highlight'
 
 const look = EditorView.theme({
@@ -36,6 +36,7 @@ const look = EditorView.theme({
   // The library has these of differences for light themes or dark ones; here one theme is both.
   '.cm-collapsedLines': { color: 'var(--text-soft) !important', background: 'var(--sunken) !important' },
   '.cm-deletedChunk .cm-deletedText': { background: 'var(--bad-soft) !important' },
+  '.cm-specialChar': { color: 'var(--bad)' },
   '.cm-marked': { backgroundColor: 'var(--bad-soft)' },
 })
 
@@ -50,8 +51,11 @@ const colors = HighlightStyle.define([
   { tag: tags.invalid, color: 'var(--bad)' },
 ])
 
-/** The colours and the font of code, in both themes. */
-export const codeTheme = [look, syntaxHighlighting(colors)]
+/**
+ * The colours and the font of code, in both themes. Text from right to left turns nothing around it, and what can't be seen,
+ * such as a character that turns what follows, has a mark.
+ */
+export const codeTheme = [look, syntaxHighlighting(colors), bidiIsolates(), highlightSpecialChars()]
 
 /** The content policy takes only styles that carry the page's nonce. */
 export const styleNonce = () =>
