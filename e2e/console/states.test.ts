@@ -87,6 +87,29 @@ test.each([
   await context.close()
 })
 
+test('what took the service too long is said at once, and asked for again by who reads it', async () => {
+  const visited = await visit(browser)
+  const { context, page } = visited
+  await withoutStream(visited)
+  let asked = 0
+  const detail = 'The operation took too long'
+  await page.route(variables, (route) => {
+    asked += 1
+    return route.fulfill({
+      status: 504,
+      contentType: 'application/problem+json',
+      body: JSON.stringify({ status: 504, detail }),
+    })
+  })
+  await page.goto(at('/variables'))
+  await page.getByText(detail).waitFor()
+  expect(asked).toBe(1)
+  await page.unroute(variables)
+  await page.getByRole('button', { name: 'Try again' }).click()
+  await page.getByText('GREETING').waitFor()
+  await context.close()
+})
+
 test('a log that was cut says so above its lines, and a search in it what it has searched', async () => {
   const { context, page } = await visit(browser)
   const cut = 'The log has reached its limit (10000 lines, 1000000 bytes): the rest was dropped'

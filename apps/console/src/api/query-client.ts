@@ -1,7 +1,9 @@
 import { QueryClient } from '@tanstack/react-query'
 import { ProblemError } from './problem.ts'
 
-const isLasting = (error: Error) => error instanceof ProblemError && error.problem.status < 500
+/** Whether the next answer would be the same. One that took all its time would take it again, of the service as well. */
+const isLasting = (error: Error) =>
+  error instanceof ProblemError && (error.problem.status < 500 || error.problem.status === 504)
 
 /** What the server has told, kept for all pages. The team's stream makes it anew when something changes. */
 export const queryClient = new QueryClient({
