@@ -21,6 +21,7 @@ interface Directory {
 }
 
 const mostDirectories = 10_000
+const rootLookMs = 1000
 
 /**
  * Watches a directory, and those below it where asked to, by one watch for each: what is made in a new directory before
@@ -34,8 +35,10 @@ class DirectoryTree {
   readonly #gone: () => void
   readonly #directories = new Map<string, Directory>()
   readonly #identity: string | undefined
+  /** The kernel tells nothing of a link on the way to the root that leads elsewhere now, or of a directory above it. */
+  readonly #rootLooks: NodeJS.Timeout
 
-  /** Throws where the root is no directory that can be watched; `gone` is called when it is removed. */
+  /** Throws where the root is no directory that can be watched; `gone` is called when its path leads to it no more. */
   constructor(root: string, recursive: boolean, notify: Notify, gone: () => void) {
     this.#root = root
     this.#recursive = recursive
@@ -43,6 +46,9 @@ class DirectoryTree {
     this.#gone = gone
     // Before its watch stands: one that is replaced meanwhile is seen to be another with its first change.
     this.#identity = identityOf(root)
+    this.#rootLooks = setInterval(() => {
+      if (identityOf(root) !== this.#identity) this.#lost(root)
+    }, rootLookMs)
     try {
       this.#enter(root, () => undefined)
     } catch (error) {
@@ -52,6 +58,7 @@ class DirectoryTree {
   }
 
   close(): void {
+    clearInterval(this.#rootLooks)
     for (const { watcher } of this.#directories.values()) watcher.close()
     this.#directories.clear()
   }
