@@ -24,6 +24,7 @@ export function forward(
     const onward = onwardRequest(exchange, connection, admitted)
     const timer = setTimeout(() => fail(late()), answerTimeoutMs)
     let waiting = true
+    let answer: IncomingMessage | undefined
     const waited = () => {
       waiting = false
       clearTimeout(timer)
@@ -31,6 +32,8 @@ export function forward(
     const fail = (error: unknown) => {
       waited()
       incoming.unpipe(onward)
+      // All of it is here, and its client may still be reading: then the rest of the request is read away.
+      if (answer?.complete === true) return void incoming.resume()
       onward.destroy()
       connection.destroy()
       // A client that has gone is owed nothing.
@@ -40,8 +43,9 @@ export function forward(
     onward.on('error', fail)
     connection.on('error', fail)
     onward.on('upgrade', () => fail(new Error('A change of protocol that nobody has asked for')))
-    onward.on('response', (answer) => {
+    onward.on('response', (response) => {
       waited()
+      answer = response
       answer.on('error', fail)
       try {
         beginAnswer(outgoing, answer, admitted)

@@ -40,7 +40,8 @@ export class PortConnection extends Duplex {
   readonly #leave: () => void
 
   constructor(responses: AsyncIterator<ConnectPortResponse>, sending: Sending, leave: () => void) {
-    super({ allowHalfOpen: true })
+    // A break is read only when all before it is taken: it would drop what is not.
+    super({ allowHalfOpen: true, readableHighWaterMark: 1 })
     this.#responses = responses
     this.#sending = sending
     this.#leave = leave
