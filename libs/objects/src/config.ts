@@ -15,6 +15,8 @@ export interface S3Config {
   secretKey: string
   /** A server that does not go on for so long is taken for away. */
   answerMs: number
+  /** The same of removals: some callers have a minute for many. */
+  removalAnswerMs: number
 }
 
 /** Where objects are kept: on an S3 server, else below a folder. */
@@ -53,6 +55,7 @@ export function readObjectStoreConfig(env: Environment): ObjectStoreConfig {
     accessKey: needed('S3_ACCESS_KEY', accessKey),
     secretKey: needed('S3_SECRET_KEY', secretKey),
     answerMs: 60_000,
+    removalAnswerMs: 20_000,
   }
   return { folder, s3 }
 }

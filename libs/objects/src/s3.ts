@@ -53,6 +53,7 @@ export class S3Store implements ObjectStore {
   readonly #config: S3Config
   readonly #bucket: string
   readonly #answerMs: number
+  readonly #removalAnswerMs: number
   #clientAt!: ClientAt
   #client!: Client
   /** Signs for where users reach the server. */
@@ -62,6 +63,7 @@ export class S3Store implements ObjectStore {
     this.#config = config
     this.#bucket = config.bucket
     this.#answerMs = config.answerMs
+    this.#removalAnswerMs = config.removalAnswerMs
   }
 
   async open(): Promise<void> {
@@ -92,31 +94,24 @@ export class S3Store implements ObjectStore {
     checkKey(key)
     if (range?.length === 0) return
     const watch = new StallWatch(this.#answerMs)
-    let stream: Readable | undefined
     try {
       const asked =
         range === undefined
           ? this.#client.getObject(this.#bucket, key)
           : this.#client.getPartialObject(this.#bucket, key, range.offset, range.length)
-      stream = await this.#answer(watch, asked)
-      if (range !== undefined && range.offset > 0 && (stream as IncomingMessage).statusCode !== 206)
-        throw storeAway('a range was answered with something else')
-      const pieces = stream[Symbol.asyncIterator]() as AsyncIterator<Buffer>
+      const stream = await this.#answer(watch, asked)
+      const isOther = range !== undefined && range.offset > 0 && (stream as IncomingMessage).statusCode !== 206
       let left = range?.length ?? Infinity
-      for (;;) {
+      for await (const piece of this.#piecesOf<Buffer>(stream, watch)) {
         signal?.throwIfAborted()
-        const next = await this.#answer(watch, pieces.next())
-        if (next.done === true) break
-        left -= next.value.byteLength
+        if (isOther) throw storeAway('a range was answered with something else')
+        left -= piece.byteLength
         if (left < 0) break
-        yield next.value
+        yield piece
       }
       if (range !== undefined && left !== 0) throw storeAway('a range was answered with another length')
     } catch (error) {
       throw failureOf(key, error)
-    } finally {
-      watch.end()
-      stream?.on('error', () => undefined).destroy()
     }
   }
 
@@ -137,10 +132,12 @@ export class S3Store implements ObjectStore {
   }
 
   async removeAll(prefix: string): Promise<void> {
-    const found = this.#client.listObjectsV2(this.#bucket, `${checkKey(prefix)}/`, true)
+    const found: Readable = this.#client.listObjectsV2(this.#bucket, `${checkKey(prefix)}/`, true)
+    const watch = new StallWatch(this.#removalAnswerMs)
     const keys: string[] = []
     try {
-      for await (const { name } of found as AsyncIterable<{ name?: string }>) if (name !== undefined) keys.push(name)
+      for await (const { name } of this.#piecesOf<{ name?: string }>(found, watch))
+        if (name !== undefined) keys.push(name)
     } catch (error) {
       throw failureOf(prefix, error)
     }
@@ -209,10 +206,24 @@ export class S3Store implements ObjectStore {
     }
   }
 
+  /** What the server sends, and a failure where it does not go on; it is read no further when its reader leaves. */
+  async *#piecesOf<T>(stream: Readable, watch: StallWatch): AsyncGenerator<T, void, undefined> {
+    const pieces = stream[Symbol.asyncIterator]() as AsyncIterator<T>
+    try {
+      for (;;) {
+        const next = await this.#answer(watch, pieces.next())
+        if (next.done === true) return
+        yield next.value
+      }
+    } finally {
+      stream.on('error', () => undefined).destroy()
+    }
+  }
+
   /** Of a removal: what was not there is gone as well. */
   async #gone(key: string, answer: Promise<void>): Promise<void> {
     try {
-      await this.#asked(answer)
+      await this.#answer(new StallWatch(this.#removalAnswerMs), answer)
     } catch (error) {
       const failure = failureOf(key, error)
       if (failure.code !== 'object_missing') throw failure

@@ -17,6 +17,7 @@ const nowhere: S3Config = {
   accessKey: 'access',
   secretKey: 'secret',
   answerMs: 60_000,
+  removalAnswerMs: 60_000,
 }
 
 describe.skipIf(s3 === undefined)('the S3 server that the environment names', () => {
@@ -81,6 +82,15 @@ describe('an S3 server that is away', () => {
     await store.open()
     await expect(store.put('a', pieces(Buffer.alloc(20_000_000)))).rejects.toMatchObject({ kind: 'unavailable' })
     await expect(store.size('a')).rejects.toMatchObject({ kind: 'unavailable' })
+    await close()
+  })
+
+  test('one that says nothing is waited for by removals as long as their callers wait, or less', async () => {
+    const { url: endpoint, close } = await listening(createServer(() => undefined))
+    const store = new S3Store({ ...nowhere, endpoint, removalAnswerMs: 200 })
+    await store.open()
+    await expect(store.remove('a')).rejects.toMatchObject({ kind: 'unavailable' })
+    await expect(store.removeAll('a')).rejects.toMatchObject({ kind: 'unavailable' })
     await close()
   })
 
