@@ -1,4 +1,3 @@
-import { TeamShare } from '@automation/database'
 import { unavailable } from '@automation/errors'
 import type { ObjectStore } from '@automation/objects'
 import { teamOfKey } from './store/store.ts'
@@ -9,6 +8,7 @@ const smallBytes = 64 * 1024
 /** Contents at a time that go to an S3 server, whose client holds up to 16 MiB of each. */
 const mostAtOnce = 24
 const mostOfTeam = 8
+const mostWaiting = 1000
 const waitMs = 30_000
 
 /** The pace that keeps an upload its turn while others wait: 64 KB a second. */
@@ -16,26 +16,31 @@ const bytesPerMs = 64
 
 /**
  * Puts of large contents in turns by team, so that what is held of them is bounded, however slowly they come. While
- * others wait, one whose content is `lagMs` behind its pace is given up.
+ * others wait, one whose content is `lagMs` behind its pace is given up; while only its own team does, one of which nothing
+ * has come for so long.
  */
 export function inTurns(put: ObjectStore['put'], lagMs: number): ObjectStore['put'] {
-  // A team has half of a share.
-  const ofTeams = new TeamShare(2 * mostOfTeam, waitMs)
-  const ofAll = new UploadSlots(lagMs)
-  return (key, content, options) => {
+  const ofTeams = new Map<string, UploadSlots>()
+  const ofAll = new UploadSlots(mostAtOnce, lagMs, ({ behindMs }) => behindMs)
+  return async (key, content, options) => {
     if ((options?.size ?? Infinity) <= smallBytes) return put(key, content, options)
     const team = teamOfKey(key)
-    return ofTeams.use(team, async () => {
-      const pieces = content[Symbol.asyncIterator]()
-      try {
-        const { begun, ended } = await beginningOf(pieces)
-        if (ended) return await put(key, inOrder(begun), options)
-        return await ofAll.use(team, (turn) => put(key, inOrder(begun, turn.paced(pieces)), options))
-      } finally {
-        // It lets go of what it holds, when it is done with the piece that nobody waits for any more.
-        void pieces.return?.()
-      }
-    })
+    const ofTeam = ofTeams.get(team) ?? new UploadSlots(mostOfTeam, lagMs, ({ idleMs }) => idleMs)
+    ofTeams.set(team, ofTeam)
+    try {
+      return await ofTeam.use(team, async (own) => {
+        const pieces = own.paced(content[Symbol.asyncIterator]())
+        try {
+          const { begun, ended } = await beginningOf(pieces)
+          if (ended) return await put(key, inOrder(begun), options)
+          return await ofAll.use(team, (turn) => put(key, inOrder(begun, turn.paced(pieces)), options))
+        } finally {
+          void pieces.return(undefined)
+        }
+      })
+    } finally {
+      if (ofTeam.isUnused) ofTeams.delete(team)
+    }
   }
 }
 
@@ -71,22 +76,32 @@ class Turn {
     return this.#failure !== undefined
   }
 
-  get behindMs(): number {
-    return this.#behindMs + (this.#asked === undefined ? 0 : performance.now() - this.#asked.atMs)
+  /** How long it has been waited for just now. */
+  get idleMs(): number {
+    return this.#asked === undefined ? 0 : performance.now() - this.#asked.atMs
   }
 
-  async *paced(pieces: AsyncIterator<Uint8Array>): AsyncIterable<Uint8Array> {
-    for (;;) {
-      if (this.#failure !== undefined) throw this.#failure
-      const next = await new Promise<IteratorResult<Uint8Array>>((resolve, reject) => {
-        this.#asked = { atMs: performance.now(), reject }
-        pieces.next().then(resolve, reject)
-      })
-      this.#behindMs = this.behindMs
-      this.#asked = undefined
-      if (next.done === true) return
-      this.#behindMs = Math.max(0, this.#behindMs - next.value.byteLength / bytesPerMs)
-      yield next.value
+  get behindMs(): number {
+    return this.#behindMs + this.idleMs
+  }
+
+  async *paced(pieces: AsyncIterator<Uint8Array>): AsyncGenerator<Uint8Array, void, undefined> {
+    try {
+      for (;;) {
+        if (this.#failure !== undefined) throw this.#failure
+        const next = await new Promise<IteratorResult<Uint8Array>>((resolve, reject) => {
+          this.#asked = { atMs: performance.now(), reject }
+          pieces.next().then(resolve, reject)
+        })
+        this.#behindMs = this.behindMs
+        this.#asked = undefined
+        if (next.done === true) return
+        this.#behindMs = Math.max(0, this.#behindMs - next.value.byteLength / bytesPerMs)
+        yield next.value
+      }
+    } finally {
+      // It lets go of what it holds, when it is done with the piece that nobody waits for any more.
+      void pieces.return?.()
     }
   }
 
@@ -101,20 +116,29 @@ interface Waiter {
   begin(): void
 }
 
-/** The turns that all teams share. */
+/** Turns of which there are so many. */
 class UploadSlots {
+  readonly #most: number
   readonly #lagMs: number
+  readonly #lagOf: (turn: Turn) => number
   readonly #open = new Set<Turn>()
   readonly #waiting = new Set<Waiter>()
 
-  constructor(lagMs: number) {
+  /** `lagOf`: what of a turn must not be longer than `lagMs` while others wait. */
+  constructor(most: number, lagMs: number, lagOf: (turn: Turn) => number) {
+    this.#most = most
     this.#lagMs = lagMs
+    this.#lagOf = lagOf
   }
 
-  /** Failure unavailable where no turn becomes free in time. */
+  get isUnused(): boolean {
+    return this.#open.size + this.#waiting.size === 0
+  }
+
+  /** Failure unavailable where no turn becomes free in time, or too many wait. */
   async use<T>(team: string, work: (turn: Turn) => Promise<T>): Promise<T> {
     const turn = new Turn(team)
-    if (this.#open.size >= mostAtOnce) await this.#wait(turn)
+    if (this.#open.size >= this.#most) await this.#wait(turn)
     else this.#open.add(turn)
     try {
       return await work(turn)
@@ -125,6 +149,7 @@ class UploadSlots {
   }
 
   #wait(turn: Turn): Promise<void> {
+    if (this.#waiting.size >= mostWaiting) return Promise.reject(tooMany())
     return new Promise((resolve, reject) => {
       const looking = setInterval(() => this.#makeRoom(), this.#lagMs / 10)
       const over = () => {
@@ -134,7 +159,7 @@ class UploadSlots {
       }
       const late = setTimeout(() => {
         over()
-        reject(unavailable('Too many uploads are under way, try again'))
+        reject(tooMany())
       }, waitMs)
       const begin = () => {
         over()
@@ -156,8 +181,12 @@ class UploadSlots {
   /** Ends the slowest turn, unless as many are ending as wait. */
   #makeRoom(): void {
     const lasting = [...this.#open].filter(({ isOver }) => !isOver)
-    const slowest = lasting.toSorted((a, b) => b.behindMs - a.behindMs)[0]
+    const slowest = lasting.toSorted((a, b) => this.#lagOf(b) - this.#lagOf(a))[0]
     const ending = this.#open.size - lasting.length
-    if (slowest !== undefined && slowest.behindMs > this.#lagMs && ending < this.#waiting.size) slowest.end()
+    if (slowest !== undefined && this.#lagOf(slowest) > this.#lagMs && ending < this.#waiting.size) slowest.end()
   }
+}
+
+function tooMany() {
+  return unavailable('Too many uploads are under way, try again')
 }

@@ -8,7 +8,8 @@ let under: StorageUnderTest
 let storage: Replica['storage']
 beforeAll(async () => {
   under = await StorageUnderTest.open(server.settings)
-  storage = (await under.replica()).storage
+  // None is given up for how long a test takes.
+  storage = (await under.replica({ uploadLagMs: 600_000 })).storage
 })
 afterAll(async () => {
   await under.close()
@@ -55,6 +56,8 @@ test('few uploads that do not go on are held at a time, and leave room for anoth
 
 const threeTeams = Array.from({ length: 24 }, (_, n) => userContext(`team-${n % 3}`))
 
+const ofOneTeam = Array.from({ length: 8 }, () => userContext('own'))
+
 test('uploads of which little has come keep none of another team waiting', async () => {
   const gate = Promise.withResolvers<void>()
   onTestFinished(() => gate.resolve())
@@ -75,25 +78,29 @@ test('uploads of which little has come keep none of another team waiting', async
   await Promise.all(idle)
 })
 
-test('an upload that does not go on makes room for one of another team, and no more of them than wait', async () => {
+test.each([
+  ['of which much has come makes room for another team', threeTeams, 'another', 16],
+  ['of which much has come makes room for its own team', ofOneTeam, 'own', 16],
+  ['of which little has come makes room for its own team', ofOneTeam, 'own', 1],
+])('an upload that does not go on and %s, and no more of them than wait', async (_what, contexts, team, count) => {
   const { storage: impatient } = await under.replica({ uploadLagMs: 50 })
   const gate = Promise.withResolvers<void>()
   onTestFinished(() => gate.resolve())
   let held = 0
   const idle = Promise.allSettled(
-    threeTeams.map((context, n) =>
+    contexts.map((context, n) =>
       upload(
         impatient,
         `f${n}`,
-        content(() => held++, gate.promise, 16),
+        content(() => held++, gate.promise, count),
         {},
         context,
       ),
     ),
   )
-  await until(() => held === 24, { what: 'uploads that wait' })
+  await until(() => held === contexts.length, { what: 'uploads that wait' })
   const whole = content(() => undefined, Promise.resolve(), 2)
-  await upload(impatient, 'large', whole, {}, userContext('another'))
+  await upload(impatient, 'large', whole, {}, userContext(team))
   gate.resolve()
   const refused = (await idle).filter((each) => each.status === 'rejected')
   expect(refused).toEqual([
