@@ -14,6 +14,9 @@ import { System } from './system.ts'
 
 const says = (text: string) => (sent: Buffer) => sent.includes(text)
 
+const startUnder = (system: System, key: string) =>
+  system.start('demo', { idempotencyKey: { key, requestHash: new Uint8Array() } })
+
 /** A system of its own, and the way to its database. */
 async function apart(use: (other: System, way: FaultProxy) => Promise<void>): Promise<void> {
   const own = await testDatabase(preparedSchema)
@@ -30,16 +33,15 @@ async function apart(use: (other: System, way: FaultProxy) => Promise<void>): Pr
 test('a keyed start that was refused while its commit was unknown runs once, for who comes again', () =>
   apart(async (other, way) => {
     const runner = await other.runner({ slots: 6, runs: () => value(1) })
-    const startUnder = (key: string) => other.start('demo', { idempotencyKey: { key, requestHash: new Uint8Array() } })
-    await startUnder('warm')
+    await startUnder(other, 'warm')
     const { promise: back, resolve } = Promise.withResolvers<void>()
     let sent = 0
     const isRepeated = (bytes: Buffer) => says('start-keyed')(bytes) && ++sent > 1
     for (let times = 0; times < 4; times++) way.hold(isRepeated, back)
     way.loseAnswerTo(says('start-keyed'))
-    await expect(startUnder('refused')).rejects.toMatchObject({ kind: 'unavailable' })
+    await expect(startUnder(other, 'refused')).rejects.toMatchObject({ kind: 'unavailable' })
     resolve()
-    const id = await startUnder('refused')
+    const id = await startUnder(other, 'refused')
     expect((await other.ended(id)).status).toBe(Status.FINISHED)
     expect(runner.started.filter(({ executionId }) => executionId === id)).toHaveLength(1)
     // Its slot is there for others again.
@@ -55,12 +57,7 @@ test('keyed starts that were refused together are looked for together', () =>
     await other.run()
     let looks = 0
     way.hold((sent) => says('\0start-outcomes\0')(sent) && (looks++, false), Promise.resolve())
-    const startAll = () =>
-      Promise.allSettled(
-        Array.from({ length: 30 }, (_, index) =>
-          other.start('demo', { idempotencyKey: { key: `${index}`, requestHash: new Uint8Array() } }),
-        ),
-      )
+    const startAll = () => Promise.allSettled(Array.from({ length: 30 }, (_, index) => startUnder(other, `${index}`)))
     const { promise: back, resolve } = Promise.withResolvers<void>()
     for (let times = 0; times < 12; times++) way.hold(says('start-keyed'), back)
     expect(new Set((await startAll()).map(({ status }) => status))).toEqual(new Set(['rejected']))
@@ -104,8 +101,7 @@ test('a start that was refused while its commit was unknown names its run, which
 test('a keyed start that was refused begins where it was written, however long the database stood still', () =>
   apart(async (other, way) => {
     const runner = await other.runner({ slots: 6, runs: () => value(1) })
-    const startUnder = (key: string) => other.start('demo', { idempotencyKey: { key, requestHash: new Uint8Array() } })
-    await startUnder('warm')
+    await startUnder(other, 'warm')
     const { promise: back, resolve } = Promise.withResolvers<void>()
     let first: Buffer | undefined
     const isRepeated = (sent: Buffer) => says('start-keyed')(sent) && (first ??= sent) !== sent
@@ -114,7 +110,7 @@ test('a keyed start that was refused begins where it was written, however long t
     for (let times = 0; times < 4; times++) way.hold(isRepeated, back)
     for (let times = 0; times < 2; times++) way.hold(isLook, back)
     way.loseAnswerTo(says('start-keyed'))
-    await expect(startUnder('refused')).rejects.toMatchObject({ kind: 'unavailable' })
+    await expect(startUnder(other, 'refused')).rejects.toMatchObject({ kind: 'unavailable' })
     const { now } = performance
     const clock = vi.spyOn(performance, 'now').mockImplementation(() => now.call(performance) + 60_000)
     try {

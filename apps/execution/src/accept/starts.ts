@@ -266,12 +266,7 @@ export class Starts {
           items.map(({ run }) => run.id),
         )
       }
-      try {
-        return await insertArrivals(queries, items, limitsFor(limits, items), replicaId)
-      } catch (error) {
-        if (isUnanswered(error) && !isUnsent(error)) for (const item of items) item.isUnknown = true
-        throw error
-      }
+      return unknownUnlessAnswered(items, insertArrivals(queries, items, limitsFor(limits, items), replicaId))
     }
     const outcomes = await this.#untilReachable(deadline, attempt, repeats)
     failPoint('start-after-commit')
@@ -284,14 +279,8 @@ export class Starts {
     const { limits, replicaId } = this.#context
     const latest = inTime(items)
     this.#placeAll(items)
-    const insert = async () => {
-      try {
-        return await insertKeyedArrivals(pool, items, limitsFor(limits, items), replicaId)
-      } catch (error) {
-        if (isUnanswered(error) && !isUnsent(error)) for (const item of items) item.isUnknown = true
-        throw error
-      }
-    }
+    const insert = () =>
+      unknownUnlessAnswered(items, insertKeyedArrivals(pool, items, limitsFor(limits, items), replicaId))
     // Where one of many waits for a lock, each is tried alone.
     const repeats = items.length === 1 ? isConnectionFailure : isAway
     return this.#untilReachable(latest, () => this.#insertOnce(items, insert, pool), repeats)
@@ -378,6 +367,16 @@ function inTime(items: Item[]): { giveUpAtMs: number } {
 function perhapsStarted(cause: unknown, executionId: string): Failure {
   const text = `The database is not available, and execution ${executionId} may run all the same: look at it before you try again`
   return new Failure('unavailable', 'unavailable', text, { cause, retryAfterS: 1, executionId })
+}
+
+/** What a statement gives; where it was sent and nobody knows what it has written, its items are unknown. */
+async function unknownUnlessAnswered<T>(items: Item[], written: Promise<T>): Promise<T> {
+  try {
+    return await written
+  } catch (error) {
+    if (isUnanswered(error) && !isUnsent(error)) for (const item of items) item.isUnknown = true
+    throw error
+  }
 }
 
 /** Whether nobody knows what a statement has written, as the database is away. */
