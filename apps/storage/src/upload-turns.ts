@@ -39,7 +39,8 @@ export function inTurns(put: ObjectStore['put'], lagMs: number): ObjectStore['pu
         }
       })
     } finally {
-      if (ofTeam.isUnused) ofTeams.delete(team)
+      // Another upload may have begun others meanwhile.
+      if (ofTeam.isUnused && ofTeams.get(team) === ofTeam) ofTeams.delete(team)
     }
   }
 }
