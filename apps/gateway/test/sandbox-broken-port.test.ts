@@ -13,7 +13,7 @@ import type { Admitted } from '../src/sandbox-ports/public-entry.ts'
 
 const admitted = {
   target: { rest: '/' },
-  about: { address: '192.0.2.1', protocol: 'http', prefix: '' },
+  about: { address: '192.0.2.1', protocol: 'http', prefix: '', requestId: '1' },
 } as Admitted
 
 const piece = 'x'.repeat(100_000)

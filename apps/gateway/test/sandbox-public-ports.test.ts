@@ -50,6 +50,22 @@ test('a request reaches the application below its prefix, with what it has to kn
   expect(headers['forwarded']).toBeUndefined()
 })
 
+test('every answer carries the X-Request-Id that its application was told', async () => {
+  application.answer = ({ headers }, outgoing) => {
+    outgoing.setHeader('X-Request-Id', 'its-own')
+    outgoing.end(headers['x-request-id'])
+  }
+  const own = await fetch(`${base}/`)
+  const made = own.headers.get('x-request-id')
+  expect(made).toMatch(/^[\w-]{36}$/)
+  expect(await own.text()).toBe(made)
+  const headers = { 'X-Request-Id': 'given-1' }
+  for (const address of [`${base}/`, base, `${application.system.publicBase}/`]) {
+    const given = await fetch(address, { headers, redirect: 'manual' })
+    expect(given.headers.get('x-request-id'), address).toBe('given-1')
+  }
+})
+
 test('headers of an answer come through byte for byte', async () => {
   application.answer = ({ socket }) =>
     socket.end('HTTP/1.1 200 Schön\r\nX-Name: Grüße\r\nContent-Length: 2\r\n\r\nok', 'utf8')

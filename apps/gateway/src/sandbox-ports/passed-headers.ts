@@ -24,6 +24,8 @@ export interface Forwarded {
   address: string
   protocol: string
   prefix: string
+  /** Of ours, for the application's request and its answer, whatever it says itself. */
+  requestId: string
   /** The `Authorization` header was for the gateway, or may be for another sandbox. */
   withoutAuthorization: boolean
   /** Where all sandboxes share an origin: those of this one; undefined for a host per sandbox. */
@@ -36,12 +38,14 @@ export interface Forwarded {
 export function requestHeaders(incoming: IncomingMessage, about: Forwarded): string[] {
   const kept = endToEnd(
     incoming,
-    (name) => forwarded.test(name) || (about.withoutAuthorization && name === 'authorization'),
+    (name) =>
+      forwarded.test(name) || name === 'x-request-id' || (about.withoutAuthorization && name === 'authorization'),
     (name, value) => (name === 'cookie' ? receivedCookies(value, about) : value),
   )
   const { host = 'localhost', upgrade } = incoming.headers
   if (incoming.headers.host === undefined) kept.push('Host', host)
   kept.push('X-Forwarded-For', about.address, 'X-Forwarded-Proto', about.protocol, 'X-Forwarded-Host', host)
+  kept.push('X-Request-Id', about.requestId)
   if (about.prefix !== '') kept.push('X-Forwarded-Prefix', about.prefix)
   if (about.upgrade) kept.push('Connection', 'Upgrade', 'Upgrade', upgrade ?? '')
   else kept.push('Connection', 'close')
@@ -55,15 +59,17 @@ function receivedCookies(header: string, { cookies }: Forwarded): string {
 }
 
 /** The headers of an answer as they are passed back. What would act on the origin is left out where others share it. */
-export function answerHeaders(answer: IncomingMessage, { cookies }: Forwarded): string[] {
-  return endToEnd(
+export function answerHeaders(answer: IncomingMessage, { cookies, requestId }: Forwarded): string[] {
+  const kept = endToEnd(
     answer,
-    (name) => cookies !== undefined && isOriginWide(name),
+    (name) => name === 'x-request-id' || (cookies !== undefined && isOriginWide(name)),
     (name, value) => {
       if (name !== 'set-cookie') return value
       return cookies === undefined ? hostCookie(value) : cookies.sent(value)
     },
   )
+  kept.push('X-Request-Id', requestId)
+  return kept
 }
 
 /** `changed` gives a value as it is passed on; empty for a header that has nothing to say then. */

@@ -47,7 +47,7 @@ export class PublicEntry {
    * Failures: sandbox_not_found, the same for what is unknown, has ended or is not public; sandbox_starting;
    * sandbox_credentials; too_many_attempts.
    */
-  async admit({ incoming, path, query }: Exchange, upgrade: boolean): Promise<Admitted> {
+  async admit({ incoming, path, query, requestId }: Exchange, upgrade: boolean): Promise<Admitted> {
     const { headers } = incoming
     const { neighbours, domain, callTimeoutMs, clientAddress, isBelieved } = this.#options
     const target = publicTarget({ path, query, host: headers.host ?? '' }, domain)
@@ -63,7 +63,7 @@ export class PublicEntry {
     const sharesOrigin = prefix !== ''
     const cookies = sharesOrigin ? new OwnCookies(sandboxId, prefix) : undefined
     const withoutAuthorization = basicAuth !== undefined || sharesOrigin
-    const about = { address, protocol, prefix, withoutAuthorization, cookies, upgrade }
+    const about = { address, protocol, prefix, requestId, withoutAuthorization, cookies, upgrade }
     return { target, route, about }
   }
 

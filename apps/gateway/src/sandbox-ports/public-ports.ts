@@ -90,6 +90,7 @@ export class PublicPorts {
 }
 
 /** Relative links of a page need the slash behind the port. */
-function redirect({ outgoing, query }: Exchange, path: string): void {
-  send(outgoing, { status: 308, headers: { Location: query === '' ? path : `${path}?${query}` }, body: '' })
+function redirect({ outgoing, query, requestId }: Exchange, path: string): void {
+  const headers = { Location: query === '' ? path : `${path}?${query}`, 'X-Request-Id': requestId }
+  send(outgoing, { status: 308, headers, body: '' })
 }
