@@ -69,7 +69,11 @@ export function readExecutionConfig(env: Environment): ExecutionConfig {
     teamMaxRunning: env.integer('TEAM_MAX_RUNNING', { default: 50, min: 1, max: 1_000_000 }),
     teamMaxQueued: env.integer('TEAM_MAX_QUEUED', { default: 10_000, min: 0, max: 100_000_000 }),
     teamMaxDatabaseBytes: readTeamLimits(env).databaseBytes,
-    runTimeoutMs: env.integer('RUN_TIMEOUT_MS', { default: 300_000, min: 100, max: runTimeoutMaxMs }),
+    runTimeoutMs: env.integer('RUN_TIMEOUT_MS', {
+      default: Math.min(300_000, runTimeoutMaxMs),
+      min: 100,
+      max: runTimeoutMaxMs,
+    }),
     runTimeoutMaxMs,
     parametersMaxBytes: env.integer('PARAMETERS_MAX_BYTES', { default: 1_048_576, min: 2 }),
     returnValueMaxBytes: env.integer('RETURN_VALUE_MAX_BYTES', { default: 5_242_880, min: 16 }),

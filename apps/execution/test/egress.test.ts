@@ -45,6 +45,11 @@ test('what EGRESS_ALLOW names is allowed, and nothing beside it', () => {
   fc.assert(fc.property(fc.ipV4(), (host) => host.startsWith('10.') === egress.allows(host) || !host.startsWith('10.')))
 })
 
+test('a run has no more time by default than any may have', () => {
+  const { runTimeoutMs } = readExecutionConfig(new Environment({ RUN_TIMEOUT_MAX_MS: '20000' }))
+  expect(runTimeoutMs).toBe(20_000)
+})
+
 test('all faults of the settings are named at once', () => {
   const env = new Environment({ EGRESS_ALLOW: '10.0.0.0/33,nonsense', TEAM_MAX_RUNNING: '0', RUN_TIMEOUT_MS: '50' })
   readExecutionConfig(env)
