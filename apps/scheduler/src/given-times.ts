@@ -19,7 +19,7 @@ export function comingTime(when: When, zone: string, now: number): number {
   if (next !== undefined) return next
   throw 'cron' in when
     ? invalid('/cron', 'The cron names no day that ever comes')
-    : invalid('/dateTime', 'The dateTime has passed')
+    : invalid('/dateTime', 'The dateTime has passed; give one that is still to come')
 }
 
 // The years that RFC 3339 can write.

@@ -185,6 +185,13 @@ test.each<[what: string, cron: string, zone: string, after: string, due: string[
     ['2026-10-25T00:30:00Z', '2026-10-25T01:30:00Z', '2026-10-25T02:30:00Z'],
   ],
   [
+    'shown twice, every hour by ?: both',
+    '30 ? * * *',
+    'Europe/Berlin',
+    '2026-10-25T00:00:00Z',
+    ['2026-10-25T00:30:00Z', '2026-10-25T01:30:00Z', '2026-10-25T02:30:00Z'],
+  ],
+  [
     'shown twice, every second hour: both',
     '0 */2 * * *',
     'Europe/Berlin',

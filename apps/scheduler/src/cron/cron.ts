@@ -3,7 +3,7 @@ export interface Cron {
   seconds: readonly number[]
   minutes: readonly number[]
   hours: readonly number[]
-  /** The hours were given by `*` or a step: every real minute counts, also one that the clocks show twice. */
+  /** The hours were given by `*`, `?` or a step: every real minute counts, also one that the clocks show twice. */
   everyRealHour: boolean
   months: readonly number[]
   /** Undefined where every day of the month will do. */
@@ -63,7 +63,7 @@ export function parseCron(text: string): Cron {
     seconds: numbersOf(second, seconds),
     minutes: numbersOf(minute, minutes),
     hours: numbersOf(hour, hours),
-    everyRealHour: /[*/]/.test(hour),
+    everyRealHour: /[*?/]/.test(hour),
     months: numbersOf(month, months),
     monthDays: isAny(monthDay) ? undefined : monthDaysOf(monthDay),
     weekdays: isAny(weekday) ? undefined : weekdaysOf(weekday),
