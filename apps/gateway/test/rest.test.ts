@@ -112,6 +112,11 @@ describe('conventions', () => {
     expect(gateway.servers.received).toHaveLength(before)
   })
 
+  test('what is given twice in a query is told to be given once', async () => {
+    const { errors } = await problemOf(await rest('GET', '/variables?page=0&page=1'))
+    expect(errors).toEqual([{ path: '/page', message: 'must be given once' }])
+  })
+
   test.each([{}, { tag: null }, { processSlug: null, tag: 'v1' }])(
     'the error handler of a team that has none names its process: %j',
     async (errorHandlerConfig) => {

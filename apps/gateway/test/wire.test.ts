@@ -44,6 +44,7 @@ describe('what is no proper request gets a proper answer', () => {
     ['no HTTP', 'hello\r\n\r\n', 400, 'malformed_request'],
     ['a space in the address', 'GET /a b HTTP/1.1\r\nHost: x\r\n\r\n', 400, 'malformed_request'],
     ['no Host', 'GET /livez HTTP/1.1\r\n\r\n', 400, 'malformed_request'],
+    ['two Hosts', 'GET /livez HTTP/1.1\r\nHost: x\r\nhost: y\r\n\r\n', 400, 'malformed_request'],
     ['a Host that is none', 'GET /livez HTTP/1.1\r\nHost: a b\r\n\r\n', 400, 'malformed_request'],
     ['a backslash', 'GET /api\\x HTTP/1.1\r\nHost: x\r\n\r\n', 400, 'malformed_request'],
     ['two lengths', `${webhook}Content-Length: 1\r\nContent-Length: 2\r\n\r\nab`, 400, 'malformed_request'],
@@ -78,6 +79,10 @@ describe('what is no proper request gets a proper answer', () => {
     expect(answer).toMatchObject({ status, problem: { status, code } })
     expect(answer.head).toContain('application/problem+json')
     expect(answer.head).toContain(`X-Request-Id: ${answer.problem.requestId}`)
+  })
+
+  test('the refusal of CONNECT says which methods there are', async () => {
+    expect((await exchange('CONNECT x:1 HTTP/1.1\r\nHost: x\r\n\r\n')).head).toContain('\r\nAllow: GET, HEAD, POST')
   })
 
   test('letters beyond ASCII in an address are told to be percent-encoded', async () => {

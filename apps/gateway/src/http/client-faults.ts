@@ -1,6 +1,7 @@
 import { STATUS_CODES } from 'node:http'
 import type { Duplex } from 'node:stream'
 import { Failure } from '@automation/errors'
+import type { AnswerHeaders } from './exchange.ts'
 import { problemAnswer } from './problem.ts'
 import { LINGER_MS } from './linger.ts'
 import { malformedRequest, methodNotAllowed, requestTimeout } from './refusals.ts'
@@ -37,7 +38,8 @@ export function refuseOnSocket(error: NodeJS.ErrnoException, socket: Duplex): vo
 
 /** There is no proxy here: CONNECT is refused like any other method that a path does not have. */
 export function refuseConnect(socket: Duplex): void {
-  writeAndClose(methodNotAllowed('CONNECT', 'GET or POST'), socket)
+  const allow = 'GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS'
+  writeAndClose(methodNotAllowed('CONNECT', allow), socket, { Allow: allow })
 }
 
 /** Answers, on the bare connection, that there are too many, and closes it. */
@@ -48,17 +50,17 @@ export function turnAway(socket: Duplex): void {
 }
 
 /** Reads away what its client is sending, for a moment: a connection closed at once would be reset and the answer lost. */
-function writeAndClose(failure: Failure, socket: Duplex): void {
+function writeAndClose(failure: Failure, socket: Duplex, more?: AnswerHeaders): void {
   const timer = setTimeout(() => socket.destroy(), LINGER_MS)
   socket.on('close', () => clearTimeout(timer))
   socket.on('error', () => socket.destroy())
-  socket.end(answerText(failure))
+  socket.end(answerText(failure, more))
   socket.resume()
 }
 
-function answerText(failure: Failure): string {
+function answerText(failure: Failure, more?: AnswerHeaders): string {
   const occasion = { requestId: crypto.randomUUID(), path: '/', executionIdHeader: '' }
-  const { status, headers, body } = problemAnswer(failure, occasion)
+  const { status, headers, body } = problemAnswer(failure, occasion, more)
   const lines = Object.entries({
     ...headers,
     'Content-Length': String(Buffer.byteLength(body as string)),

@@ -143,9 +143,12 @@ export function send(outgoing: ServerResponse, answer: Answer): void {
 
 /** Why a request is refused whatever it asks for; undefined when it is not. */
 export function inadmissible({ incoming }: Exchange): Failure | undefined {
-  const { headers } = incoming
+  const { headers, rawHeaders } = incoming
   if (headers.host === undefined && incoming.httpVersion === '1.1')
     return malformedRequest('The Host header is missing')
+  // RFC 9112, section 3.2: who reads another one than a proxy before it takes the request for another's.
+  if (rawHeaders.filter((text, at) => at % 2 === 0 && text.toLowerCase() === 'host').length > 1)
+    return malformedRequest('The Host header must be given once')
   if (headers.expect !== undefined && headers.expect.toLowerCase() !== '100-continue')
     return new Failure('invalid_argument', 'expectation_failed', 'Only Expect: 100-continue is understood')
   return undefined

@@ -117,7 +117,8 @@ export class RestApi {
     const params: Record<string, string> = {}
     for (const [name, parameter] of Object.entries(operation.parameters ?? {}))
       params[name] = parameter.read(parameter.rest === true ? restOf(exchange.path, path) : (c.req.param(name) ?? ''))
-    const query = operation.query === undefined ? {} : validate(operation.query, listedQueryRecord(exchange.query))
+    const query =
+      operation.query === undefined ? {} : validate(operation.query, listedQueryRecord(exchange.query), queryFaultWords)
     const ifMatch = operation.conditional === true ? ifMatchFrom(exchange.incoming.headers['if-match']) : []
     const { value, text, bytes } =
       operation.body === undefined
@@ -255,8 +256,8 @@ async function readJsonBody(exchange: Exchange, rules: BodyRules, optional: bool
 const MAX_FAULTS = 100
 
 /** The value as the schema has it. Failure: invalid_input with the pointer of each fault. */
-export function validate<S extends z.ZodType>(schema: S, value: unknown): z.output<S> {
-  const result = schema.safeParse(value, { error: faultWords })
+export function validate<S extends z.ZodType>(schema: S, value: unknown, error = faultWords): z.output<S> {
+  const result = schema.safeParse(value, { error })
   if (result.success) return result.data
   const issues = result.error.issues.slice(0, MAX_FAULTS)
   throw invalidInput(issues.map((issue) => ({ path: pointerOf(issue.path), message: issue.message })))
@@ -307,6 +308,11 @@ function faultWords(issue: Issue): string {
   }
 }
 
+/** In a query a list is what was given more than once. */
+function queryFaultWords(issue: Issue): string {
+  return issue.code === 'invalid_type' && Array.isArray(issue.input) ? 'must be given once' : faultWords(issue)
+}
+
 function kindOf(value: unknown): string {
   if (value === null) return 'null'
   if (Array.isArray(value)) return 'a list'
@@ -319,8 +325,9 @@ function oneOf(values: string[]): string {
 }
 
 function bound(which: string, limit: number | bigint, origin: string): string {
-  if (origin === 'string') return `have ${which} ${limit} characters`
-  return origin === 'array' || origin === 'set' ? `have ${which} ${limit} items` : `be ${which} ${limit}`
+  const many = Number(limit) === 1 ? '' : 's'
+  if (origin === 'string') return `have ${which} ${limit} character${many}`
+  return origin === 'array' || origin === 'set' ? `have ${which} ${limit} item${many}` : `be ${which} ${limit}`
 }
 
 /** Gives what `work` gives; where that fails, each faulty field is named by the pointer that the caller wrote it at. */

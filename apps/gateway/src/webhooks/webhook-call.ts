@@ -209,6 +209,6 @@ function flag(name: string, value: string | undefined): boolean | undefined {
     case '0':
       return false
     default:
-      throw invalid(`/${name}`, `${name} must be true or false`)
+      throw invalid(`/${name}`, 'must be true or false')
   }
 }

@@ -3804,8 +3804,8 @@ export interface components {
                 };
             };
         };
-        /** @description Not found: `alias_not_found`, `process_not_found`, `team_not_found`, `version_not_found` */
-        "404.alias_not_found.process_not_found.team_not_found.version_not_found": {
+        /** @description Not found: `alias_not_found`, `process_not_found`, `team_not_found` */
+        "404.alias_not_found.process_not_found.team_not_found": {
             headers: {
                 "X-Request-Id": components["headers"]["RequestId"];
                 "X-Content-Type-Options": components["headers"]["NoSniff"];
@@ -3820,7 +3820,7 @@ export interface components {
                      */
                     status?: 404;
                     /** @enum {string} */
-                    code?: "alias_not_found" | "process_not_found" | "team_not_found" | "version_not_found";
+                    code?: "alias_not_found" | "process_not_found" | "team_not_found";
                 };
             };
         };
@@ -3844,6 +3844,26 @@ export interface components {
                 };
             };
         };
+        /** @description Not found: `alias_not_found`, `process_not_found`, `team_not_found`, `version_not_found` */
+        "404.alias_not_found.process_not_found.team_not_found.version_not_found": {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                "X-Content-Type-Options": components["headers"]["NoSniff"];
+                "Cache-Control": components["headers"]["Caching"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"] & {
+                    /**
+                     * Format: int32
+                     * @enum {integer}
+                     */
+                    status?: 404;
+                    /** @enum {string} */
+                    code?: "alias_not_found" | "process_not_found" | "team_not_found" | "version_not_found";
+                };
+            };
+        };
         /** @description Invalid input, or no valid HTTP: `alias_in_use`, `invalid_input`, `malformed_request` */
         "400.alias_in_use.invalid_input.malformed_request": {
             headers: {
@@ -3861,26 +3881,6 @@ export interface components {
                     status?: 400;
                     /** @enum {string} */
                     code?: "alias_in_use" | "invalid_input" | "malformed_request";
-                };
-            };
-        };
-        /** @description Not found: `alias_not_found`, `process_not_found`, `team_not_found` */
-        "404.alias_not_found.process_not_found.team_not_found": {
-            headers: {
-                "X-Request-Id": components["headers"]["RequestId"];
-                "X-Content-Type-Options": components["headers"]["NoSniff"];
-                "Cache-Control": components["headers"]["Caching"];
-                [name: string]: unknown;
-            };
-            content: {
-                "application/problem+json": components["schemas"]["Problem"] & {
-                    /**
-                     * Format: int32
-                     * @enum {integer}
-                     */
-                    status?: 404;
-                    /** @enum {string} */
-                    code?: "alias_not_found" | "process_not_found" | "team_not_found";
                 };
             };
         };
@@ -3984,26 +3984,6 @@ export interface components {
                 };
             };
         };
-        /** @description Not found: `alias_not_found`, `module_not_found`, `team_not_found`, `version_not_found` */
-        "404.alias_not_found.module_not_found.team_not_found.version_not_found": {
-            headers: {
-                "X-Request-Id": components["headers"]["RequestId"];
-                "X-Content-Type-Options": components["headers"]["NoSniff"];
-                "Cache-Control": components["headers"]["Caching"];
-                [name: string]: unknown;
-            };
-            content: {
-                "application/problem+json": components["schemas"]["Problem"] & {
-                    /**
-                     * Format: int32
-                     * @enum {integer}
-                     */
-                    status?: 404;
-                    /** @enum {string} */
-                    code?: "alias_not_found" | "module_not_found" | "team_not_found" | "version_not_found";
-                };
-            };
-        };
         /** @description Not found: `alias_not_found`, `module_not_found`, `team_not_found` */
         "404.alias_not_found.module_not_found.team_not_found": {
             headers: {
@@ -4021,6 +4001,26 @@ export interface components {
                     status?: 404;
                     /** @enum {string} */
                     code?: "alias_not_found" | "module_not_found" | "team_not_found";
+                };
+            };
+        };
+        /** @description Not found: `alias_not_found`, `module_not_found`, `team_not_found`, `version_not_found` */
+        "404.alias_not_found.module_not_found.team_not_found.version_not_found": {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                "X-Content-Type-Options": components["headers"]["NoSniff"];
+                "Cache-Control": components["headers"]["Caching"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"] & {
+                    /**
+                     * Format: int32
+                     * @enum {integer}
+                     */
+                    status?: 404;
+                    /** @enum {string} */
+                    code?: "alias_not_found" | "module_not_found" | "team_not_found" | "version_not_found";
                 };
             };
         };

@@ -28,7 +28,6 @@ export function aliasRoutes(api: RestApi, neighbours: Neighbours, owner: Version
         ...pagingFields,
       }),
       success: { status: 200, description: 'One page of aliases', schema: aliasPage },
-      refusals: { 404: ['version_not_found'] },
     },
     async ({ params, query, context }) => {
       const { page, limit, versionId } = query
@@ -65,7 +64,6 @@ export function aliasRoutes(api: RestApi, neighbours: Neighbours, owner: Version
       scope: 'read',
       summary: `Read an alias of a ${word}`,
       success: tagged({ status: 200, description: 'The alias', schema: aliasRecord }),
-      refusals: { 404: ['version_not_found'] },
     },
     async ({ params, context }) => {
       const alias = await aliases.getAlias({ ...ownerIn(params), aliasId: params['aliasId'] }, context)
