@@ -2,7 +2,7 @@
 The isolation levels: `namespaces` (a jail of the child's own), `pod` (where no namespaces are to be had, Landlock keeps it from
 files and processes), `none`. The starter is told once which one it is:
 `level`; `network`: host, own, or alone (a loopback of its own that leads nowhere); `ports` (of the service, which nobody
-may reach); `readable` (what programs need beside the system) and `links` (by which they find it in a jail); `account` and
+may reach); `readable` (what programs need beside the system); `account` and
 `home` (who a child is, and where its private directory is, in a jail); `homeMb` and `filesPerMb` (what that may hold);
 `processes` (how many it may have); `terminals` (whether a jail has such of its own); `egress` and `helper` (for a network of
 its own); `groups` (where each child gets one for processors, by the number of its launcher); `ahead` (the program that its

@@ -50,9 +50,6 @@ def make_root(scratch, isolation, owner):
         show(path, scratch)
     for mount in isolation["readable"]:
         show(mount["path"], scratch, mount["shown"])
-    for link in isolation["links"]:
-        make_directories(parent(scratch + link["shown"]))
-        posix.symlink(link["to"], scratch + link["shown"])
     for path in python_mounts():
         show(path, scratch)
     own_settings = {name: text % isolation for name, text in ACCOUNTS.items()}

@@ -29,7 +29,6 @@ export {
   nodeMount,
   shownRoot,
   type JailProgram,
-  type ProgramLink,
   type ProgramMount,
 } from './program.ts'
 export { readIsolationConfig, type NetworkName, type IsolationConfig, type IsolationLevel } from './isolation/config.ts'

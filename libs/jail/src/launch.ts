@@ -8,7 +8,7 @@ import type { Logger } from '@automation/service'
 import type { CpuGroups } from './cpu-groups.ts'
 import type { IsolationConfig } from './isolation/config.ts'
 import { leftOversIn, ownPrefix } from './left-overs.ts'
-import { inJail, type JailProgram, type ProgramLink, type ProgramMount } from './program.ts'
+import { inJail, type JailProgram, type ProgramMount } from './program.ts'
 import { Output, Reception } from './reception.ts'
 import { Starter, type Interpreter, type Order } from './starter.ts'
 import { EscapeProbe } from './isolation/trial.ts'
@@ -58,7 +58,6 @@ export interface LauncherOptions {
   isolation: IsolationConfig
   /** What children need beside the system. */
   mounts: ProgramMount[]
-  links?: ProgramLink[]
   /** At least one: what must run in isolation; each says something on its descriptor 4 when it has started. */
   trials: JailProgram[]
   logger: Logger
@@ -122,10 +121,9 @@ export class Launcher {
       filesPerMb = 64,
       processes = 256,
       terminals = false,
-      links = [],
       groups,
     } = this.#options
-    const jail = { readable, links, account, home, homeMb, filesPerMb, processes, terminals }
+    const jail = { readable, account, home, homeMb, filesPerMb, processes, terminals }
     const probe = await EscapeProbe.start(this.#root)
     const { egressAllow: egress } = config
     const ports = [...config.closedPorts, probe.port]

@@ -25,12 +25,6 @@ export interface ProgramMount {
   shown: string
 }
 
-/** A symbolic link in jails. */
-export interface ProgramLink {
-  shown: string
-  to: string
-}
-
 /**
  * Where jails show what is ours: in the order of this repository, by which programs find what they use. The machine's
  * own path is not shown.

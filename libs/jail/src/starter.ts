@@ -2,7 +2,7 @@ import { spawn, type ChildProcess, execFile } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import type { Logger } from '@automation/service'
-import type { JailProgram, ProgramLink, ProgramMount } from './program.ts'
+import type { JailProgram, ProgramMount } from './program.ts'
 import type { NetworkName, IsolationLevel } from './isolation/config.ts'
 
 const launcherPath = fileURLToPath(new URL('../launcher/launcher.py', import.meta.url))
@@ -37,7 +37,6 @@ interface IsolationOrder {
   ports: number[]
   /** Files and directories that programs need beside the system's. */
   readable: ProgramMount[]
-  links: ProgramLink[]
   /** Who a child is in a jail, and where its private directory is there. */
   account: string
   home: string

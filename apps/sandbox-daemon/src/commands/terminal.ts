@@ -38,9 +38,9 @@ export async function onTerminal(
   begun: (pid: number) => void,
 ): Promise<OnTerminal> {
   checkSize('/start/pty', size)
-  const [helper = '', ...before] = existsSync(compiled)
-    ? [compiled]
-    : [process.env['DAEMON_PYTHON'] ?? 'python3', '-I', '-S', script]
+  const { DAEMON_PYTHON: python = 'python3', DAEMON_PTY: given } = process.env
+  const [helper = '', ...before] =
+    given === undefined && existsSync(compiled) ? [compiled] : [python, '-I', '-S', given ?? script]
   const child = spawn(helper, [...before, String(size.rows), String(size.columns), ...words], {
     ...options,
     env: { TERM: 'xterm-256color', ...options.env },

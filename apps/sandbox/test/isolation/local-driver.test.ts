@@ -87,7 +87,7 @@ describe('teams', () => {
   })
 })
 
-describe('what is compiled of the daemon', () => {
+describe('the files of the daemon', () => {
   const tmpDir = mkdtempSync(join(tmpdir(), 'sandboxes-'))
   const driver = driverBehind({}, tmpDir)
   afterAll(async () => {
@@ -95,19 +95,20 @@ describe('what is compiled of the daemon', () => {
     rmSync(tmpDir, { recursive: true })
   })
 
-  test('is there for the sandboxes after the first, and none of them can change it', { timeout }, async () => {
+  test('are compiled for the sandboxes after the first, and none of them can change one', { timeout }, async () => {
     await driver.create(order())
     const compiled = async (): Promise<string[]> => {
       const ordered = order()
       const sandbox = connectSandbox({ grpcServerUrl: await driver.create(ordered), grpcApiKey: ordered.grpcApiKey })
       const change =
-        'for f in /opt/automation/compiled/*/*; do test -f "$f" && echo "$f" && touch "$f" && echo changed; done'
+        'for f in /opt/automation/daemon/* /opt/automation/daemon/*/*; do test -f "$f" && echo "$f" && touch "$f" && echo changed; done'
       const { stdout } = await sandbox.run(['sh', '-c', change])
       sandbox.close()
       await driver.end(ordered.id)
       const files = stdout.split('\n').filter(Boolean)
+      expect(files).toContain('/opt/automation/daemon/main.mjs')
       expect(files).not.toContain('changed')
-      return files
+      return files.filter((path) => /\/daemon\/.*\//.test(path))
     }
     await until(async () => (await compiled()).length > 0, { everyMs: 200, what: 'the daemon is compiled' })
   })

@@ -1,11 +1,11 @@
-import { CpuGroups, describeIsolation, findInterpreter, Launcher, removeLeftOvers } from '@automation/jail'
+import { CpuGroups, describeIsolation, findInterpreter, Launcher, nodeMount, removeLeftOvers } from '@automation/jail'
 import type { Check, Logger } from '@automation/service'
 import type { Image } from '../../catalogue.ts'
 import type { LocalDriverConfig } from '../../config.ts'
 import type { Daemons } from '../daemons.ts'
 import { SandboxFault, type Driver, type DriverEvents, type SandboxOrder } from '../driver.ts'
-import { CompiledDaemon } from './compiled-daemon.ts'
-import { daemonMounts, daemonProgram, trialProgram } from './daemon-program.ts'
+import { DaemonFiles } from './daemon-files.ts'
+import { daemonProgram, trialProgram } from './daemon-program.ts'
 import { Jail, wordsOn } from './jail.ts'
 import { Limits } from './limits.ts'
 import { WarmJails } from './warm-jails.ts'
@@ -45,7 +45,7 @@ export class LocalDriver implements Driver {
   #events: DriverEvents = { ended: () => undefined }
   #launcher: Promise<Launcher> | undefined
   #python = ''
-  #compiled: CompiledDaemon | undefined
+  #files: DaemonFiles | undefined
   /** Where the isolation parts no teams: whose sandboxes these are. */
   #onlyTeam: string | undefined
   #checks: Check[] = [{ name: 'sandbox isolation', ok: true, detail: 'tried with the first sandbox' }]
@@ -102,7 +102,7 @@ export class LocalDriver implements Driver {
 
   async stop(): Promise<void> {
     await Promise.all([this.#limits.stop(), this.#warm.stop(), ...[...this.#held.keys()].map((id) => this.end(id))])
-    this.#compiled?.remove()
+    await this.#files?.remove()
     await this.#launcher?.then(
       (launcher) => launcher.close(),
       () => undefined, // Then there is nothing to close.
@@ -168,14 +168,14 @@ export class LocalDriver implements Driver {
   }
 
   async #started(launcher: Launcher, { memoryMb }: Image, keptReady: boolean): Promise<Jail> {
-    const compiled = this.#compiled!.path(launcher)
-    return new Jail(await launcher.start(daemonProgram({ memoryMb, compiled, python: this.#python, keptReady })))
+    const files = this.#files!.path(launcher)
+    return new Jail(await launcher.start(daemonProgram({ memoryMb, files, python: this.#python, keptReady })))
   }
 
   /** What makes the next ones quicker is done behind those that are asked for. */
   async #prepareMore(image: Image, launcher: Launcher): Promise<void> {
     try {
-      await this.#compiled!.fill(launcher, this.#options.logger)
+      await this.#files!.compile(launcher, this.#options.logger)
       await this.#warm.fill(image, () => this.#started(launcher, image, true))
     } catch (error) {
       this.#options.logger.warn({ err: error, image: image.id }, 'a sandbox could not be made ready ahead')
@@ -228,13 +228,13 @@ export class LocalDriver implements Driver {
 
   async #prepare(): Promise<Launcher> {
     const { config, logger } = this.#options
-    const compiled = (this.#compiled ??= new CompiledDaemon(directoryName, config.tmpDir))
-    const { mounts, links } = daemonMounts()
+    const files = (this.#files ??= new DaemonFiles(directoryName, config.tmpDir))
+    const bundled = files.bundle()
+    bundled.catch(() => undefined) // awaited below
     const interpreter = await findInterpreter(config.python)
     this.#python = interpreter.path
     const launcher = await Launcher.prepare({
-      mounts: [...mounts, compiled.mount],
-      links,
+      mounts: [nodeMount, files.mount],
       name: directoryName,
       interpreter,
       tmpDir: config.tmpDir,
@@ -249,6 +249,12 @@ export class LocalDriver implements Driver {
       trials: [trialProgram],
       logger,
     })
+    try {
+      await bundled
+    } catch (error) {
+      launcher.close()
+      throw error
+    }
     const detail = describeIsolation(launcher.isolation)
     const level = launcher.isolation.tried.length === 0 ? 'info' : 'warn'
     logger[level]({ isolation: launcher.isolation }, `the isolation around sandboxes: ${detail}`)
