@@ -21,6 +21,15 @@ function runs(pid: number): boolean {
   }
 }
 
+/** Whether anybody is left in a group of processes. */
+function isGroup(id: number): boolean {
+  try {
+    return process.kill(-id, 0)
+  } catch {
+    return false
+  }
+}
+
 /** The first line that a command writes. */
 async function firstLine(output: AsyncIterable<{ data: Uint8Array }>): Promise<string> {
   let text = ''
@@ -162,6 +171,26 @@ time.sleep(1000)
     expect(await command.ended).toEqual({ exitCode: -1, signal: 'SIGKILL', timedOut: false })
     await gone(pids)
     await expect(daemon.sandbox.kill(command.pid)).rejects.toMatchObject({ code: 'command_not_found' })
+  })
+
+  test('when it is killed, with chains of processes that begin another and end', async () => {
+    // They end by themselves where nobody ends them.
+    const chains = `
+import os, time
+end = time.monotonic() + 90
+for _ in range(30):
+    if os.fork() == 0:
+        while time.monotonic() < end:
+            if os.fork() != 0:
+                os._exit(0)
+        os._exit(0)
+print("begun", flush=True)
+time.sleep(90)
+`
+    const command = await daemon.sandbox.start(['python3', '-c', chains])
+    expect(await firstLine(command.output())).toBe('begun')
+    await command.kill()
+    await until(() => !isGroup(command.pid), { timeoutMs: 20_000, what: 'the end of all chains' })
   })
 
   test('when its caller gives it up', async () => {

@@ -7,7 +7,15 @@ export const mark = 'SANDBOX_COMMAND'
 interface Process {
   pid: number
   parent: number
+  group: number
   session: number
+}
+
+/** What a signal is sent to: the kernel signals a group with whoever is begun in it meanwhile. */
+interface Started {
+  /** Negative for a group alone. */
+  pid: number
+  group: number
 }
 
 /** When memory runs out, a command goes before the daemon does. */
@@ -21,7 +29,8 @@ export function beFirstOutOfMemory(pid: number): void {
 
 /** Sends a signal to a command and to all that it started. */
 export function signalAll(root: number, id: string, number: number): void {
-  for (const pid of startedBy(root, `${mark}=${id}\0`)) send(pid, number)
+  // Who ends by it is its children's parent no longer.
+  for (const { pid } of [...startedBy(root, `${mark}=${id}\0`)]) send(pid, number)
 }
 
 /** Ends a command and all that it started: halts all, so that nothing forks away meanwhile, then kills all. */
@@ -31,15 +40,18 @@ export function killAll(root: number, id: string): void {
 
 const mostRounds = 100
 
-function endAll(find: () => number[]): void {
+function endAll(find: () => Iterable<Started>): void {
   const halted = new Set<number>()
   for (let round = 0; round < mostRounds; round++) {
-    const running = find().filter((pid) => !halted.has(pid))
-    if (running.length === 0) break
-    for (const pid of running) {
-      send(pid, 'SIGSTOP')
-      halted.add(pid)
+    const before = halted.size
+    for (const started of find()) {
+      for (const pid of [-started.group, started.pid]) {
+        if (halted.has(pid)) continue
+        send(pid, 'SIGSTOP')
+        halted.add(pid)
+      }
     }
+    if (halted.size === before) break
   }
   for (const pid of halted) send(pid, 'SIGKILL')
 }
@@ -50,34 +62,41 @@ export function killMarked(beginning: string): void {
 }
 
 /**
- * Its descendants, its session, and whoever carries its mark: the orphans of a tree have another parent. In isolation
- * that shows no processes, its group.
+ * Its descendants, its session, and whoever carries its mark: the orphans of a tree have another parent. Each is told as
+ * soon as it is found, since one that begins another and ends is gone soon. In isolation that shows no processes, its group
+ * alone.
  */
-function startedBy(root: number | undefined, words: string): number[] {
-  const all = processes()
-  if (all.length === 0) return root === undefined ? [] : [-root]
+function* startedBy(root: number | undefined, words: string): Generator<Started> {
+  const all: Process[] = []
   const found = new Set<number>()
-  for (const { pid, session } of all) if (pid === root || session === root || isMarked(pid, words)) found.add(pid)
+  const own = statOf('self')
+  const told = ({ pid, group, session }: Process): Started => {
+    found.add(pid)
+    // Before it has become a command its group is the daemon's.
+    return { pid, group: session === own?.session || group <= 1 ? pid : group }
+  }
+  for (const name of namesIn('/proc')) {
+    const process = /^\d+$/.test(name) ? statOf(name) : undefined
+    if (process === undefined || process.pid === own?.pid) continue
+    all.push(process)
+    const { pid, session } = process
+    if (pid === root || session === root || isMarked(pid, words)) yield told(process)
+  }
+  if (all.length === 0 && root !== undefined) yield { pid: -root, group: root }
   for (let before = -1; before !== found.size;) {
     before = found.size
-    for (const { pid, parent } of all) if (found.has(parent)) found.add(pid)
+    for (const process of all) if (!found.has(process.pid) && found.has(process.parent)) yield told(process)
   }
-  found.delete(process.pid)
-  return [...found]
 }
 
-/** None where the isolation shows none. */
-function processes(): Process[] {
-  return namesIn('/proc').flatMap((name) => {
-    const stat = /^\d+$/.test(name) ? textOf(`/proc/${name}/stat`) : undefined
-    if (stat === undefined) return []
-    // The name in brackets may hold anything.
-    const [state, parent, , session] = stat
-      .toString('latin1')
-      .slice(stat.lastIndexOf(')') + 2)
-      .split(' ')
-    return state === 'Z' ? [] : [{ pid: Number(name), parent: Number(parent), session: Number(session) }]
-  })
+/** Undefined for one that is over. */
+function statOf(name: string): Process | undefined {
+  const stat = textOf(`/proc/${name}/stat`)?.toString('latin1')
+  if (stat === undefined) return undefined
+  // The name in brackets may hold anything.
+  const [state, ...numbers] = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
+  const [parent = 0, group = 0, session = 0] = numbers.map(Number)
+  return state === 'Z' ? undefined : { pid: Number.parseInt(stat), parent, group, session }
 }
 
 function isMarked(pid: number, words: string): boolean {
