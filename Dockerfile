@@ -1,5 +1,6 @@
-# One image per target. Only what npm installs for a service and the sources of it and of ours below it get into one;
-# they run as they are, and nothing but the console is built; what Node compiles of them at each start is kept with them.
+# One image per target. Only what npm installs for a service and the sources of it and of ours below it get into one; they run
+# as they are, and nothing but the console and the daemon of sandboxes is built; what Node compiles of them at each start is kept
+# with them.
 
 FROM node:26.10.0-bookworm-slim AS base
 ENV NODE_ENV=production
@@ -55,16 +56,16 @@ RUN scripts/images/gather.sh runner /app
 # What opens terminals in sandboxes, in one file that runs in any Linux image.
 FROM debian:bookworm-slim AS pty
 RUN apt-get update && apt-get install -y --no-install-recommends gcc libc6-dev && rm -rf /var/lib/apt/lists/* /var/log/*
-COPY apps/sandbox-daemon/pty/pty.c .
+COPY apps/sandbox-daemon/src/commands/pty.c .
 RUN gcc -O2 -static -Wall -Werror -o /pty pty.c
 
 # /automation starts in any Linux image, copied or not:
 #   /automation/lib/loader --library-path /automation/lib /automation/bin/node /automation/apps/sandbox-daemon/src/main.ts
 FROM packages AS daemon-files
-RUN --mount=type=cache,target=/root/.npm npm ci --omit=dev --omit=optional --workspace @automation/sandbox-daemon
+RUN --mount=type=cache,target=/root/.npm npm ci --omit=dev --workspace @automation/sandbox-daemon
 COPY . .
-RUN scripts/images/gather.sh sandbox-daemon /automation && scripts/images/daemon.sh /automation
-COPY --from=pty /pty /automation/bin/pty
+RUN node apps/sandbox-daemon/bundle.ts /automation/apps/sandbox-daemon/src && scripts/images/daemon.sh /automation
+COPY --from=pty /pty /automation/apps/sandbox-daemon/src/pty
 
 # What browsers get of the console.
 FROM packages AS console-files

@@ -22,7 +22,6 @@ fi
 find . -type f \( -name '*.map' -o -name '*.d.ts' -o -name '*.d.mts' -o -name '*.d.cts' -o -name '*.md' -o -name '*.markdown' \) \
   ! -iname 'licen*' -delete
 find . -type d -empty -delete
-[ "$into" = /app ] || exit 0
 # What Node makes of it before it runs, under the path and for the account of the service, which may only read it. By a fixed seed
 # and in one thread two builds make the same; services read it without these options.
 cd "$into"

@@ -8,7 +8,7 @@ import { fileURLToPath } from 'node:url'
 import { until } from '@automation/testing'
 import { afterAll, describe, expect, test } from 'vitest'
 
-const sources = fileURLToPath(new URL('../pty', import.meta.url))
+const sources = fileURLToPath(new URL('../src/commands', import.meta.url))
 const folder = mkdtempSync(join(tmpdir(), 'pty-'))
 
 afterAll(() => rmSync(folder, { recursive: true, force: true }))

@@ -13,8 +13,8 @@ export interface OnTerminal {
 }
 
 // Node opens no terminals: images carry a program for that, on one machine Python does the same.
-const compiled = fileURLToPath(new URL('../../../../bin/pty', import.meta.url))
-const script = fileURLToPath(new URL('../../pty/pty.py', import.meta.url))
+const compiled = fileURLToPath(new URL('pty', import.meta.url))
+const script = fileURLToPath(new URL('pty.py', import.meta.url))
 
 const most = 1000
 const noTerminal = 255
@@ -38,9 +38,9 @@ export async function onTerminal(
   begun: (pid: number) => void,
 ): Promise<OnTerminal> {
   checkSize('/start/pty', size)
-  const { DAEMON_PYTHON: python = 'python3', DAEMON_PTY: given } = process.env
-  const [helper = '', ...before] =
-    given === undefined && existsSync(compiled) ? [compiled] : [python, '-I', '-S', given ?? script]
+  const [helper = '', ...before] = existsSync(compiled)
+    ? [compiled]
+    : [process.env['DAEMON_PYTHON'] ?? 'python3', '-I', '-S', script]
   const child = spawn(helper, [...before, String(size.rows), String(size.columns), ...words], {
     ...options,
     env: { TERM: 'xterm-256color', ...options.env },

@@ -106,7 +106,7 @@ describe('the files of the daemon', () => {
       sandbox.close()
       await driver.end(ordered.id)
       const files = stdout.split('\n').filter(Boolean)
-      expect(files).toContain('/opt/automation/daemon/main.mjs')
+      expect(files).toContain('/opt/automation/daemon/main.ts')
       expect(files).not.toContain('changed')
       return files.filter((path) => /\/daemon\/.*\//.test(path))
     }

@@ -8,7 +8,7 @@ import type { Logger } from '@automation/service'
 import { compilingProgram } from './daemon-program.ts'
 
 const run = promisify(execFile)
-const bundling = fileURLToPath(new URL('bundle-daemon.ts', import.meta.url))
+const bundling = fileURLToPath(new URL('../../../../sandbox-daemon/bundle.ts', import.meta.url))
 const shown = join(shownRoot, 'daemon')
 const mostBytes = 32 * 1024 * 1024
 const withinMs = 30_000

@@ -26,14 +26,9 @@ interface DaemonProgramOptions {
 
 /** The daemon of a sandbox; its key comes by the first line of its input. */
 export function daemonProgram({ memoryMb, files, python, keptReady }: DaemonProgramOptions): JailProgram {
-  const own = {
-    DAEMON_LISTEN: 'fd:3',
-    DAEMON_PYTHON: python,
-    DAEMON_PTY: join(files, 'pty.py'),
-    NODE_COMPILE_CACHE: files,
-  }
+  const own = { DAEMON_LISTEN: 'fd:3', NODE_COMPILE_CACHE: files, DAEMON_PYTHON: python }
   return {
-    program: [process.execPath, '--disable-sigusr1', join(files, 'main.mjs')],
+    program: [process.execPath, '--disable-sigusr1', join(files, 'main.ts')],
     // The service's own environment never reaches a sandbox.
     environment: { ...plainEnvironment, ...own, ...(keptReady && { DAEMON_REHEARSES: 'yes' }) },
     dataLimitBytes: (nodeDataMb + memoryMb) * MB,
@@ -45,7 +40,7 @@ export function daemonProgram({ memoryMb, files, python, keptReady }: DaemonProg
 /** Compiles the daemon and says on descriptor 4 what came of it; files by their paths, in base64. */
 export function compilingProgram(files: string): JailProgram {
   return {
-    program: [process.execPath, '--disable-sigusr1', join(files, 'compiled.mjs')],
+    program: [process.execPath, '--disable-sigusr1', join(files, 'compiled.ts')],
     environment: plainEnvironment,
     dataLimitBytes: (nodeDataMb + 256) * MB,
     channels: [4],
