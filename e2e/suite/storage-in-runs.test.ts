@@ -22,19 +22,23 @@ describe('JavaScript', () => {
       const { Readable } = require('stream')
       const { storage } = svc
       const made = await storage.upload('${root}/ü.txt', 'hello')
-      await storage.upload('${root}/b.bin', new Uint8Array([1, 2, 3]), { contentType: 'image/x-own' })
+      const bytes = Uint8Array.from({ length: 256 }, (_, n) => n)
+      await storage.upload('${root}/b.bin', bytes, { contentType: 'image/x-own' })
       await storage.upload('${root}/s', Readable.from(['a', 'b', Buffer.from('c')]))
       await storage.upload('${root}/w', new Blob(['web']).stream())
       await storage.upload('${root}/gone', '')
       await storage.delete('${root}/gone')
       const names = (await storage.list({ prefix: '${root}/' })).map(({ name }) => name.slice(${root.length + 1}))
-      const text = Buffer.concat(await (await storage.download('${root}/ü.txt')).toArray()).toString()
-      return { made, listed: await storage.list({ prefix: '${root}/' }), names, text }`)
+      const contentOf = async (name) => Buffer.concat(await (await storage.download('${root}/' + name)).toArray())
+      const text = (await contentOf('ü.txt')).toString()
+      const areSame = (await contentOf('b.bin')).equals(bytes)
+      return { made, listed: await storage.list({ prefix: '${root}/' }), names, text, areSame }`)
     expect(seen).toMatchObject({
       listed: (await client.get<unknown[]>('/storage/objects', { prefix: `${root}/` })).body,
       made: { name: `${root}/ü.txt`, link: `${client.rest}/storage/objects/${root}/%C3%BC.txt` },
       names: ['b.bin', 's', 'w', 'ü.txt'],
       text: 'hello',
+      areSame: true,
     })
     expect(await content(`${root}/s`)).toBe('abc')
     expect(await content(`${root}/w`)).toBe('web')
@@ -189,7 +193,7 @@ describe('Python', () => {
     const seen = await py(`
 import io, hashlib
 made = svc.storage.upload("${root}/ü.txt", "hello")
-svc.storage.upload("${root}/b.bin", bytes([1, 2, 3]), content_type="image/x-own")
+svc.storage.upload("${root}/b.bin", bytes(range(256)), content_type="image/x-own")
 svc.storage.upload("${root}/f", io.BytesIO(b"file" * 100000))
 svc.storage.upload("${root}/t", io.StringIO("text"))
 svc.storage.upload("${root}/g", (piece for piece in ("a", b"b")))
@@ -199,7 +203,7 @@ names = [each.name for each in svc.storage.list(prefix="${root}/")]
 data = svc.storage.download("${root}/f")
 signed = svc.storage.create_signed_url("${root}/t", expires_in_seconds=60)
 return {"made": made, "listed": svc.storage.list({"prefix": "${root}/"}), "names": names, "ok": data == b"file" * 100000, "type": made.content_type, "url": signed.url,
-        "expires": signed["expiresAt"] == signed.expires_at, "text": svc.storage.download("${root}/ü.txt").decode()}`)
+        "expires": signed["expiresAt"] == signed.expires_at, "same": svc.storage.download("${root}/b.bin") == bytes(range(256)), "text": svc.storage.download("${root}/ü.txt").decode()}`)
     const { url, ...rest } = seen as { url: string }
     expect(rest).toMatchObject({
       listed: (await client.get<unknown[]>('/storage/objects', { prefix: `${root}/` })).body,
@@ -208,6 +212,7 @@ return {"made": made, "listed": svc.storage.list({"prefix": "${root}/"}), "names
       ok: true,
       type: 'text/plain',
       expires: true,
+      same: true,
       text: 'hello',
     })
     expect(await (await fetch(url)).text()).toBe('text')

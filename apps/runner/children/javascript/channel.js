@@ -82,19 +82,20 @@ function makeSpace() {
   start = 0
 }
 
-/** Sends a frame whose payload is text, behind the optional byte `flag`; none of a rehearsal. */
-function send(type, run, text, flag) {
+/** Sends a frame whose payload is text, behind the optional byte `flag` and before `bytes`; none of a rehearsal. */
+function send(type, run, text, flag, bytes) {
   if (run === rehearsal.NUMBER) return
   const head = flag === undefined ? HEAD_FROM_CHILD : HEAD_FROM_CHILD + 1
   const fits = text.length * 3 + head <= output.length
   const size = head + (fits ? output.write(text, head) : Buffer.byteLength(text))
   const frame = fits ? output : Buffer.allocUnsafe(size)
   if (!fits) frame.write(text, head)
-  frame.writeUInt32LE(size - 4, 0)
+  frame.writeUInt32LE(size - 4 + (bytes?.length ?? 0), 0)
   frame[4] = type
   frame.writeUInt32LE(run, 5)
   if (flag !== undefined) frame[9] = flag
   writeFully(frame, size)
+  if (bytes !== undefined) writeFully(bytes, bytes.length)
 }
 
 function writeFully(frame, size) {
@@ -107,16 +108,15 @@ function writeFully(frame, size) {
 
 /**
  * Gives the function by which `svc` of a run asks the runner for something: it sends the call and gives its answer, a
- * header and bytes that are to be read at once, to `settle`. The text `body` of a call goes behind the rest, as it is.
- * Frames are read without blocking as long as a call is open.
+ * header and bytes that are to be read at once, to `settle`. What a call has of `text` or `bytes` goes behind the rest, as
+ * it is. Frames are read without blocking as long as a call is open.
  */
 function asker(own, isOver) {
-  return ({ body, ...call }, settle) => {
+  return ({ text = '', bytes, ...call }, settle) => {
     if (isOver()) throw new Error('The run is over')
     own.callNumber += 1
     own.calls.set(own.callNumber, settle)
-    const head = stringify({ number: own.callNumber, ...call })
-    send(types.CALL, own.number, body === undefined ? head : `${head}\n${body}`)
+    send(types.CALL, own.number, `${stringify({ number: own.callNumber, ...call })}\n${text}`, undefined, bytes)
     if (own.calls.size === 1) receiveLater((frame) => answered(own, frame))
   }
 }

@@ -49,7 +49,7 @@ function createDatastore(send) {
     set: async (name, value) => {
       const text = JSON.stringify(value === undefined ? null : value)
       if (text === undefined) throw new TypeError('The value must be JSON')
-      return send({ method: 'datastore.set', key: key(name), body: text }, nothingOf, failureAt(datastore.set))
+      return send({ method: 'datastore.set', key: key(name), text }, nothingOf, failureAt(datastore.set))
     },
     del: async (name) => send({ method: 'datastore.delete', key: key(name) }, valueOf, failureAt(datastore.del)),
     keys: async (prefix) =>
@@ -67,7 +67,7 @@ async function upload(send, name, data, options, failure) {
   const transfer = await send(begin, valueOf, failure)
   try {
     for await (const piece of pieces)
-      await send({ method: 'storage.write', transfer, body: piece.toString('base64') }, nothingOf, failure)
+      await send({ method: 'storage.write', transfer, bytes: piece }, nothingOf, failure)
     return await send({ method: 'storage.finish', transfer }, valueOf, failure)
   } catch (error) {
     await send({ method: 'storage.close', transfer }, nothingOf, new StorageError(''))

@@ -91,7 +91,7 @@ function checked(identifier, input) {
     throw new TypeError('settings.timeout must be a whole number of milliseconds')
   return {
     identifier,
-    body: textOf(parameters ?? {}),
+    text: textOf(parameters ?? {}),
     tag: tag ?? undefined,
     comment: comment ?? undefined,
     settings: {

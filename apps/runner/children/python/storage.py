@@ -1,6 +1,5 @@
 """`svc.storage` and `svc.datastore` of one run. Contents go to the runner and come from it in pieces."""
 
-import binascii
 import json
 
 from records import Record
@@ -59,7 +58,7 @@ class Client:
         transfer = self.send("storage.upload", name=text(name), contentType=text(content_type, "The content type", True))
         try:
             for piece in pieces:
-                self.send("storage.write", binascii.b2a_base64(piece, newline=False), transfer=transfer)
+                self.send("storage.write", piece, transfer=transfer)
         except BaseException:
             self.send("storage.close", transfer=transfer)
             raise

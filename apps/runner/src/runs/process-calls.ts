@@ -9,7 +9,7 @@ import type { ProcessCallSchema } from '@automation/contract/run/v1/run'
 import { answerFrame } from '../children/frames.ts'
 import { objectOf } from '../children/ending.ts'
 import type { ActiveRun } from './active-run.ts'
-import { headEndOf, headMaxBytes, numberIn } from './call-frames.ts'
+import { headEndOf, headMaxBytes, numberIn, ownBytes } from './call-frames.ts'
 import { reason } from './explanation.ts'
 import { mostBytes, OpenCalls } from './open-calls.ts'
 import { StorageCalls, type Given } from './storage-calls.ts'
@@ -90,7 +90,6 @@ export class ProcessCalls {
   }
 
   #act(run: ActiveRun, open: OpenCalls, payload: Buffer): void {
-    // Nothing below may hold the payload until the answer: a large one may lie beside it in memory.
     const { length } = payload
     const headEnd = headEndOf(payload)
     if (headEnd > headMaxBytes) return this.#refuse(run, open, payload, headTooLarge)
@@ -98,12 +97,14 @@ export class ProcessCalls {
     const act = this.#storage.act(sent['method'])
     const failure = this.#bodyTooLarge(length - headEnd - 1, act !== undefined, sent['method'])
     if (failure !== undefined) return this.#refuse(run, open, payload, failure)
-    sent['body'] = headEnd < length ? payload.toString('utf8', headEnd + 1) : undefined
-    const call = act === undefined ? callOf(sent) : undefined
+    const body = ownBytes(payload.subarray(headEnd + 1))
+    const call = act === undefined ? callOf(sent, body) : undefined
     const number = sent['number']
     if (!isCount(number) || (act === undefined && call === undefined)) return broken(run, noCall)
     const answered =
-      call === undefined ? this.#given(run, number, () => act!(sent, run, contextOf(run))) : this.#answer(run, call)
+      call === undefined
+        ? this.#given(run, number, () => act!({ ...sent, body }, run, contextOf(run)))
+        : this.#answer(run, call)
     void answered.then((answer) => {
       open.answered(length)
       if (!run.isEnding) run.child?.send(answer)
@@ -183,10 +184,10 @@ function broken(run: ActiveRun, words: string): void {
   run.fail(reason('Error', `The process broke its channel: ${words}`), 'kill')
 }
 
-function callOf(sent: Record<string, unknown>): Call | undefined {
-  const { method, number, identifier, tag, body, comment, settings } = sent
+function callOf(sent: Record<string, unknown>, body: Buffer): Call | undefined {
+  const { method, number, identifier, tag, comment, settings } = sent
   if ((method !== 'run' && method !== 'runSync') || !isCount(number)) return undefined
-  if (typeof identifier !== 'string' || typeof body !== 'string') return undefined
+  if (typeof identifier !== 'string') return undefined
   return {
     method,
     number,
@@ -194,7 +195,7 @@ function callOf(sent: Record<string, unknown>): Call | undefined {
       callNumber: number,
       identifier: identifier.toWellFormed(),
       tag: optionalText(tag) ?? '',
-      parameters: Buffer.from(body),
+      parameters: Buffer.from(body.toString()),
       comment: optionalText(comment),
       settings: settingsOf(settings),
     },

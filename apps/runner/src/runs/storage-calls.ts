@@ -9,7 +9,7 @@ import { Transfers } from './transfers.ts'
 /** What a call gives: a value for JSON, or bytes as they are. */
 export type Given = { value: unknown } | { bytes: Uint8Array }
 
-type Sent = Record<string, unknown>
+type Sent = Record<string, unknown> & { body: Buffer }
 type Act = (sent: Sent, run: ActiveRun, context: CallContext) => Promise<Given>
 
 /** `svc.storage` and `svc.datastore`: what process code asks for, asked of storage with the run's own rights. */
@@ -25,7 +25,7 @@ export class StorageCalls {
     this.#acts = { ...this.#storageActs(), ...this.#datastoreActs() }
   }
 
-  /** What a call of this method does, whose `body` is the text behind it; undefined where there is none. */
+  /** What a call of this method does, whose `body` is what stands behind it; undefined where there is none. */
   act(method: unknown): Act | undefined {
     return typeof method === 'string' && Object.hasOwn(this.#acts, method) ? this.#acts[method] : undefined
   }
@@ -37,7 +37,7 @@ export class StorageCalls {
         value: this.#of(run).beginUpload(textOf(sent, 'name'), textOf(sent, 'contentType'), context),
       }),
       'storage.write': async (sent, run) => {
-        await this.#of(run).write(numberOf(sent), Buffer.from(textOf(sent, 'body'), 'base64'))
+        await this.#of(run).write(numberOf(sent), sent.body)
         return nothing
       },
       'storage.finish': async (sent, run) => ({ value: shownObject(await this.#of(run).finish(numberOf(sent))) }),
@@ -80,7 +80,7 @@ export class StorageCalls {
         return { bytes: Buffer.from(value ?? 'null') }
       },
       'datastore.set': async (sent, _, context) => {
-        await datastore.setValue({ key: textOf(sent, 'key'), value: textOf(sent, 'body') }, context)
+        await datastore.setValue({ key: textOf(sent, 'key'), value: sent.body.toString() }, context)
         return nothing
       },
       'datastore.delete': async (sent, _, context) => ({
