@@ -31,6 +31,20 @@ test('the source of a failed execution has the failing line marked, and the erro
   await context.close()
 })
 
+test('lines at an error show characters that are not seen, and stand in the order in which they are run', async () => {
+  const { context, page } = await visit(browser)
+  const sourceCode = "const isAdmin = 'user\u202e \u2066'\nthrow new Error(['אחד', 'שתיים'])"
+  const { slug } = (await client.post<Process>('/processes', { name: 'Unseen', sourceCode })).body
+  const { executionId } = (await client.post<{ executionId: string }>(`/processes/${slug}/execute`, {})).body
+  await page.goto(at(`/executions/${executionId}`))
+  const lines = page.getByRole('region', { name: 'The source at the error' })
+  await lines.getByTitle('Control character U+202E').waitFor()
+  await picture(page, 'source-unseen')
+  const placeOf = async (text: string) => (await lines.getByText(text, { exact: true }).boundingBox())!.x
+  expect(await placeOf('אחד')).toBeLessThan(await placeOf('שתיים'))
+  await context.close()
+})
+
 test('where the source was changed since, an execution shows the one that ran, as long as it is kept, and a rerun what it runs', async () => {
   const { id, slug } = (await client.post<Process>('/processes', { name: 'Rewritten', sourceCode: 'return 1' })).body
   const version = (await client.post<{ id: string }>(`/processes/${id}/versions`, { tag: 'v7' })).body

@@ -137,7 +137,12 @@ describe('a set of packages', () => {
 
 describe('an install that fails', () => {
   test.each([
-    ['npm', JAVASCRIPT, { nosuch: '*' }, /E404[\s\S]*nosuch/],
+    [
+      'npm',
+      JAVASCRIPT,
+      { nosuch: '*' },
+      /^InstallError: The registry of npm, or the one in its place, has no such package[^]*E404[^]*nosuch/,
+    ],
     [
       'pip',
       PYTHON,

@@ -244,6 +244,10 @@ const advice: [said: RegExp, words: string][] = [
     'PyPI, or the index in its place, has no such package or version as a wheel for the Python of the runner. Look there for its name, versions and files: what is source alone is not built here, and often another package has wheels, such as psycopg2-binary for psycopg2',
   ],
   [
+    /npm error code E404/,
+    'The registry of npm, or the one in its place, has no such package, or shows it to nobody without a token: look there for its name',
+  ],
+  [
     /npm error code ERESOLVE/,
     'The packages want versions of each other, or of one that both need, that do not go together: name other versions of them. What npm says of --force and --legacy-peer-deps can not be done here',
   ],
