@@ -51,9 +51,8 @@ const longestGraceMs = 2 ** 31 - 1
 // Beyond the grace: what a stop takes by itself, such as the last checkpoint of a database.
 const stopMarginMs = 4500
 
-// Of what lives, in percent: how much may be added before V8 marks all again. Contents pass through in buffers, which count
-// as well. With the usual few they made it mark without end, which cost more than all else that is done with them; the
-// memory that is taken at most is the same.
+// How much the heap may grow beyond what lives, in percent, before V8 marks all of it again. Buffers of contents count, and a
+// small heap has so little room by default that marking never ends while contents pass through: more than half of all work.
 const heapGrowthPercent = 300
 
 /**

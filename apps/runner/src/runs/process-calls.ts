@@ -90,6 +90,7 @@ export class ProcessCalls {
   }
 
   #act(run: ActiveRun, open: OpenCalls, payload: Buffer): void {
+    // Nothing below may hold the payload until the answer: a large one may lie beside it in memory.
     const { length } = payload
     const headEnd = headEndOf(payload)
     if (headEnd > headMaxBytes) return this.#refuse(run, open, payload, headTooLarge)
@@ -98,7 +99,7 @@ export class ProcessCalls {
     const failure = this.#bodyTooLarge(length - headEnd - 1, act !== undefined, sent['method'])
     if (failure !== undefined) return this.#refuse(run, open, payload, failure)
     const body = ownBytes(payload.subarray(headEnd + 1))
-    const call = act === undefined ? callOf(sent, body) : undefined
+    const call = act === undefined && headEnd < length ? callOf(sent, body) : undefined
     const number = sent['number']
     if (!isCount(number) || (act === undefined && call === undefined)) return broken(run, noCall)
     const answered =
